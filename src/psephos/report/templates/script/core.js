@@ -16,6 +16,19 @@ const page = (() => {
     return element;
   };
 
+  // A row of a table, of texts, elements or whole cells: the first is its head, or all of them are heads of columns.
+  const row = (cells, kinds = [], heads = false) => {
+    const one = make("tr");
+    cells.forEach((cell, j) => {
+      if (cell instanceof HTMLTableCellElement) return one.append(cell);
+      const made = make(heads || !j ? "th" : "td", "", kinds[j] ?? (j ? "num" : ""));
+      if (heads || !j) made.scope = heads ? "col" : "row";
+      made.append(cell);
+      return one.append(made);
+    });
+    return one;
+  };
+
   // The hub: what the reader has chosen. `hub.on("threshold", f)` calls f(value) at every change of
   // it; `hub.set("threshold", 0.3)` changes it. Keys: model (its key), threshold (0 to 1), person
   // (a row of the table of cases, or null), cls (the class that answers are about, of several).
@@ -65,5 +78,5 @@ const page = (() => {
     );
     return right ? value : undefined;
   };
-  return { data, at, all, make, svg, hub, refuse, typed };
+  return { data, at, all, make, svg, row, hub, refuse, typed };
 })();

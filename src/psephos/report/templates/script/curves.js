@@ -109,14 +109,7 @@ page.curves = (() => {
     called(c, ...c.steps[c.steps.length - 1], halves);
     calibration(c, axis, halves);
     if (c.nb) benefit(c.nb);
-    const rows = c.cal.map((p) => {
-      const row = page.make("tr"),
-        head = page.make("th", p.cells[0]);
-      head.scope = "row";
-      row.append(head, ...p.cells.slice(1).map((text) => page.make("td", text, "num")));
-      return row;
-    });
-    at("like").tBodies[0].replaceChildren(...rows);
+    at("like").tBodies[0].replaceChildren(...c.cal.map(({ cells }) => page.row(cells)));
   };
 
   const mark = (place, cx, cy, words) => {

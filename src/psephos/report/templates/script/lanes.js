@@ -70,149 +70,98 @@ page.lanes = (() => {
   const text = (x, y, words, kind, anchor = "start") =>
     svg("text", { x, y, class: kind, "text-anchor": anchor }, words);
 
+  const line = (kind, x1, x2, y1, y2 = y1) => svg("line", { class: kind, x1, x2, y1, y2 });
+  const rect = (kind, x, y, width, height) => svg("rect", { class: kind, x, y, width, height });
+
+  // What of a lane is drawn as bars, with their ends, and which cases are dots: of many the mistakes alone.
+  const split = (lane) => {
+    const even = (bars) => Array.from({ length: bars.length + 1 }, (_, b) => b / bars.length);
+    if (lane.bins) return { bars: lane.bins, dots: [], ends: lane.ends || even(lane.bins) };
+    const every = lane.units.map((_, i) => i);
+    if (lane.units.length <= MOST) return { bars: [], dots: every, ends: [] };
+    const wrong = every.filter((i) => lane.wrong[i]),
+      dots = wrong.length > MOST ? [] : wrong,
+      bars = binned(lane.units.filter((_, i) => !dots.length || !lane.wrong[i]));
+    return { bars, dots, ends: even(bars) };
+  };
+
+  const laneOf = (g, lane, { bars, dots, ends }, { base, tallest, above, person, counts }) => {
+    const n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length,
+      strong = "strong " + lane.kind,
+      high = base - g.lane - 6,
+      parts = g.narrow
+        ? [text(0, base - g.lane - above, `${lane.name} (${n})`, strong)]
+        : [
+            text(0, base - 12, lane.name, strong),
+            text(0, base + 3, page.words.plural(n, "case"), "soft"),
+          ];
+    parts.push(line("axis", g.left, g.width - g.right, base + 0.5));
+    bars.forEach((k, b) => {
+      const [x, height] = [g.x(ends[b]), (k / tallest) * g.lane];
+      if (k) parts.push(rect(lane.kind, x + 0.5, base - height, g.x(ends[b + 1]) - x - 1, height));
+    });
+    const units = dots.map((i) => lane.units[i]),
+      [radius, places] = dodged(units, g.inner, g.lane);
+    dots.forEach((i, j) => {
+      const at = { cx: g.left + places[j][0], cy: base - places[j][1] },
+        kind = `case ${lane.kind}${lane.wrong[i] ? " wrong" : ""}`;
+      parts.push(svg("circle", { class: kind, ...at, r: radius, "data-at": lane.at[i] }));
+      if (lane.at[i] === person) parts.push(svg("circle", { class: "pin", ...at, r: radius + 4 }));
+    });
+    if (counts)
+      parts.push(
+        text(g.left + 6, high, counts[0], lane.kind + " halo"),
+        text(g.width - g.right - 6, high, counts[1], lane.kind + " halo", "end"),
+      );
+    return parts;
+  };
+
+  // The sides of the threshold, behind the lanes; and its line, its value and what is on either side, before them.
+  const sidesOf = (g, cut) => {
+    const [top, height] = [g.top - 16, g.height - g.top - 22];
+    return [
+      rect("negw", g.left, top, cut - g.left, height),
+      rect("posw", cut, top, g.left + g.inner - cut, height),
+    ];
+  };
+  const thresholdOf = (g, cut, words, [below, above]) => {
+    const y = g.narrow ? 34 : g.top - 28,
+      middle = Math.min(Math.max(cut, g.left + 16), g.width - g.right - 16),
+      parts = [
+        line("threshold", cut, cut, g.narrow ? 40 : g.top - 22, g.height - 34),
+        text(middle, y, words, "strong halo", "middle"),
+      ];
+    if (g.narrow)
+      parts.push(
+        text(0, 14, `\u2190 ${below}`, "soft"),
+        text(g.width, 14, `${above} \u2192`, "soft", "end"),
+      );
+    if (!g.narrow && cut - g.left > 190)
+      parts.push(text(cut - 28, y, `${below} \u2190`, "soft", "end"));
+    if (!g.narrow && g.width - g.right - cut > 190)
+      parts.push(text(cut + 28, y, `\u2192 ${above}`, "soft"));
+    return [...parts, rect("drag", cut - 14, 0, 28, g.height - 30)];
+  };
+
   // lanes: [{name, kind, units, wrong, at} or {name, kind, bins}]; `counts` per lane: [left, right].
   const draw = (width, lanes, { axis, threshold = null, counts = [], sides = [], person = -1 }) => {
-    const g = ground(width, lanes.length, threshold !== null);
-    const picture = svg("svg", {
-      width,
-      height: g.height,
-      viewBox: `0 0 ${width} ${g.height}`,
-      "aria-hidden": "true",
-    });
-    const cut = threshold === null ? null : g.x(threshold);
-    if (cut !== null)
-      picture.append(
-        svg("rect", {
-          class: "negw",
-          x: g.left,
-          y: g.top - 16,
-          width: cut - g.left,
-          height: g.height - g.top - 22,
-        }),
-        svg("rect", {
-          class: "posw",
-          x: cut,
-          y: g.top - 16,
-          width: g.left + g.inner - cut,
-          height: g.height - g.top - 22,
-        }),
-      );
-    const split = lanes.map((lane) => {
-      if (lane.bins) return { bars: lane.bins, drawn: [], ends: lane.ends };
-      const many = lane.units.length > MOST;
-      let drawn = lane.units.map((_, i) => i).filter((i) => lane.wrong[i] || !many);
-      let right = lane.units.filter((_, i) => !lane.wrong[i]);
-      if (many && drawn.length > MOST) {
-        right = lane.units;
-        drawn = [];
-      }
-      return { bars: many ? binned(right) : [], drawn };
-    });
-    const tallest = Math.max(0, ...split.flatMap((one) => one.bars));
+    const two = threshold !== null,
+      g = ground(width, lanes.length, two),
+      parted = lanes.map(split),
+      tallest = Math.max(0, ...parted.flatMap(({ bars }) => bars)),
+      size = { width, height: g.height, viewBox: `0 0 ${width} ${g.height}` },
+      picture = svg("svg", { ...size, "aria-hidden": "true" });
+    if (two) picture.append(...sidesOf(g, g.x(threshold)));
     lanes.forEach((lane, k) => {
-      const base = g.base(k),
-        { bars, drawn } = split[k],
-        n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length;
-      const ends =
-        split[k].ends || Array.from({ length: bars.length + 1 }, (_, b) => b / bars.length);
-      picture.append(
-        text(
-          0,
-          g.narrow ? base - g.lane - (threshold === null ? 8 : 24) : base - 12,
-          g.narrow ? `${lane.name} (${n})` : lane.name,
-          "strong " + lane.kind,
-        ),
-        ...(g.narrow ? [] : [text(0, base + 3, page.words.plural(n, "case"), "soft")]),
-        svg("line", {
-          class: "axis",
-          x1: g.left,
-          x2: g.width - g.right,
-          y1: base + 0.5,
-          y2: base + 0.5,
-        }),
-      );
-      bars.forEach((n, b) => {
-        if (n)
-          picture.append(
-            svg("rect", {
-              class: lane.kind,
-              x: g.left + ends[b] * g.inner + 0.5,
-              y: base - (n / tallest) * g.lane,
-              width: (ends[b + 1] - ends[b]) * g.inner - 1,
-              height: (n / tallest) * g.lane,
-            }),
-          );
-      });
-      const [radius, places] = dodged(
-        drawn.map((i) => lane.units[i]),
-        g.inner,
-        g.lane,
-      );
-      drawn.forEach((i, j) => {
-        const cx = g.left + places[j][0],
-          cy = base - places[j][1];
-        picture.append(
-          svg("circle", {
-            class: `case ${lane.kind}${lane.wrong[i] ? " wrong" : ""}`,
-            cx,
-            cy,
-            r: radius,
-            "data-at": lane.at[i],
-          }),
-        );
-        if (lane.at[i] === person)
-          picture.append(svg("circle", { class: "pin", cx, cy, r: radius + 4 }));
-      });
-      const [left, right] = counts[k] || [];
-      if (left)
-        picture.append(
-          text(g.left + 6, base - g.lane - 6, left, lane.kind + " halo"),
-          text(g.width - g.right - 6, base - g.lane - 6, right, lane.kind + " halo", "end"),
-        );
+      const more = { base: g.base(k), tallest, above: two ? 24 : 8, person, counts: counts[k] };
+      picture.append(...laneOf(g, lane, parted[k], more));
     });
-    if (cut !== null) {
-      const y = g.narrow ? 34 : g.top - 28;
-      picture.append(
-        svg("line", {
-          class: "threshold",
-          x1: cut,
-          x2: cut,
-          y1: g.narrow ? 40 : g.top - 22,
-          y2: g.height - 34,
-        }),
-        text(
-          Math.min(Math.max(cut, g.left + 16), width - g.right - 16),
-          y,
-          page.words.threshold(threshold),
-          "strong halo",
-          "middle",
-        ),
-      );
-      if (g.narrow)
-        picture.append(
-          text(0, 14, `\u2190 ${sides[0]}`, "soft"),
-          text(width, 14, `${sides[1]} \u2192`, "soft", "end"),
-        );
-      else {
-        if (cut - g.left > 190)
-          picture.append(text(cut - 28, y, `${sides[0]} \u2190`, "soft", "end"));
-        if (width - g.right - cut > 190)
-          picture.append(text(cut + 28, y, `\u2192 ${sides[1]}`, "soft"));
-      }
-      picture.append(
-        svg("rect", { class: "drag", x: cut - 14, y: 0, width: 28, height: g.height - 30 }),
-      );
-    }
-    for (let t = 0; t <= 5; t += 1)
-      picture.append(
-        text(
-          g.x(t / 5),
-          g.height - 26,
-          (t / 5).toFixed(1),
-          "soft",
-          t === 5 ? "end" : t ? "middle" : "start",
-        ),
-      );
+    if (two)
+      picture.append(...thresholdOf(g, g.x(threshold), page.words.threshold(threshold), sides));
+    [0, 0.2, 0.4, 0.6, 0.8, 1].forEach((v) => {
+      const anchor = v === 1 ? "end" : v ? "middle" : "start";
+      picture.append(text(g.x(v), g.height - 26, v.toFixed(1), "soft", anchor));
+    });
     picture.append(text(width - g.right, g.height - 6, axis, "soft", "end"));
     return { picture, ground: g, tallest };
   };

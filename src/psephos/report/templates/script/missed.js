@@ -62,15 +62,6 @@
   };
 
   // ---- tables
-  const line = (cells, kinds = []) => {
-    const row = make("tr");
-    cells.forEach((text, j) => {
-      const cell = make(j ? "td" : "th", text, j ? (kinds[j] ?? "num") : "");
-      if (!j) cell.scope = "row";
-      row.append(cell);
-    });
-    return row;
-  };
   const fillBody = (id, rows) => {
     if (at(id)) at(id).tBodies[0].replaceChildren(...rows);
   };
@@ -91,7 +82,7 @@
         const [value, low, high] = shown[j],
           [name, what] = rows[j],
           cells = [name, words.of(k, of, what), words.rate(value), words.span(low, high)],
-          row = line(cells, ["", ""]);
+          row = page.row(cells, ["", ""]);
         const strip = make("td", "", "drawn k-bar");
         row.dataset.test = "measure";
         strip.append(page.bar([value, low, high]));
@@ -208,32 +199,22 @@
     const more = beside(groups),
       one = make("table", "", "fit"),
       head = make("thead"),
-      top = make("tr"),
       body = make("tbody"),
-      box = make("div", "", "scroll");
+      box = make("div", "", "scroll"),
+      kinds = ["", ...cells.map(([, , kind]) => kind || "")];
     one.append(make("caption", caption, "sr"), head, body);
-    [["case"], ...cells].forEach(([text, , kind]) => {
-      const cell = make("th", text, kind);
+    const titles = more.map((column) => page.axis.titled(column, "th", "num"));
+    titles.forEach((cell) => {
       cell.scope = "col";
-      top.append(cell);
     });
-    more.forEach((column) => {
-      const cell = page.axis.titled(column, "th", "num");
-      cell.scope = "col";
-      top.append(cell);
-    });
-    head.append(top);
+    head.append(page.row(["case", ...cells.map(([text]) => text), ...titles], kinds, true));
     own.forEach((i) => {
-      const row = line(
-          ["", ...cells.map(([, text]) => text(i)), ...more.map((column) => column.text(i))],
-          ["", ...cells.map(([, , kind]) => kind || "")],
-        ),
-        button = make("button", named(i), "plain");
+      const button = make("button", named(i), "plain");
       button.type = "button";
       button.dataset.at = i;
       button.addEventListener("click", () => hub.set("person", rowOf(i)));
-      row.cells[0].append(button);
-      body.append(row);
+      const texts = [...cells, ...more.map(({ text }) => ["", text])].map(([, text]) => text(i));
+      body.append(page.row([button, ...texts], kinds));
     });
     box.append(one);
     return box;
@@ -341,9 +322,7 @@
     fillBody(
       "groups",
       m.groups[which].map(([n, ...cells], k) => {
-        const row = line([levels[k], words.count(n)]);
-        row.append(...cells.map(share));
-        return row;
+        return page.row([levels[k], words.count(n), ...cells.map(share)]);
       }),
     );
   };
@@ -420,7 +399,7 @@
       page.curves.show(m.curves, m.axis);
       fillBody(
         "tenths",
-        m.tenths.map((row) => line(row)),
+        m.tenths.map((row) => page.row(row)),
       );
       groups(m);
       const t = hub.get("threshold");
@@ -442,7 +421,7 @@
     fillBody(
       "grid",
       m.grid.map((row, is) =>
-        line(
+        page.row(
           [told.classes[is], ...row.map(String)],
           ["", ...row.map((k, j) => "num" + (!k ? " nil" : j === is ? " hit" : " miss"))],
         ),
@@ -451,7 +430,7 @@
     fillBody(
       "by-class",
       m.rows.map((row) =>
-        line(
+        page.row(
           row,
           row.map((_, j) => (j === 0 ? "" : [3, 6, 7, 8].includes(j) ? "num k-wide" : "num")),
         ),

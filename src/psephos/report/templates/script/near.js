@@ -51,46 +51,27 @@ page.near = (() => {
   };
   const MANY = 160; // empty columns, from which on the reader asks for it
 
-  const show = (box, about) => {
-    const {
-      calc,
-      study,
-      x,
-      rows,
-      chances,
-      self,
-      name,
-      person,
-      heldOut,
-      chance,
-      percent,
-      told,
-      two,
-      button,
-      pin,
-    } = about;
-    const { make } = page,
-      n = calc.spread.length,
-      parts = [],
-      used = calc.fields.map((_, i) => i).filter((i) => i < n);
-    const gaps = used.filter((i) => x[i] === null),
-      mine = x.slice(0, n);
-    const empty = x.filter((v) => v === null).length,
-      most = make("div");
+  // Which empty column to measure next, or where that is told.
+  const advice = ({ calc, x, chances, told, button }) => {
+    const most = page.make("div"),
+      empty = x.filter((v) => v === null).length;
     const tell = () => {
-      const one = next(chances, x, calc);
-      if (!one) return;
+      const [at, change] = next(chances, x, calc) || [];
+      if (at === undefined) return;
+      const field = calc.fields[at],
+        size = change > 0 && change < 0.005 ? "less than 0.01" : change.toFixed(2),
+        values = field.levels
+          ? "its categories"
+          : `ten quantiles${calc.rounding ? ", rounded here" : ""}`;
       const p = told(
         [
-          make("strong", "Measure next: "),
-          page.axis.titled(calc.fields[one[0]], "span"),
-          `. It would move the answer by ${one[1] > 0 && one[1] < 0.005 ? "less than 0.01" : one[1].toFixed(2)} on average, over the values that the column had in the training cases (${calc.fields[one[0]].levels ? "its categories" : `ten quantiles${calc.rounding ? ", rounded here" : ""}`}).`,
+          page.make("strong", "Measure next: "),
+          page.axis.titled(field, "span"),
+          `. It would move the answer by ${size} on average, over the values that the column had in the training cases (${values}).`,
         ],
         "note",
       );
-      p.dataset.test = "measure-next";
-      p.dataset.column = calc.fields[one[0]].whole;
-      p.dataset.change = one[1];
+      Object.assign(p.dataset, { test: "measure-next", column: field.whole, change });
       most.replaceChildren(p);
     };
     if (empty && !calc.tried)
@@ -102,76 +83,73 @@ page.near = (() => {
       );
     else if (empty > MANY) most.append(button("What to measure next?", tell));
     else if (empty) tell();
-    parts.push(most);
-    const found = nearest(
-      calc.spread,
-      mine,
-      rows.map((row) => row.slice(0, n)),
-      self,
-    );
-    if (found.length && gaps.length < n) {
-      const share = farther(calc.own, found[0][1]),
-        seen = study.sampled ? ` of the ${study.rows.length} cases that the page carries` : "";
-      const twin = rows.some((row, i) => i !== self && row.every((v, j) => v === x[j])),
-        few = found.some(([, , both]) => both < n),
-        all = `${n} column${n === 1 ? "" : "s"}`;
-      const words = twin
-        ? `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", as far as they are told here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`
-        : share < 0.05
-          ? `Unfamiliar: ${share === 0 ? "none" : `only ${percent(share)}`} of the cases themselves is as far from its nearest other.`
-          : `${percent(share)} of the cases themselves are farther from their nearest other${seen}.`;
-      const familiar = told(
-        words + (found[0][2] < n ? ` That rests on ${found[0][2]} of ${all}.` : ""),
-        "note",
-      );
-      familiar.dataset.test = "familiar";
-      familiar.dataset.share = share;
-      const table = make("table", "", "near"),
-        head = make("tr"),
-        body = make("tbody"),
-        top = make("thead");
-      [
-        "case",
-        "truth",
-        two ? `held out, ${study.classes[study.positive]}` : "held out, its class",
-        "distance",
-        ...(few ? ["columns it rests on"] : []),
-      ].forEach((text, i) => {
-        const cell = make("th", text, i > 1 ? "num" : "");
-        cell.scope = "col";
-        head.append(cell);
-      });
-      found.forEach(([i, d, both]) => {
-        const row = make("tr"),
-          first = make("th"),
-          truth = make("td"),
-          held = heldOut(study.rows[i]);
-        first.scope = "row";
-        first.append(button(person(study.rows[i]), () => pin(study.rows[i]), "plain"));
-        truth.append(name(study.y[i]));
-        row.dataset.test = "near-person";
-        row.dataset.row = study.rows[i];
-        row.append(
-          first,
-          truth,
-          make("td", held ? chance(held[two ? study.positive : study.y[i]]) : "–", "num"),
-          make("td", page.axis.write(d, 2), "num"),
-          ...(few ? [make("td", `${both} of ${n}`, "num")] : []),
-        );
-        body.append(row);
-      });
-      top.append(head);
-      table.append(top, body);
+    return most;
+  };
+
+  // How familiar a case is, of which the nearest are found.
+  const familiarity = ({ calc, study, x, rows, self, percent, told }, found) => {
+    const n = calc.spread.length,
+      share = farther(calc.own, found[0][1]),
+      seen = study.sampled ? ` of the ${study.rows.length} cases that the page carries` : "",
+      twin = rows.some((row, i) => i !== self && row.every((v, j) => v === x[j]));
+    let words = `${percent(share)} of the cases themselves are farther from their nearest other${seen}.`;
+    if (twin)
+      words = `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", as far as they are told here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`;
+    else if (share < 0.05)
+      words = `Unfamiliar: ${share === 0 ? "none" : `only ${percent(share)}`} of the cases themselves is as far from its nearest other.`;
+    if (found[0][2] < n)
+      words += ` That rests on ${found[0][2]} of ${n} column${n === 1 ? "" : "s"}.`;
+    const familiar = told(words, "note");
+    Object.assign(familiar.dataset, { test: "familiar", share });
+    return familiar;
+  };
+
+  const tableOf = ({ calc, study, name, person, heldOut, chance, two, button, pin }, found) => {
+    const n = calc.spread.length,
+      few = found.some(([, , both]) => both < n),
+      [table, top, body] = ["table", "thead", "tbody"].map((tag) => page.make(tag)),
+      held = two ? `held out, ${study.classes[study.positive]}` : "held out, its class",
+      heads = ["case", "truth", held, "distance", "columns it rests on"],
+      kinds = ["", ""];
+    table.className = "near";
+    top.append(page.row(few ? heads : heads.slice(0, 4), kinds, true));
+    found.forEach(([i, d, both]) => {
+      const own = study.rows[i],
+        answer = heldOut(own),
+        cells = [
+          button(person(own), () => pin(own), "plain"),
+          name(study.y[i]),
+          answer ? chance(answer[two ? study.positive : study.y[i]]) : "\u2013",
+          page.axis.write(d, 2),
+          `${both} of ${n}`,
+        ],
+        line = page.row(few ? cells : cells.slice(0, 4), kinds);
+      Object.assign(line.dataset, { test: "near-person", row: own });
+      body.append(line);
+    });
+    table.append(top, body);
+    return table;
+  };
+
+  const show = (box, about) => {
+    const { calc, x, rows, self, told } = about,
+      n = calc.spread.length,
+      mine = x.slice(0, n),
+      parts = [advice(about)],
+      known = mine.some((v) => v !== null),
+      cases = rows.map((row) => row.slice(0, n)),
+      found = nearest(calc.spread, mine, cases, self);
+    if (found.length && known)
       parts.push(
-        make("h3", "The nearest cases of the study"),
-        familiar,
-        table,
+        page.make("h3", "The nearest cases of the study"),
+        familiarity(about, found),
+        tableOf(about, found),
         told(
           "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1. Cases that share but half of the columns measured here, or fewer, are not looked at.",
           "note",
         ),
       );
-    } else if (rows.length && gaps.length < n) {
+    else if (rows.length && known) {
       const alone = told(
         "No case of the study shares more than half of the columns measured here, so that none is called near.",
         "note",

@@ -52,11 +52,9 @@
     drawn.append(make("span", "drawn", "sr"));
     top.append(head("came back"), head("columns", "num"), drawn);
     const rows = s.tally.map(([k, n]) => {
-      const row = make("tr"),
-        name = make("th", `${k} of ${s.n} times`),
-        strip = make("td", "", "drawn"),
-        width = (280 * n) / most;
-      name.scope = "row";
+      const strip = make("td", "", "drawn"),
+        width = (280 * n) / most,
+        row = page.row([`${k} of ${s.n} times`, String(n), strip]);
       row.dataset.test = "tally-row";
       strip.append(
         svg(
@@ -65,7 +63,6 @@
           svg("rect", { class: "grey", width, height: 14 }),
         ),
       );
-      row.append(name, cell("td", String(n), "num"), strip);
       return row;
     });
     return [top, rows];
@@ -134,15 +131,13 @@
     at("stability-body").replaceChildren(...rows);
     at("stability-note").textContent = s.note;
     at("stability-list").tBodies[0].replaceChildren(
-      ...s.rows.map(([column, k, , last]) => {
-        const row = make("tr");
-        row.append(
+      ...s.rows.map(([column, k, , last]) =>
+        page.row([
           named(told.columns[column], true),
-          cell("td", String(k), "num"),
-          cell("td", s.final ? (last ? "yes" : "no") : "\u2013", "num"),
-        );
-        return row;
-      }),
+          String(k),
+          s.final ? (last ? "yes" : "no") : "\u2013",
+        ]),
+      ),
     );
   };
   hub.on("model", show);
