@@ -9,13 +9,14 @@ from psephos.models import save
 from psephos.report import summarise
 from psephos.report.numbers.classes import ClassNames, share_words
 from psephos.report.study.opened import model_facts
-from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE
+from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, WEIGHTED_SHARE
 
 
 @pytest.mark.parametrize(
     ("model", "says"),
     [
         (CARTClassifier(n_folds=0, max_depth=3), LEAF_SHARE),
+        (CARTClassifier(n_folds=0, max_depth=3, class_weight="balanced"), WEIGHTED_SHARE),
         (AdaBoostClassifier(n_estimators=5), STATED),
         (SamBAClassifier(n_estimators=5), VOTE_SHARE),
     ],
@@ -38,11 +39,12 @@ def test_a_leaf_share_is_the_share_of_the_training_cases_in_the_leaf():
 def test_the_note_says_what_is_no_probability():
     told = {
         axis: share_words(ClassNames("ill", "well", "cart", axis))
-        for axis in (STATED, VOTE_SHARE, LEAF_SHARE, "recalibrated probability")
+        for axis in (STATED, VOTE_SHARE, LEAF_SHARE, WEIGHTED_SHARE, "recalibrated probability")
     }
     assert told[STATED] == told["recalibrated probability"] == ""
     assert told[VOTE_SHARE].startswith(" The answers of cart are shares of its vote, which are no")
     assert "shares of the training cases in the leaf that a case falls in" in told[LEAF_SHARE]
+    assert "falls in, each with the weight of its class, which are no" in told[WEIGHTED_SHARE]
 
 
 def test_verdict_panel_and_case_use_the_same_word(compared):
@@ -57,6 +59,6 @@ def test_verdict_panel_and_case_use_the_same_word(compared):
                 f"from a {axis} of 0.50, where this page opens, {key} misses" in one
                 for one in report["verdict"]
             )
-        others = {STATED, VOTE_SHARE, LEAF_SHARE} - {axis}
+        others = {STATED, VOTE_SHARE, LEAF_SHARE} - {axis, axis.removesuffix(" by class weight")}
         said = [*report["verdict"], island["missed"]["models"][key]["note"]]
         assert not [one for one in said for other in others if other in one]

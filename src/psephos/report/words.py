@@ -11,8 +11,8 @@ from psephos.report.study.options import ColumnName
 from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
-    "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "Wording", "chance", "class_kinds",
-    "class_words", "count", "difference", "number", "of", "plural", "plus_minus", "rate",
+    "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "WEIGHTED_SHARE", "Wording",
+    "chance", "class_kinds", "class_words", "count", "difference", "number", "of", "plural", "plus_minus", "rate",
     "series", "small_difference", "span", "threshold_words",
 ]  # fmt: skip
 
@@ -140,6 +140,7 @@ def _end(name: str, letters: int) -> str:
 # what answers are
 STATED, VOTE_SHARE = "stated probability", "share of the vote"
 LEAF_SHARE = "leaf share of training cases"
+WEIGHTED_SHARE = f"{LEAF_SHARE} by class weight"
 _HUES = 8  # of classes, where there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 

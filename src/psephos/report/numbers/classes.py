@@ -17,6 +17,7 @@ from psephos.report.study.answers import called
 from psephos.report.words import (
     LEAF_SHARE,
     VOTE_SHARE,
+    WEIGHTED_SHARE,
     chance,
     count,
     number,
@@ -158,6 +159,8 @@ def share_words(names: ClassNames, more: str = "") -> str:
     what = {
         VOTE_SHARE: "shares of its vote",
         LEAF_SHARE: "shares of the training cases in the leaf that a case falls in",
+        WEIGHTED_SHARE: "shares of the training cases in the leaf that a case falls in, each with "
+        "the weight of its class",
     }.get(names.axis)
     if what is None:
         return ""

@@ -280,6 +280,7 @@ def _first_state(
     listed = [one.name for one in told.parted if one.listed][:_GROUPS]
     state |= {
         "names": asdict(names), "classes": told.classes, "positive": code, "kept": told.kept,
+        "numbered": told.kept and shared["names"] is None,
         "groups": None, "wording": shared["wording"], "threshold": t,
         "own": (own := model.get("own")),
         "weight": f"{own['cost']:g}" if own else f"{(1 - t) / t:.2g}",

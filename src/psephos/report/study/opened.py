@@ -18,7 +18,7 @@ from psephos.explain.errors import searched_by
 from psephos.protocol.study.folds import rules_of
 from psephos.report.study.folder import Folder, KeptCases
 from psephos.report.study.standings import standings
-from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, ShortName, plural
+from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, WEIGHTED_SHARE, ShortName, plural
 from psephos.vote import Vote
 from psephos.vote.ballots import Ballots
 from psephos.vote.describing import answer_rule
@@ -193,18 +193,19 @@ def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
         names = model.schema_.words().columns
         used: list[int] = model.vote_.used.tolist()
         found[key] = Facts(
-            _says(model.vote_),
+            _says(model.vote_, model.get_params().get("class_weight") is not None),
             [names[j] for j in used],
             getattr(model, "recalibration_", None),
         )
     return found
 
 
-def _says(vote: Vote) -> str:
+def _says(vote: Vote, weighed: bool) -> str:
     """Return what the answers of a vote are: the page calls them so wherever it speaks of them."""
     if vote.readout.link != "share" or vote.readout.calibration is not None:
         return STATED
-    return LEAF_SHARE if vote.n_voters == 1 and vote.voters.n_trees(0) == 1 else VOTE_SHARE
+    leaf = WEIGHTED_SHARE if weighed else LEAF_SHARE
+    return leaf if vote.n_voters == 1 and vote.voters.n_trees(0) == 1 else VOTE_SHARE
 
 
 def _head(model: VoteEstimator) -> str:

@@ -78,5 +78,10 @@ const page = (() => {
     );
     return right ? value : undefined;
   };
+  // what must not be overlooked is folded on the screen, and open on paper
+  const fold = (open) => () => all("details.printed").forEach((one) => (one.open = open));
+  addEventListener("beforeprint", fold(true));
+  addEventListener("afterprint", fold(false));
+  fold(false)();
   return { data, at, all, make, svg, row, hub, refuse, typed };
 })();
