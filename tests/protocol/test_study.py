@@ -339,9 +339,7 @@ def test_a_full_disk_is_named_and_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "missing" / "file.csv"
     write_whole(path, b"old")
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(
-        UnwritableError, match=r"file\.csv' .*: no space left on device\."
-    ):
+    with pytest.raises(UnwritableError, match=r"file\.csv' .*: no space left on device\."):
         write_whole(path, b"new")
     assert content(tmp_path) == {"missing/file.csv": b"old"}
 
