@@ -12,8 +12,8 @@ from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
     "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "WEIGHTED_SHARE", "Wording",
-    "chance", "class_kinds", "class_words", "count", "difference", "number", "of", "plural", "plus_minus", "rate",
-    "series", "small_difference", "span", "threshold_words",
+    "chance", "class_kinds", "class_words", "count", "difference", "number", "of", "plural",
+    "plus_minus", "rate", "series", "small_difference", "span", "threshold_words",
 ]  # fmt: skip
 
 
