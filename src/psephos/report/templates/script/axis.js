@@ -185,31 +185,19 @@ page.axis = (() => {
     details.addEventListener("toggle", () => {
       if (!details.open || details.querySelector("table")) return;
       const element = make("table"),
-        top = make("tr"),
         body = make("tbody"),
         title = make("caption");
       title.append(make("span", caption));
-      head.forEach((words, i) => {
-        const cell = make("th", words, i ? "num" : "");
-        cell.scope = "col";
-        top.append(cell);
-      });
+      const written = (v) => (typeof v === "number" ? write(v, 4) : (v ?? "\u2013"));
       rows().forEach((row) => {
-        const line = make("tr");
-        row.forEach((words, i) => {
-          const cell = make(
-            i ? "td" : "th",
-            typeof words === "number" ? write(words, 4) : (words ?? "–"),
-            i ? "num" : "",
-          );
-          if (!i) cell.scope = "row";
-          if (typeof words === "number") cell.dataset.value = words;
-          line.append(cell);
+        const line = page.row(row.map(written));
+        row.forEach((v, i) => {
+          if (typeof v === "number") line.cells[i].dataset.value = v;
         });
         body.append(line);
       });
       const headRow = make("thead");
-      headRow.append(top);
+      headRow.append(page.row(head, [""], true));
       element.append(title, headRow, body);
       const scroll = make("div", "", "scroll");
       scroll.tabIndex = 0;

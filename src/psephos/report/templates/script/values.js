@@ -493,16 +493,10 @@
     label.append(search);
     const element = make("table"),
       body = make("tbody"),
-      head = make("tr");
+      kinds = ["", "", "", ""];
     element.dataset.test = "value-table";
-    ["column", "share of the importance", "for whom", "cases"].forEach((words) => {
-      const cell = make("th", words);
-      cell.scope = "col";
-      head.append(cell);
-    });
     one.table.forEach((line) => {
-      const row = make("tr"),
-        name = titled(line, "th"),
+      const name = titled(line, "th"),
         words = make("td");
       name.scope = "row";
       words.append(
@@ -511,13 +505,9 @@
           hue,
         ),
       );
-      row.append(
-        name,
-        make("td", line.share_words.replace(" of the importance", "")),
-        words,
-        make("td", [line.words, line.folds_words].filter(Boolean).join(" ")),
-      );
-      body.append(row);
+      const share = line.share_words.replace(" of the importance", ""),
+        counts = [line.words, line.folds_words].filter(Boolean).join(" ");
+      body.append(page.row([name, share, words, counts], kinds));
     });
     search.addEventListener("input", () => {
       const wanted = search.value.trim().toLowerCase();
@@ -526,7 +516,7 @@
       });
     });
     const top = make("thead");
-    top.append(head);
+    top.append(page.row(["column", "share of the importance", "for whom", "cases"], kinds, true));
     element.append(top, body);
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "region");
