@@ -135,124 +135,150 @@
   };
 
   // ---- the fields
+  // Of categories: their choice, and a pip each in the colour of what it moves the answer to.
+  const chooser = (one, i, column, reach, set) => {
+    const select = make("select"),
+      strip = make("span", "", "levels");
+    select.id = `field-${i}`;
+    ["", ...one.levels].forEach((level, k) => {
+      const option = make("option", k ? level : "not measured");
+      option.value = k ? `=${level}` : "";
+      select.append(option);
+    });
+    select.addEventListener("change", () =>
+      set(select.value ? select.value.slice(1) : null, select),
+    );
+    const sync = () => {
+      select.value = x[i] === null ? "" : `=${x[i]}`;
+    };
+    if (!column || !column.levels) return [sync, select];
+    column.levels.forEach((level) => {
+      const [k, size] = speaks(level.moves);
+      strip.append(
+        svg(
+          "svg",
+          { viewBox: "0 0 10 10", class: hue[k], "aria-hidden": "true" },
+          svg("rect", { width: 10, height: 10, opacity: deep(size, reach) }),
+        ),
+      );
+    });
+    return [sync, select, strip];
+  };
+
+  // Of numbers: a field to type in and a slider on the painted axis.
+  const slider = (one, i, column, reach, set) => {
+    const number = make("input"),
+      slide = make("input"),
+      track = make("div", "", "track"),
+      under = make("div", "", "rule"),
+      axis = column ? column.axis : one.axis,
+      pos = scale({ ...axis, missing: true }, 0, 1000, { zeroWidth: 70 }),
+      size = { viewBox: "0 0 1000 7", preserveAspectRatio: "none", "aria-hidden": "true" },
+      bar = svg("rect", { x: 0, y: 2, width: 1000, height: 3, class: "plain-track" });
+    Object.assign(number, { type: "text", inputMode: "decimal", id: `field-${i}` });
+    Object.assign(number, { placeholder: "empty", autocomplete: "off" });
+    Object.assign(slide, { type: "range", min: 0, max: 1000, step: 1 });
+    slide.setAttribute("aria-label", `${one.name}, slide`);
+    number.addEventListener("input", () => {
+      let value;
+      try {
+        value = openModel.number(number.value);
+        judge(i, number, slide, "");
+      } catch (error) {
+        judge(i, number, slide, error.message);
+        edited();
+        refresh();
+        return;
+      }
+      set(value, number);
+    });
+    slide.addEventListener("input", () => {
+      const px = Number(slide.value);
+      judge(i, number, slide, "");
+      set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide);
+    });
+    under.append(svg("svg", size, column ? paint(column, pos, 0, 7, reach, hue) : bar));
+    track.append(under, slide);
+    const sync = (source) => {
+      if (source !== number) number.value = x[i] === null ? "" : String(x[i]);
+      if (source !== slide) slide.value = String(Math.round(pos.x(x[i])));
+      slide.setAttribute("aria-valuetext", x[i] === null ? "not measured" : write(x[i], 4));
+    };
+    return [sync, number, track];
+  };
+  // A text that is no number has no answer: the slider waits, and the sentence stands where the answer was.
+  const judge = (i, number, slide, error) => {
+    number.setCustomValidity(error);
+    [
+      ["aria-invalid", "true"],
+      ["aria-describedby", "case-wrong"],
+    ].forEach(([name, to]) => {
+      if (error) number.setAttribute(name, to);
+      else number.removeAttribute(name);
+    });
+    slide.classList.toggle("idle", Boolean(error));
+    if (error) wrong.set(i, number.value.trim());
+    else wrong.delete(i);
+  };
   const field = (one, i, reach, columns) => {
     const row = make("div", "", "field"),
       label = page.axis.titled(one, "label"),
-      id = `field-${i}`;
-    label.htmlFor = id;
+      column = columns.find((other) => other.whole === one.whole);
+    label.htmlFor = `field-${i}`;
     label.title = one.whole;
-    row.dataset.test = "field";
-    row.dataset.column = one.whole;
-    const column = columns.find((other) => other.whole === one.whole);
+    Object.assign(row.dataset, { test: "field", column: one.whole });
+    const shown = (source) => {
+      sync(source);
+      row.classList.toggle("gone", x[i] === null);
+    };
     const set = (value, source) => {
       x[i] = value;
       edited();
-      sync(source);
+      shown(source);
       refresh();
     };
-    let sync;
-    if (one.levels) {
-      const select = make("select");
-      select.id = id;
-      [["", "not measured"], ...one.levels.map((level) => [level, level])].forEach(
-        ([value, words], k) => {
-          const option = make("option", words);
-          option.value = k ? `=${value}` : "";
-          select.append(option);
-        },
-      );
-      select.addEventListener("change", () =>
-        set(select.value ? select.value.slice(1) : null, select),
-      );
-      sync = () => {
-        select.value = x[i] === null ? "" : `=${x[i]}`;
-        row.classList.toggle("gone", x[i] === null);
-      };
-      row.append(label, select);
-      if (column && column.levels) {
-        const strip = make("span", "", "levels");
-        column.levels.forEach((level) => {
-          const [k, size] = speaks(level.moves),
-            mark = svg(
-              "svg",
-              { viewBox: "0 0 10 10", class: hue[k], "aria-hidden": "true" },
-              svg("rect", { width: 10, height: 10, opacity: deep(size, reach) }),
-            );
-          strip.append(mark);
-        });
-        row.append(strip);
-      }
-    } else {
-      const number = make("input"),
-        slide = make("input"),
-        track = make("div", "", "track"),
-        under = make("div", "", "rule");
-      const axis = column ? column.axis : one.axis,
-        pos = scale({ ...axis, missing: true }, 0, 1000, { zeroWidth: 70 });
-      Object.assign(number, {
-        type: "text",
-        inputMode: "decimal",
-        id,
-        placeholder: "empty",
-        autocomplete: "off",
-      });
-      Object.assign(slide, { type: "range", min: 0, max: 1000, step: 1 });
-      slide.setAttribute("aria-label", `${one.name}, slide`);
-      // a text that is no number has no answer: the slider waits, and the sentence stands where the answer was
-      const judge = (error) => {
-        number.setCustomValidity(error);
-        [
-          ["aria-invalid", "true"],
-          ["aria-describedby", "case-wrong"],
-        ].forEach(([name, to]) => {
-          if (error) number.setAttribute(name, to);
-          else number.removeAttribute(name);
-        });
-        slide.classList.toggle("idle", Boolean(error));
-        if (error) wrong.set(i, number.value.trim());
-        else wrong.delete(i);
-      };
-      number.addEventListener("input", () => {
-        let value;
-        try {
-          value = openModel.number(number.value);
-          judge("");
-        } catch (error) {
-          judge(error.message);
-          edited();
-          refresh();
-          return;
-        }
-        set(value, number);
-      });
-      slide.addEventListener("input", () => {
-        const px = Number(slide.value);
-        judge("");
-        set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide);
-      });
-      const picture = svg("svg", {
-        viewBox: "0 0 1000 7",
-        preserveAspectRatio: "none",
-        "aria-hidden": "true",
-      });
-      if (column) picture.append(paint(column, pos, 0, 7, reach, hue));
-      else
-        picture.append(svg("rect", { x: 0, y: 2, width: 1000, height: 3, class: "plain-track" }));
-      under.append(picture);
-      track.append(under, slide);
-      sync = (source) => {
-        if (source !== number) number.value = x[i] === null ? "" : String(x[i]);
-        if (source !== slide) slide.value = String(Math.round(pos.x(x[i])));
-        slide.setAttribute("aria-valuetext", x[i] === null ? "not measured" : write(x[i], 4));
-        row.classList.toggle("gone", x[i] === null);
-      };
-      row.append(label, number, track);
-    }
-    sync();
+    const [sync, ...parts] = (one.levels ? chooser : slider)(one, i, column, reach, set);
+    row.append(label, ...parts);
+    shown();
     return row;
   };
 
   // ---- the answer
+  const answerBar = (p, width) => {
+    const tall = two ? 34 : 36 * p.length,
+      size = { width, height: tall, viewBox: `0 0 ${width} ${tall}`, role: "img" },
+      words = study.order.map((c) => `${study.classes[c]} ${chance(p[c])}`).join(", "),
+      picture = svg("svg", { ...size, "aria-label": words }),
+      rect = (x, y, wide, c) => svg("rect", { x, y, width: wide, height: 11, class: hue[c] }),
+      text = (x, y, kind, text, more = {}) => svg("text", { x, y, class: kind, ...more }, text);
+    if (two) {
+      const q = p[study.positive] * width,
+        t = hub.get("threshold"),
+        at = t * width;
+      picture.append(
+        rect(0, 14, q, study.positive),
+        rect(q, 14, width - q, 1 - study.positive),
+        svg("line", { x1: at, x2: at, y1: 9, y2: 31, class: "threshold follows" }),
+        text(
+          Math.min(Math.max(at, 44), width - 44),
+          8,
+          "soft follows",
+          `threshold ${page.words.threshold(t)}`,
+          { "text-anchor": "middle" },
+        ),
+      );
+    } else
+      study.order.forEach((c, lane) => {
+        const wide = p[c] * (width - 52),
+          y = 36 * lane; // names stand above the bars, whole
+        picture.append(
+          text(0, y + 13, hue[c], study.classes[c]),
+          rect(0, y + 18, Math.max(wide, 0.6), c),
+          text(6 + wide, y + 28, "soft", chance(p[c])),
+        );
+      });
+    return picture;
+  };
   const answerBox = (box, answer) => {
     const p = answer.probabilities,
       k = called(p),
@@ -292,52 +318,7 @@
     const none = told(answer.unanswered, "refused");
     none.dataset.test = "case-unanswered";
     box.replaceChildren(big, ...(answer.unanswered && !decided ? [none] : []), say);
-    const bar = (width) => {
-      const tall = two ? 34 : 36 * p.length,
-        picture = svg("svg", {
-          width,
-          height: tall,
-          viewBox: `0 0 ${width} ${tall}`,
-          role: "img",
-          "aria-label": study.order.map((c) => `${study.classes[c]} ${chance(p[c])}`).join(", "),
-        });
-      if (two) {
-        const q = p[study.positive] * width,
-          t = hub.get("threshold") * width;
-        picture.append(
-          svg("rect", { x: 0, y: 14, width: q, height: 11, class: hue[study.positive] }),
-          svg("rect", {
-            x: q,
-            y: 14,
-            width: width - q,
-            height: 11,
-            class: hue[1 - study.positive],
-          }),
-          svg("line", { x1: t, x2: t, y1: 9, y2: 31, class: "threshold follows" }),
-          svg(
-            "text",
-            {
-              x: Math.min(Math.max(t, 44), width - 44),
-              y: 8,
-              class: "soft follows",
-              "text-anchor": "middle",
-            },
-            `threshold ${page.words.threshold(hub.get("threshold"))}`,
-          ),
-        );
-      } else
-        study.order.forEach((c, lane) => {
-          const wide = p[c] * (width - 52),
-            y = 36 * lane; // names stand above the bars, whole
-          picture.append(
-            svg("text", { x: 0, y: y + 13, class: hue[c] }, study.classes[c]),
-            svg("rect", { x: 0, y: y + 18, width: Math.max(wide, 0.6), height: 11, class: hue[c] }),
-            svg("text", { x: 6 + wide, y: y + 28, class: "soft" }, chance(p[c])),
-          );
-        });
-      return picture;
-    };
-    box.append(chart(bar));
+    box.append(chart((width) => answerBar(p, width)));
   };
 
   // Weights by nearness: how near a training case must be to count.
@@ -397,34 +378,66 @@
     return models[place];
   };
 
-  const form = () => {
-    open = opened();
+  // The fields, the most important first; of many the rest is folded.
+  const fieldsBox = () => {
     const portrait = study.models[key],
       columns = portrait ? portrait.columns : [],
-      reach = reachOf(columns);
-    const fields = calc.fields.map((one, i) => field(one, i, reach, columns)),
-      used = calc.fields.filter((one) => !one.backup).length;
-    const top = used > 12 ? 10 : used,
-      left = make("div", "", "fields");
+      reach = reachOf(columns),
+      fields = calc.fields.map((one, i) => field(one, i, reach, columns)),
+      used = calc.fields.filter((one) => !one.backup).length,
+      top = used > 12 ? 10 : used,
+      left = make("div", "", "fields"),
+      rest = columns.slice(top).reduce((sum, one) => sum + (one.share || 0), 0),
+      share = columns.length >= used && rest ? `, ${percent(rest)} of the importance` : "";
     left.append(...fields.slice(0, top));
-    const folded = (list, words) => {
+    [
+      [fields.slice(top, used), `${used - top} further columns${share}`],
+      [
+        fields.slice(used),
+        `${fields.length - used} columns that are asked for only where another is missing`,
+      ],
+    ].forEach(([list, words]) => {
       if (!list.length) return;
       const more = make("details");
       more.append(make("summary", words), ...list);
       left.append(more);
-    };
-    const share =
-      columns.length >= used
-        ? columns.slice(top).reduce((sum, one) => sum + (one.share || 0), 0)
-        : 0;
-    folded(
-      fields.slice(top, used),
-      `${used - top} further columns${share ? `, ${percent(share)} of the importance` : ""}`,
-    );
-    folded(
-      fields.slice(used),
-      `${fields.length - used} columns that are asked for only where another is missing`,
-    );
+    });
+    return left;
+  };
+  // What takes no number stands in place of the answer.
+  const refused = () => {
+    const far = [...wrong.values()].some((text) => Math.abs(Number(text)) > 1e150),
+      most = far ? " and of at most 1e150" : "";
+    const texts = [...wrong].flatMap(([i, text], n) => [
+      n ? "; " : "",
+      page.axis.titled(calc.fields[i], "strong"),
+      ` takes a number, written with a point as in 5.1${most}, or nothing where it was not measured: \u201c${text}\u201d is neither`,
+    ]);
+    const sentence = told([...texts, ", so that there is no answer."], "refused");
+    sentence.id = sentence.dataset.test = "case-wrong";
+    return sentence;
+  };
+  const answered = (answer, votes, near) => {
+    if (wrong.size) {
+      answer.replaceChildren(refused());
+      [votes, near].forEach((part) => part.replaceChildren());
+      return;
+    }
+    const now = answerOf(x),
+      shared = { x, study, percent, told, two },
+      self = from[0] === "r" ? study.rows.indexOf(Number(from.slice(1))) : -1,
+      pin = (row) => hub.set("person", row),
+      columns = columnsOf();
+    answerBox(answer, now);
+    const { plain } = calc;
+    page.ballot.show(votes, now, { ...shared, columns, plain, x: whole(x), idle: idle(), hue });
+    const how = { calc, rows: rowsOf(), chances, self, name, person, heldOut, chance, button, pin };
+    page.near.show(near, { ...shared, ...how });
+  };
+
+  const form = () => {
+    open = opened();
+    const left = fieldsBox();
     const answer = make("div", "", "answer"),
       votes = make("div"),
       near = make("div"),
@@ -451,51 +464,7 @@
       pick,
       box,
     );
-    refresh = () => {
-      if (wrong.size) {
-        const texts = [...wrong].flatMap(([i, text], n) => [
-          n ? "; " : "",
-          page.axis.titled(calc.fields[i], "strong"),
-          ` takes a number, written with a point as in 5.1${[...wrong.values()].some((text) => Math.abs(Number(text)) > 1e150) ? " and of at most 1e150" : ""}, or nothing where it was not measured: \u201c${text}\u201d is neither`,
-        ]);
-        const sentence = told([...texts, ", so that there is no answer."], "refused");
-        Object.assign(sentence, { id: "case-wrong" });
-        sentence.dataset.test = "case-wrong";
-        answer.replaceChildren(sentence);
-        [votes, near].forEach((part) => part.replaceChildren());
-        return;
-      }
-      const now = answerOf(x);
-      answerBox(answer, now);
-      page.ballot.show(votes, now, {
-        columns: columnsOf(),
-        plain: calc.plain,
-        x: whole(x),
-        idle: idle(),
-        hue,
-        study,
-        percent,
-        told,
-        two,
-      });
-      page.near.show(near, {
-        calc,
-        study,
-        x,
-        rows: rowsOf(),
-        chances,
-        self: from[0] === "r" ? study.rows.indexOf(Number(from.slice(1))) : -1,
-        name,
-        person,
-        heldOut,
-        chance,
-        percent,
-        told,
-        two,
-        button,
-        pin: (row) => hub.set("person", row),
-      });
-    };
+    refresh = () => answered(answer, votes, near);
     refresh();
   };
 
