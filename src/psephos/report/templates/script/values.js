@@ -42,95 +42,96 @@
     return `${name}, ${data.classes[data.y[i]]}: ${whole === undefined ? "" : write(data.of[whole][i], 3)}`;
   };
 
+  // The dot of a case, which chooses it; with a ring where it is a prototype, and another where it is chosen.
+  const caseDot = (box, i, place, { kind, words, ringed, rings: [prototype, pin] }) => {
+    const row = data.rows[i],
+      circle = svg("circle", { ...place, class: kind, "data-row": row }, svg("title", {}, words)),
+      around = { cx: place.cx, cy: place.cy };
+    circle.addEventListener("click", () =>
+      hub.set("person", hub.get("person") === row ? null : row),
+    );
+    box.append(circle);
+    if (ringed.includes(row))
+      box.append(svg("circle", { ...around, r: prototype, class: "prototype" }));
+    if (hub.get("person") === row) box.append(svg("circle", { ...around, r: pin, class: "pin" }));
+  };
+
+  // Where the cases of a class stand on a strip, each above the others where they would cover it: [case, x, row].
+  const piled = (values, mine, pos, { step, radius, rowsOf }) => {
+    const zero = (i) => pos.place.zero && values[i] === 0,
+      apart = {
+        missing: mine.filter((i) => values[i] === null),
+        zero: mine.filter(zero),
+      },
+      rest = mine
+        .filter((i) => values[i] !== null && !zero(i))
+        .map((i) => ({ i, x: pos.x(values[i]) }));
+    const places = Object.entries(apart).flatMap(([key, list]) => {
+      if (!pos.place[key]) return [];
+      const [a, b] = pos.place[key],
+        wide = Math.max(1, Math.floor((b - a - 4) / step)),
+        many = Math.ceil(list.length / rowsOf), // of more than the place holds, columns of dots stand closer
+        pace = many > wide ? (b - a - 2 * radius) / many : step;
+      return list.map((i, q) => [i, a + radius + 1 + Math.floor(q / rowsOf) * pace, q % rowsOf]);
+    });
+    return [...places, ...dodge(rest, step, rowsOf).map((one) => [one.i, one.x, one.row])];
+  };
+
+  const cutOf = (box, column, pos, top, foot, width) => {
+    const mark = (value, from, kind) => {
+      const x = pos.x(value).toFixed(1);
+      box.append(svg("line", { x1: x, x2: x, y1: from, y2: foot + 7, class: kind }));
+    };
+    if (column.steps.length <= 12) column.steps.forEach((value) => mark(value, foot - 5, "thin"));
+    if (!column.cut) return;
+    mark(column.cut.at, top - 22, "threshold");
+    const x = pos.x(column.cut.at),
+      near = x > width - 60 ? "end" : x < 60 ? "start" : "middle",
+      words = (column.steps.length ? "" : "\u2248 ") + column.cut.text;
+    box.append(write1(x, top - 27, words, "strong halo", near));
+  };
+
   const strip = (model, column, reach) => (width) => {
     const values = data.of[column.whole],
       small = width < 420,
-      lanes = order.length;
-    const radius = small ? 2.2 : 2.7,
+      lanes = order.length,
+      radius = small ? 2.2 : 2.7,
       step = 2 * radius + 0.9,
       rowsOf = lanes > 2 ? 4 : 5,
-      tall = rowsOf * step;
-    const counts = (k, test) => values.filter((v, i) => data.y[i] === k && test(v)).length;
-    const most = Math.max(...order.map((k) => counts(k, (v) => v === 0)));
-    const bins = column.bins || crowded(column, values, width, step, rowsOf);
+      tall = rowsOf * step,
+      zeros = (k) => values.filter((v, i) => data.y[i] === k && v === 0).length,
+      most = Math.max(...order.map(zeros)),
+      bins = column.bins || crowded(column, values, width, step, rowsOf);
     const zeroWidth = bins
       ? 60
       : Math.max(26, Math.min(Math.ceil(most / rowsOf) * step + 6, width / 2.2));
-    const pos = scale(column.axis, 2, width - 4, { zeroWidth, missingWidth: GONE });
-    const top = 40,
+    const pos = scale(column.axis, 2, width - 4, { zeroWidth, missingWidth: GONE }),
+      top = 40,
       gap = 24,
       base = (lane) => top + tall + lane * (tall + gap),
       foot = base(lanes - 1) + 7;
     const box = svg("svg", { width, height: foot + 32, viewBox: `0 0 ${width} ${foot + 32}` });
     box.append(paint(column, pos, foot, 7, reach, hue));
-    const mark = (value, top, kind) => {
-      const x = pos.x(value).toFixed(1);
-      box.append(svg("line", { x1: x, x2: x, y1: top, y2: foot + 7, class: kind }));
-    };
-    if (column.steps.length <= 12) column.steps.forEach((value) => mark(value, foot - 5, "thin"));
-    if (column.cut) mark(column.cut.at, top - 22, "threshold");
-    if (column.cut) {
-      const x = pos.x(column.cut.at),
-        near = x > width - 60 ? "end" : x < 60 ? "start" : "middle";
-      box.append(
-        write1(
-          x,
-          top - 27,
-          (column.steps.length ? "" : "≈ ") + column.cut.text,
-          "strong halo",
-          near,
-        ),
-      );
-    }
+    cutOf(box, column, pos, top, foot, width);
     order.forEach((k, lane) => {
       const y = base(lane),
-        ringed = model.ringed,
-        mine = data.y.map((code, i) => i).filter((i) => data.y[i] === k);
+        mine = data.y.map((_, i) => i).filter((i) => data.y[i] === k),
+        look = {
+          kind: hue[k] + (bins ? " some" : ""),
+          ringed: model.ringed,
+          rings: [radius + 2, radius + 4],
+        };
       box.append(write1(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end"));
       if (bins) bars(box, bins, k, pos, y, tall);
-      const apart = {
-        missing: mine.filter((i) => values[i] === null),
-        zero: pos.place.zero ? mine.filter((i) => values[i] === 0) : [],
-      };
-      Object.entries(apart).forEach(
-        ([key, list]) =>
-          pos.place[key] &&
-          list.forEach((i, q) => {
-            const [a, b] = pos.place[key],
-              wide = Math.max(1, Math.floor((b - a - 4) / step));
-            // of more than the place holds, columns of dots stand closer
-            const many = Math.ceil(list.length / rowsOf),
-              pace = many > wide ? (b - a - 2 * radius) / many : step;
-            dot(
-              i,
-              a + radius + 1 + Math.floor(q / rowsOf) * pace,
-              y - radius - (q % rowsOf) * step,
-            );
-          }),
-      );
-      const rest = mine
-        .filter((i) => values[i] !== null && !(pos.place.zero && values[i] === 0))
-        .map((i) => ({ i, x: pos.x(values[i]) }));
-      dodge(rest, step, rowsOf).forEach((one) => dot(one.i, one.x, y - radius - one.row * step));
-
-      function dot(i, cx, cy) {
-        const circle = svg("circle", {
-          cx: cx.toFixed(1),
-          cy: cy.toFixed(1),
-          r: bins ? 1.8 : radius,
-          class: hue[k] + (bins ? " some" : ""),
-          "data-row": data.rows[i],
-        });
-        circle.append(svg("title", {}, say(i, column.whole)));
-        circle.addEventListener("click", () =>
-          hub.set("person", hub.get("person") === data.rows[i] ? null : data.rows[i]),
+      piled(values, mine, pos, { step, radius, rowsOf }).forEach(([i, x, row]) => {
+        const [cx, cy] = [x.toFixed(1), (y - radius - row * step).toFixed(1)];
+        caseDot(
+          box,
+          i,
+          { cx, cy, r: bins ? 1.8 : radius },
+          { ...look, words: say(i, column.whole) },
         );
-        box.append(circle);
-        if (ringed.includes(data.rows[i]))
-          box.append(svg("circle", { cx, cy, r: radius + 2, class: "prototype" }));
-        if (hub.get("person") === data.rows[i])
-          box.append(svg("circle", { cx, cy, r: radius + 4, class: "pin" }));
-      }
+      });
     });
     foots(box, pos, foot, width, small);
     box.setAttribute("role", "img");
@@ -366,6 +367,39 @@
     return row;
   };
 
+  // A surface of two columns as rectangles of what is called there, as wide as it is the same.
+  const surface = (box, { plane: p }, cols, rows, y) =>
+    rows.forEach(([y0, y1], i) => {
+      let from = 0;
+      cols.forEach((_, j) => {
+        const k = called(p.chances[i][j]),
+          last = j + 1 === cols.length || (p.axes[0].zero && j === 0);
+        if (!last && called(p.chances[i][j + 1]) === k) return;
+        box.append(
+          svg("rect", {
+            x: cols[from][0].toFixed(2),
+            y: y(y1).toFixed(2),
+            width: (cols[j][1] - cols[from][0]).toFixed(2),
+            height: (y1 - y0).toFixed(2),
+            "shape-rendering": "crispEdges",
+            class: `${hue[k]} wash`,
+          }),
+        );
+        from = j + 1;
+      });
+    });
+  // The calls, named where they are surest.
+  const calls = (box, p, cols, rows, inside) =>
+    data.classes.forEach((name, k) => {
+      const [, col, row] = p.chances
+        .flatMap((line, i) => line.map((chances, j) => [chances, cols[j], rows[i]]))
+        .filter(([chances]) => called(chances) === k)
+        .reduce((a, b) => (a.length && a[0][k] >= b[0][k] ? a : b), []);
+      if (!col) return;
+      const [cx, cy] = inside((col[0] + col[1]) / 2, (row[0] + row[1]) / 2);
+      box.append(write1(cx, cy, `called ${name}`, `${hue[k]} strong halo`, "middle"));
+    });
+
   // Two columns: the surface on which the model calls each class, at the threshold of the page.
   const plane = (one) => (width) => {
     const [a, b] = one.columns,
@@ -385,29 +419,7 @@
     ];
     const cols = places(p.axes[0], across, p.ends[0]),
       rows = places(p.axes[1], up, p.ends[1]);
-    rows.forEach(([y0, y1], i) => {
-      let from = 0;
-      cols.forEach((_, j) => {
-        const k = called(p.chances[i][j]);
-        if (
-          j + 1 < cols.length &&
-          called(p.chances[i][j + 1]) === k &&
-          !(p.axes[0].zero && j === 0)
-        )
-          return;
-        box.append(
-          svg("rect", {
-            x: cols[from][0].toFixed(2),
-            y: y(y1).toFixed(2),
-            width: (cols[j][1] - cols[from][0]).toFixed(2),
-            height: (y1 - y0).toFixed(2),
-            "shape-rendering": "crispEdges",
-            class: `${hue[k]} wash`,
-          }),
-        );
-        from = j + 1;
-      });
-    });
+    surface(box, one, cols, rows, y);
     const spread = (i, wide) => (((i * 7919) % 97) / 97 - 0.5) * wide;
     let gone = 0;
     data.rows.forEach((row, i) => {
@@ -419,21 +431,17 @@
       }
       const cx = across.x(u) + (p.axes[0].zero && u === 0 ? spread(i, 36) : 0),
         cy = y(up.x(v) + (p.axes[1].zero && v === 0 ? spread(i + 13, 30) : 0));
-      const circle = svg("circle", {
-        cx: cx.toFixed(1),
-        cy: cy.toFixed(1),
-        r: small ? 3 : 4,
-        class: `${hue[data.y[i]]} dot`,
-        "data-row": row,
-      });
-      circle.append(svg("title", {}, `${say(i, a.whole)}, ${write(v)}`));
-      circle.addEventListener("click", () =>
-        hub.set("person", hub.get("person") === row ? null : row),
+      caseDot(
+        box,
+        i,
+        { cx: cx.toFixed(1), cy: cy.toFixed(1), r: small ? 3 : 4 },
+        {
+          kind: `${hue[data.y[i]]} dot`,
+          words: `${say(i, a.whole)}, ${write(v)}`,
+          ringed: one.ringed,
+          rings: [6.5, 8],
+        },
       );
-      box.append(circle);
-      if (hub.get("person") === row) box.append(svg("circle", { cx, cy, r: 8, class: "pin" }));
-      if (one.ringed.includes(row))
-        box.append(svg("circle", { cx, cy, r: 6.5, class: "prototype" }));
     });
     across.ticks.forEach((t) =>
       box.append(write1(across.x(t), h - bottom + 16, write(t), "soft", "middle")),
@@ -455,20 +463,10 @@
       write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "strong halo"),
     );
     box.setAttribute("role", "img");
-    // the calls, named where they are surest
-    data.classes.forEach((name, k) => {
-      let best = null;
-      p.chances.forEach((line, i) =>
-        line.forEach((chances, j) => {
-          if (called(chances) === k && (!best || chances[k] > best[0]))
-            best = [chances[k], cols[j], rows[i]];
-        }),
-      );
-      if (!best) return;
-      const cx = page.axis.clamp((best[1][0] + best[1][1]) / 2, left + 60, w - 70),
-        cy = page.axis.clamp(y((best[2][0] + best[2][1]) / 2), 34, h - bottom - 10);
-      box.append(write1(cx, cy, `called ${name}`, `${hue[k]} strong halo`, "middle"));
-    });
+    calls(box, p, cols, rows, (cx, cy) => [
+      page.axis.clamp(cx, left + 60, w - 70),
+      page.axis.clamp(y(cy), 34, h - bottom - 10),
+    ]);
     box.setAttribute(
       "aria-label",
       `The cases on ${a.name} and ${b.name}, and what the model calls there`,
