@@ -173,8 +173,35 @@ page.ballot = (() => {
     return [make("h3", "How the sum came about"), list([...items, last])];
   };
 
+  // A line of ballots that say the same for the same reason.
+  const voteOf = (one, { study, hue, columns }, value, reach, size) => {
+    const called = page.axis.coloured(study.classes[one.k], hue[one.k]),
+      says = one.k < 0 ? ["nothing"] : [one.against ? "against " : "", called],
+      voters = `${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `,
+      many = one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : "";
+    const words = one.always
+      ? [voters, ...says, " whatever is measured"]
+      : [...reasonOf(one, columns), " \u2192 ", ...says, many];
+    const row = item(words, value, reach, one.k < 0 ? "" : hue[one.k], size);
+    Object.assign(row.dataset, { test: "case-vote", weight: one.weight });
+    return row;
+  };
+  // How the weight is shared among the classes, and whether that is the answer.
+  const sharesOf = (lines, answer, { study, percent, two }) => {
+    const of = (k) => sum(lines.filter((one) => one.k === k).map((one) => one.weight)),
+      by = study.order.map((k) => [k, of(k)]).filter(([, weight]) => weight > 0),
+      positive = study.positive,
+      stated = two && Math.abs(of(positive) - answer.probabilities[positive]) < 1e-9;
+    const words = by.map(([k, weight], i) =>
+      i
+        ? `${percent(weight)} ${study.classes[k]}`
+        : `${percent(weight)} of the weight says ${study.classes[k]}`,
+    );
+    return `${words.join(", ")}.${stated ? " That share is its answer." : ""}`;
+  };
+
   const show = (box, answer, about) => {
-    const { study, hue, percent, told, two, columns } = about,
+    const { study, percent, told, two } = about,
       sums = two ? linear(about.plain, about.x) : null;
     if (sums) {
       box.replaceChildren(...terms(sums, about));
@@ -187,68 +214,16 @@ page.ballot = (() => {
       value = ({ k, contribution }) =>
         two ? sign * contribution[0] : k < 0 ? Math.max(...contribution) : contribution[k];
     const reach = Math.max(...lines.map((one) => Math.abs(value(one))), 1e-12);
-    const li = (one) => {
-      const called = () => page.axis.coloured(study.classes[one.k], hue[one.k]);
-      const says = one.k < 0 ? ["nothing"] : [one.against ? "against " : "", called()];
-      const words = one.always
-        ? [
-            `${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `,
-            ...says,
-            " whatever is measured",
-          ]
-        : [
-            ...reasonOf(one, columns),
-            " → ",
-            ...says,
-            one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : "",
-          ];
-      const row = item(
-        words,
-        value(one),
-        reach,
-        one.k < 0 ? "" : hue[one.k],
-        shares ? percent(one.weight) : signed(value(one)),
-      );
-      row.dataset.test = "case-vote";
-      row.dataset.weight = one.weight;
-      return row;
-    };
+    const li = (one) =>
+      voteOf(one, about, value(one), reach, shares ? percent(one.weight) : signed(value(one)));
     const parts = [
       make("h3", shares ? "Who voted, and with what weight" : "Who voted, and what each adds"),
+      ...(shares ? [told(sharesOf(lines, answer, about), "note")] : []),
+      list(lines.slice(0, 7).map(li)),
     ];
-    if (shares) {
-      const by = study.order
-        .map((k) => [k, sum(lines.filter((one) => one.k === k).map((one) => one.weight))])
-        .filter(([, w]) => w > 0);
-      const stated =
-        two &&
-        Math.abs(
-          (by.find(([k]) => k === study.positive) || [0, 0])[1] -
-            answer.probabilities[study.positive],
-        ) < 1e-9;
-      parts.push(
-        told(
-          by
-            .map(
-              ([k, w], i) =>
-                `${i ? ", " : ""}${percent(w)}${i ? "" : " of the weight"} ${i ? "" : "says "}${study.classes[k]}`,
-            )
-            .join("") +
-            "." +
-            (stated ? " That share is its answer." : ""),
-          "note",
-        ),
-      );
-    }
-    parts.push(list(lines.slice(0, 7).map(li)));
-    if (lines.length > 7) {
-      const more = make("details");
-      more.append(
-        make("summary", page.words.plural(lines.length - 7, "further ballot")),
-        list(lines.slice(7).map(li)),
-      );
-      parts.push(more);
-    }
+    const rest = lines.slice(7).map(li);
+    if (rest.length)
+      parts.push(page.folded(page.words.plural(rest.length, "further ballot"), list(rest)));
     const kept = box.querySelector("details[open]");
     box.replaceChildren(...parts);
     if (kept && box.querySelector("details")) box.querySelector("details").open = true;

@@ -397,10 +397,7 @@
         `${fields.length - used} columns that are asked for only where another is missing`,
       ],
     ].forEach(([list, words]) => {
-      if (!list.length) return;
-      const more = make("details");
-      more.append(make("summary", words), ...list);
-      left.append(more);
+      if (list.length) left.append(page.folded(words, ...list));
     });
     return left;
   };

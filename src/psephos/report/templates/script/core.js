@@ -29,6 +29,12 @@ const page = (() => {
     return one;
   };
 
+  const folded = (words, ...parts) => {
+    const one = make("details");
+    one.append(make("summary", words), ...parts);
+    return one;
+  };
+
   // The hub: what the reader has chosen. `hub.on("threshold", f)` calls f(value) at every change of
   // it; `hub.set("threshold", 0.3)` changes it. Keys: model (its key), threshold (0 to 1), person
   // (a row of the table of cases, or null), cls (the class that answers are about, of several).
@@ -83,5 +89,5 @@ const page = (() => {
   addEventListener("beforeprint", fold(true));
   addEventListener("afterprint", fold(false));
   fold(false)();
-  return { data, at, all, make, svg, row, hub, refuse, typed };
+  return { data, at, all, make, svg, row, folded, hub, refuse, typed };
 })();

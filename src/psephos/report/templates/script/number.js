@@ -119,14 +119,8 @@
     );
     const left = make("div", "", "fields");
     left.append(...fields.slice(0, SHOWN));
-    if (fields.length > SHOWN) {
-      const more = make("details");
-      more.append(
-        make("summary", `${fields.length - SHOWN} further columns`),
-        ...fields.slice(SHOWN),
-      );
-      left.append(more);
-    }
+    const rest = fields.slice(SHOWN);
+    if (rest.length) left.append(page.folded(`${rest.length} further columns`, ...rest));
     host.replaceChildren(
       make("p", `${key} starts at the ${data.typical}; an empty field is a missing value.`),
       answer,
