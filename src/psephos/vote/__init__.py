@@ -27,7 +27,6 @@ from psephos.vote.vote import Vote
 from psephos.vote.voters.branching import BranchVoters
 from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
-from psephos.vote.voters.forests import ForestVoters
 from psephos.vote.voters.hypotheses import HypothesisVoters
 from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
 from psephos.vote.voters.mixture import (
@@ -39,7 +38,7 @@ from psephos.vote.voters.mixture import (
 from psephos.vote.voters.rules import FirstMatch, rule_voters
 from psephos.vote.voters.scored import linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
-from psephos.vote.voters.trees import TreeVoters
+from psephos.vote.voters.trees import TreeVoters, forest_voters
 from psephos.vote.weights.gaussian_kernels import KernelWeights
 from psephos.vote.weights.local import InverseDistance, Local, LocalRelevance
 from psephos.vote.weights.neighbours import Neighbours
@@ -47,13 +46,13 @@ from psephos.vote.weights.neighbours import Neighbours
 __all__ = [
     "AnyTarget", "Available", "Ballots", "BranchVoters", "CaseVoters", "CodedVoters",
     "ComposedVoters", "ConfidenceGate", "Constant", "ConstantVoters", "CostTarget",
-    "CountedHypotheses", "FirstMatch", "ForeignVoters", "ForestVoters", "HypothesisVoters",
-    "InverseDistance", "JoinedVoters", "KernelScaling", "KernelVoters", "KernelWeights",
-    "LabelsTarget", "Local", "LocalRelevance", "Names", "Nearest", "Neighbours", "NestedVoters",
-    "Nullable", "NumbersTarget", "OutputWeights", "PrototypeBatch", "PrototypeVoters",
-    "RankedVoters", "Readout", "RegressionTarget", "Scores", "SoftTreeVoters",
-    "StumpVoters", "Target", "Thresholds", "TreeVoters", "Vote", "Voters", "Weighting",
-    "answer_names", "as_read", "design_matrix", "from_estimators", "join", "linear_models",
-    "mixed_voters", "mixture_moments", "naive_bayes_models", "neighbour_vote", "normal_scores",
-    "prototype_vote", "quadratic_models", "register_part", "rule_voters",
+    "CountedHypotheses", "FirstMatch", "ForeignVoters", "HypothesisVoters", "InverseDistance",
+    "JoinedVoters", "KernelScaling", "KernelVoters", "KernelWeights", "LabelsTarget", "Local",
+    "LocalRelevance", "Names", "Nearest", "Neighbours", "NestedVoters", "Nullable", "NumbersTarget",
+    "OutputWeights", "PrototypeBatch", "PrototypeVoters", "RankedVoters", "Readout",
+    "RegressionTarget", "Scores", "SoftTreeVoters", "StumpVoters", "Target", "Thresholds",
+    "TreeVoters", "Vote", "Voters", "Weighting", "answer_names", "as_read", "design_matrix",
+    "forest_voters", "from_estimators", "join", "linear_models", "mixed_voters", "mixture_moments",
+    "naive_bayes_models", "neighbour_vote", "normal_scores", "prototype_vote", "quadratic_models",
+    "register_part", "rule_voters",
 ]  # fmt: skip

@@ -183,13 +183,13 @@ def test_stumps_hold_where_their_rules_say():
 
 def test_forests_are_the_mean_of_their_trees(random_seed):
     model = families.fitted("swag-forest, 3 classes, 0.0 missing")
-    forests = next(p for p in model.vote_.voters.parts if type(p).__name__ == "ForestVoters")
+    forests = next(p for p in model.vote_.voters.parts if p.kind == "forest voters")
     lowered, rng = forests.lowered(), np.random.default_rng(random_seed)
     X = rng.normal(size=(40, forests.n_features))
     shares = lowered.value[lowered._of_node[lowered.leaves(X)]]
     for t, (a, b) in enumerate(zip(forests.group[:-1], forests.group[1:], strict=True)):
         mean = shares[:, a:b].mean(axis=1)
-        wanted = forests.value[mean.argmax(axis=1)] if forests.says == "answer" else None
+        wanted = forests.code[mean.argmax(axis=1)] if forests.says == "answer" else None
         if wanted is not None:
             assert_array_equal(forests.votes(X)[:, t], wanted)
 

@@ -7,9 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
-from psephos.vote import TreeVoters, naive_bayes_models
+from psephos.vote import TreeVoters, forest_voters, naive_bayes_models
 from psephos.vote.codec import decode, encode
-from psephos.vote.voters.forests import ForestVoters
 
 NAMES = [f"c{j}" for j in range(6)]
 CODES = {2: np.array([[-1.0], [1.0]]), 3: np.eye(3) * 1.5 - 0.5}
@@ -40,7 +39,7 @@ def forests(n_classes=2, says="answer", **changes):
     """Forests of two stumps, one stump and two stumps."""
     value = shares(n_classes, 15) if n_classes else np.arange(15.0)[:, None]
     code = CODES[n_classes] if n_classes else np.ones((1, 1))
-    return ForestVoters(
+    return forest_voters(
         **{
             "trees": stumps(value),
             "group": whole(0, 2, 3, 5),
@@ -64,15 +63,15 @@ KINDS = [(2, "answer"), (3, "answer"), (2, "probability"), (3, "probability"), (
 @pytest.mark.parametrize(("n_classes", "says"), KINDS)
 def test_forests_say_what_the_mean_says(n_classes, says):
     voters, X = forests(n_classes, says), cases()
-    single = voters.trees.votes(X)
+    single = stumps(voters.value).votes(X)
     means = [single[:, [0, 1]].mean(axis=1), single[:, 2], single[:, [3, 4]].mean(axis=1)]
     mean = np.stack(means, axis=1)
     if says == "value":
         expected = mean
     elif says == "answer":
-        expected = voters.value[mean.argmax(axis=2)]
+        expected = voters.code[mean.argmax(axis=2)]
     else:
-        expected = mean @ voters.value
+        expected = mean @ voters.code
     assert_allclose(voters.votes(X), expected, rtol=1e-12, atol=1e-12)
 
 
@@ -118,11 +117,11 @@ def test_forests_in_words():
 
 
 def test_inconsistent_forests_are_refused():
-    good = forests()
+    good = stumps(shares(2, 15))
     other = naive_bayes_models(6, whole(0), *[np.ones((1, 2, 1))] * 2, np.ones((1, 2)), CODES[2])
     for changes in (
         {"trees": other},
-        {"trees": replace(good.trees, abstains=True)},
+        {"trees": replace(good, abstains=True)},
         {"group": whole(0, 2, 3)},
         {"group": whole(0, 2, 2, 5)},
         {"group": whole(1, 2, 3, 5)},
@@ -134,4 +133,4 @@ def test_inconsistent_forests_are_refused():
         {"says": "value"},
     ):
         with pytest.raises(PsephosError, match="inconsistent part of a vote"):
-            replace(good, **changes)
+            forests(**changes)

@@ -142,7 +142,7 @@ class Trees(ReadsColumns, RowByRow):
     @property
     def kind(self) -> str:
         """What the voters are called, each alike."""
-        return f"{self.each} voters"
+        return "forest voters" if len(self.group) else f"{self.each} voters"
 
     @property
     def n_voters(self) -> int:
@@ -293,13 +293,14 @@ class Trees(ReadsColumns, RowByRow):
         kept = nodes.columns
         rules = np.searchsorted(kept, nodes.column)
         local = nodes.on_columns(rules, np.searchsorted(kept, nodes.surrogates.column))
+        row = self.row[old] if len(self.row) else self.row
         return replace(
             self,
             columns=self.columns[kept],
             root=root,
             nodes=local,
-            value=self.value if len(self.row) else self.value[old],
-            row=self.row[old] if len(self.row) else self.row,
+            value=self.value if len(row) else self.value[old],
+            row=row,
             group=group if len(self.group) else self.group,
         )
 

@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import STAY, spans_of
-from psephos.vote.codec import register
+from psephos.vote.codec import register, register_form
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import flat_nodes
 from psephos.vote.operations.trees import Trees
@@ -236,3 +236,37 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
             self.answer[order] if len(self.answer) else order,
             abstains=bool(self.abstains),
         )
+
+
+@register_form("forest voters")
+def forest_voters(
+    trees: TreeVoters,
+    group: Indices,
+    value: Floats,
+    says: str = "answer",
+    abstains: bool = False,
+) -> Trees:
+    """Return forests as voters: each averages its trees, leaf by leaf, and votes by the mean.
+
+    Files of older releases hold these arguments.
+
+    Parameters
+    ----------
+    trees : TreeVoters
+        Their leaves hold class shares (nodes, n_classes), or a number (nodes, 1).
+    group : ndarray of shape (T + 1,)
+        Forest t is the trees ``group[t] : group[t + 1]``.
+    value : ndarray of shape (n_classes, K)
+        The table of codes; one row and column, unused, where `says` is 'value'.
+    says : {'answer', 'probability', 'value'}
+        answer: the code of the class with the greatest mean share, the first of equals.
+        probability: sum over k of p_k code_k, p the mean shares. value: the mean number.
+    abstains : bool, default=False
+        True: a forest votes 0 on a row that lacks a value of any column its trees split on.
+        False: missing values go where each node sends them.
+    """
+    check(type(trees) is TreeVoters and not trees.abstains, "a forest is not of trees")
+    check_ptr(group, max(group.size, 1) - 1, trees.n_voters, "groups")
+    check(says != "value" or value.shape == (1, 1), "a value is one number")
+    code = None if says == "value" else value
+    return replace(trees.lowered(), code=code, says=says, abstains=abstains, group=group)

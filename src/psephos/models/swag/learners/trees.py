@@ -21,8 +21,7 @@ from psephos.kernels.small_models.tree import (
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem
 from psephos.vote import Voters
 from psephos.vote.operations.trees import spoken
-from psephos.vote.voters.forests import ForestVoters
-from psephos.vote.voters.trees import TreeVoters
+from psephos.vote.voters.trees import TreeVoters, forest_voters
 
 #: The nodes of a tree: columns of the table (-1: a leaf), first children, thresholds, shares.
 _Nodes = tuple[Indices, Indices, Floats, Floats]
@@ -214,7 +213,7 @@ class BoundTrees(BoundLearner):
             return _joined(grown, self.problem.X.shape[1], lambda p: spoken(p, says, table), True)
         trees = _joined(grown, self.problem.X.shape[1], lambda p: p, False)
         group = np.arange(len(subsets) + 1, dtype=np.intp) * int(self.forest.n_estimators)
-        return ForestVoters(trees, group, table, says, True)
+        return forest_voters(trees, group, table, says, True)
 
     def _grown(self, subset: Indices) -> list[_Nodes]:
         """Return the trees of one candidate on all rows."""
