@@ -24,7 +24,6 @@ from psephos.explain import TreeDisplay, export_text
 from psephos.explain.tree import boxes_of
 from psephos.testing import small_table
 from psephos.vote import (
-    BranchVoters,
     Constant,
     ConstantVoters,
     Readout,
@@ -32,6 +31,7 @@ from psephos.vote import (
     Target,
     TreeVoters,
     Vote,
+    branch_voters,
     join,
 )
 
@@ -58,7 +58,7 @@ def model_of(voters, target, link="share", score="normalised", columns=6):
 
 def branching(n_classes=3, labels=("no", "perhaps", "<yes>"), **kind):
     target = Target(np.array(labels[:n_classes]))
-    return model_of(BranchVoters.of([grown(n_classes, **kind)], 6, target.code), target)
+    return model_of(branch_voters([grown(n_classes, **kind)], 6, target.code), target)
 
 
 def boosted(n_classes=2, prior=True):
@@ -120,7 +120,7 @@ def test_class_shares_are_those_of_the_leaves():
 def test_votes_behind_a_share_link_are_shares_too():
     tree, target = grown(2), Target(np.array(["a", "b"]))
     said = tree.value @ target.code
-    model = model_of(BranchVoters.of([type(tree)(**{**vars(tree), "value": said})], 6), target)
+    model = model_of(branch_voters([type(tree)(**{**vars(tree), "value": said})], 6), target)
     table = TreeDisplay.from_estimator(model).rules()
     assert_allclose(table["share_b"], tree.value[table["node"], 1])
 
@@ -141,7 +141,7 @@ def test_margins_are_numbers_and_codes_are_classes():
 def test_regression_trees_answer_with_numbers():
     tree = grown(1)
     tree.value[:] = np.arange(tree.n_nodes)[:, None] / 3
-    model = model_of(BranchVoters.of([tree], 6), RegressionTarget(), "identity", "sum")
+    model = model_of(branch_voters([tree], 6), RegressionTarget(), "identity", "sum")
     table = TreeDisplay.from_estimator(model).rules()
     assert_allclose([float(a) for a in table["answer"]], np.array(table["node"]) / 3, rtol=1e-4)
 

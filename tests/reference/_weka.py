@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.datasets import load_iris
 
-from psephos.vote import BranchVoters
+from psephos.vote import branch_voters
 
 
 class Set(NamedTuple):
@@ -137,7 +137,7 @@ def weka_folds(y, n_folds=10, seed=1):
 # ---------------------------------------------------------------------- answers
 def answers(tree, X):
     """Return each row's class: the first whose share is above all before it by 1e-6."""
-    shares = BranchVoters.of([tree], X.shape[1]).votes(X)[:, 0]
+    shares = branch_voters([tree], X.shape[1]).votes(X)[:, 0]
     best, chosen = np.zeros(len(X)), np.zeros(len(X), int)
     for k in range(shares.shape[1]):
         above = shares[:, k] > best + 1e-6

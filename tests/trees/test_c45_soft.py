@@ -14,7 +14,7 @@ from psephos import PsephosError
 from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.tree import join_trees
 from psephos.trees.tree_text import export_text, rules_table
-from psephos.vote import BranchVoters
+from psephos.vote import branch_voters
 
 _FILE = Path(__file__).with_name("test_c45.py")
 _SPEC = importlib.util.spec_from_file_location("c45_soft_cases", _FILE)
@@ -173,7 +173,7 @@ def export_rules(tree):
 def test_voters_are_taken_and_joined():
     tree, X, _ = soft_tree()
     assert tree.lower[0] < tree.threshold[0] <= tree.upper[0]
-    voters = BranchVoters.of([tree, tree], 2)
+    voters = branch_voters([tree, tree], 2)
     assert_allclose(voters.votes(X), tree.answers(X, (0, 0)))
     alone = voters.take(np.array([1]))
     assert_array_equal(alone.votes(X), voters.votes(X)[:, 1:])
@@ -202,7 +202,7 @@ def test_voters_are_taken_and_joined():
     ids=str,
 )
 def test_hostile_files_are_refused(change):
-    part = BranchVoters.of([small()], 1)
+    part = branch_voters([small()], 1)
     arrays = {name: np.array(v) if isinstance(v, list) else v for name, v in change.items()}
     with pytest.raises(PsephosError, match="inconsistent part of a vote"):
         replace(part, nodes=replace(part.nodes, **arrays))
@@ -212,4 +212,4 @@ def test_soft_and_hard_trees_are_not_joined():
     tree, X, y = soft_tree()
     hard = grow_c45(X, y, np.ones(len(y)), 2, {}, C45Options())
     with pytest.raises(PsephosError, match="compare in different ways"):
-        BranchVoters.of([tree, hard], 2)
+        branch_voters([tree, hard], 2)

@@ -24,7 +24,7 @@ from psephos.vote.target import (
     Target,
 )
 from psephos.vote.vote import Vote
-from psephos.vote.voters.branching import BranchVoters
+from psephos.vote.voters.branching import branch_voters
 from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
 from psephos.vote.voters.hypotheses import HypothesisVoters
@@ -44,15 +44,15 @@ from psephos.vote.weights.local import InverseDistance, Local, LocalRelevance
 from psephos.vote.weights.neighbours import Neighbours
 
 __all__ = [
-    "AnyTarget", "Available", "Ballots", "BranchVoters", "CaseVoters", "CodedVoters",
-    "ComposedVoters", "ConfidenceGate", "Constant", "ConstantVoters", "CostTarget",
-    "CountedHypotheses", "FirstMatch", "ForeignVoters", "HypothesisVoters", "InverseDistance",
-    "JoinedVoters", "KernelScaling", "KernelVoters", "KernelWeights", "LabelsTarget", "Local",
-    "LocalRelevance", "Names", "Nearest", "Neighbours", "NestedVoters", "Nullable", "NumbersTarget",
-    "OutputWeights", "PrototypeBatch", "PrototypeVoters", "RankedVoters", "Readout",
-    "RegressionTarget", "Scores", "SoftTreeVoters", "StumpVoters", "Target", "Thresholds",
-    "TreeVoters", "Vote", "Voters", "Weighting", "answer_names", "as_read", "design_matrix",
-    "forest_voters", "from_estimators", "join", "linear_models", "mixed_voters", "mixture_moments",
-    "naive_bayes_models", "neighbour_vote", "normal_scores", "prototype_vote", "quadratic_models",
-    "register_part", "rule_voters",
+    "AnyTarget", "Available", "Ballots", "CaseVoters", "CodedVoters", "ComposedVoters",
+    "ConfidenceGate", "Constant", "ConstantVoters", "CostTarget", "CountedHypotheses", "FirstMatch",
+    "ForeignVoters", "HypothesisVoters", "InverseDistance", "JoinedVoters", "KernelScaling",
+    "KernelVoters", "KernelWeights", "LabelsTarget", "Local", "LocalRelevance", "Names", "Nearest",
+    "Neighbours", "NestedVoters", "Nullable", "NumbersTarget", "OutputWeights", "PrototypeBatch",
+    "PrototypeVoters", "RankedVoters", "Readout", "RegressionTarget", "Scores", "SoftTreeVoters",
+    "StumpVoters", "Target", "Thresholds", "TreeVoters", "Vote", "Voters", "Weighting",
+    "answer_names", "as_read", "branch_voters", "design_matrix", "forest_voters", "from_estimators",
+    "join", "linear_models", "mixed_voters", "mixture_moments", "naive_bayes_models",
+    "neighbour_vote", "normal_scores", "prototype_vote", "quadratic_models", "register_part",
+    "rule_voters",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.leaves import Leaves
 from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.tree import Tree
-from psephos.vote import BranchVoters, Constant, Readout, Vote
+from psephos.vote import Constant, Readout, Vote, branch_voters
 from psephos.vote.frames import frame_of
 
 #: What comparisons draw of trees and of rules.
@@ -184,7 +184,7 @@ class C45Classifier(Leaves, VoteClassifier):
             table.found,
         )  # fmt: skip
         p = table.values.shape[1]
-        voters = BranchVoters.of([tree], p, target.code)
+        voters = branch_voters([tree], p, target.code)
         return Vote(voters, Constant(p, np.ones(1)), Readout("normalised", "share"), target), {}
 
     def _options(self) -> C45Options:

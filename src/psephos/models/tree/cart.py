@@ -37,7 +37,7 @@ from psephos.trees.cart import (
 )
 from psephos.trees.cart_growth import CartGrowth, cross_validate, growth_of, tree_of
 from psephos.trees.tree import Tree
-from psephos.vote import BranchVoters, Constant, CostTarget, Readout, Vote
+from psephos.vote import Constant, CostTarget, Readout, Vote, branch_voters
 from psephos.vote.target import AnyTarget
 
 DEEPEST = 62  # rules on a way: nodes are numbered 2 i and 2 i + 1 below node i
@@ -467,7 +467,7 @@ def _vote(tree: Tree, p: int, target: AnyTarget) -> Vote:
     if not numbers:
         tree = replace(tree, value=_said(tree.value))
     readout = Readout("sum", "identity") if numbers else Readout("normalised", "share")
-    return Vote(BranchVoters.of([tree], p), Constant(p, np.ones(1)), readout, target)
+    return Vote(branch_voters([tree], p), Constant(p, np.ones(1)), readout, target)
 
 
 def _said(shares: Floats) -> Floats:

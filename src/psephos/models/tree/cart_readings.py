@@ -14,9 +14,10 @@ from psephos.estimator.params import Interval
 from psephos.models.leaves import Leaves
 from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
-from psephos.vote import BranchVoters, Vote
+from psephos.vote import Vote, branch_voters
 from psephos.vote.codec import register
 from psephos.vote.importance import SampleRows
+from psephos.vote.operations.trees import Trees
 
 register(CartGrowth)
 
@@ -47,7 +48,7 @@ class CartReadings(Leaves):
         return replace(tree, value=self.vote_.readout.probabilities(tree.value, target))
 
     @property
-    def _voters(self) -> BranchVoters:
+    def _voters(self) -> Trees:
         voters: Any = self.vote_.voters
         return voters
 
@@ -131,7 +132,7 @@ class CartReadings(Leaves):
         self.schema_.name_columns(pruned)
         vote, growth = self.vote_, self.growth_
         tree = cut(cast("Tree", self._voters.tree(0)), growth, float(cp))
-        voters = BranchVoters.of([tree], vote.n_features)
+        voters = branch_voters([tree], vote.n_features)
         growth = growth.pruned(float(cp))
         less = replace(vote, voters=voters)
         pruned._set_fitted(less, self.schema_, {"growth_": growth}, self._sample)

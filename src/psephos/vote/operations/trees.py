@@ -4,6 +4,7 @@ Its evaluation in NumPy is the plain one: `TreeNodes.ends`, then what the nodes 
 rule has two branches, complete rows go down by a kernel.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -142,7 +143,9 @@ class Trees(ReadsColumns, RowByRow):
     @property
     def kind(self) -> str:
         """What the voters are called, each alike."""
-        return "forest voters" if len(self.group) else f"{self.each} voters"
+        branching = self.each == "tree"
+        forests = "forest voters" if len(self.group) else "branching tree voters"
+        return forests if branching else f"{self.each} voters"
 
     @property
     def n_voters(self) -> int:
@@ -303,6 +306,35 @@ class Trees(ReadsColumns, RowByRow):
             row=row,
             group=group if len(self.group) else self.group,
         )
+
+    def primary(self) -> Self:
+        """Return the trees without the surrogates that only a missing value asks."""
+        return self.primary_beside(())
+
+    def primary_beside(self, unsure: Sequence[int]) -> Self:
+        """Return the same trees without the surrogates that only a missing value asks.
+
+        Of a rule on categories that does not know all of them, and of rules on the columns
+        `unsure`, of which there may be categories that the trees were not grown on, those stay that
+        a case without missing values may ask: up to the first on numbers.
+        """
+        nodes, every = self.nodes, np.arange(self.nodes.n_nodes)
+        if not len(nodes.surrogates.column):
+            return self
+        unseen = np.repeat(every, np.diff(nodes.code_ptr))[nodes.code_branch < 0]
+        asked = nodes.column >= 0
+        asked[asked] = np.isin(self.columns[nodes.column[asked]], list(unsure))
+        unseen = np.union1d(unseen, every[asked])
+        asked_for = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
+        fewer = replace(nodes, surrogates=asked_for.without_gaps())
+        return replace(self, nodes=fewer).take(np.arange(self.n_voters))
+
+    def abstaining(self) -> Self:
+        """Return the trees that stay where a value is missing; forests and chains as they are."""
+        if len(self.group) or self.each != "tree":
+            return self
+        stay = np.full_like(self.nodes.missing, STAY)
+        return replace(self, nodes=replace(self.nodes, missing=stay))
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
