@@ -80,8 +80,8 @@ def check_nodes(root: Indices, nodes: TreeNodes, n_columns: int) -> None:
 
 def _check_kinds(nodes: TreeNodes) -> None:
     """Check that every array is one, of the right type and length."""
-    kind: type[object] = type(nodes)
-    check(issubclass(kind, TreeNodes), "the nodes are not those of trees")
+    given: Any = nodes
+    check(isinstance(given, TreeNodes), "the nodes are not those of trees")
     n, surrogates = nodes.n_nodes, nodes.surrogates
     check(type(surrogates) is Surrogates, "the surrogates are not rules")
     r, soft = len(surrogates.column), [n for n in ("lower", "upper") if nodes.lower is not None]
