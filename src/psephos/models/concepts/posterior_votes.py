@@ -170,7 +170,6 @@ class PosteriorVotes:
         "n_bins": Interval(2, 100, whole=True),
         "max_hypotheses": Interval(0, whole=True),
     }
-    removed: ClassVar[Mapping[str, Any]] = {"estimators": None, "likelihood": "answer"}
 
     _: KW_ONLY
     prior: str = "uniform"
