@@ -59,6 +59,10 @@ COPIED = np.vstack([RNG.normal(size=(40, 12))] * 2)[:N]
 
 OF_SUBJECT = np.random.default_rng(7).permutation(np.arange(N) // 3)  # three rows of each of 20
 BY_SUBJECT = np.where(np.random.default_rng(8).permutation(20) % 2, "ill", "well")[OF_SUBJECT]
+TIME = pd.Series(OF_SUBJECT).groupby(OF_SUBJECT).cumcount() + 1  # 1, 2, 3 of each subject
+TYPED = np.where(np.arange(240) % 2, "T", "B")  # cells, and clusters of them: one is another's
+CLUSTER = np.where(np.arange(240) == 3, "0", np.where(TYPED == "T", "1", "0"))
+CELLS = np.random.default_rng(9).normal(size=240)
 # Of each code: (X, y) that it is for, and (X, y) that it is not for.
 CASES = {
     "FD001": [
@@ -108,6 +112,14 @@ CASES = {
     "FD009": [
         ((frame(w=SEEN), Y), (frame(w=np.where(np.arange(N) == 3, 6 - SEEN, SEEN)), Y)),
         ((frame(w=np.where(Y == "ill", WORDS, "none")), Y), (frame(w=WORDS), Y)),
+        ((pd.DataFrame({"a": CELLS, "w": CLUSTER}), TYPED),
+         (pd.DataFrame({"a": CELLS, "w": np.where(np.arange(240) < 9, "0", CLUSTER)}), TYPED)),
+        ((pd.DataFrame({"a": CELLS, "w": CLUSTER.astype(int)}), TYPED),
+         (pd.DataFrame({"a": CELLS, "w": CLUSTER.astype(int) + CELLS / 20}), TYPED)),
+    ],
+    "FD010": [
+        ((frame(w=[f"P-{k:03}" for k in OF_SUBJECT], visit=TIME), Y),
+         (frame(w=[f"P-{k:03}" for k in OF_SUBJECT], visit=RNG.permutation(TIME)), Y)),
     ],
     "FD020": [((COPIED, Y), (RNG.normal(size=(N, 12)), Y))],
     "FD021": [((frame(), np.sort(Y)), (frame(), Y))],
@@ -121,6 +133,11 @@ CASES = {
          (frame(w=[f"P-{k:03}" for k in OF_SUBJECT]), Y)),
         ((frame(patientID=OF_SUBJECT * 7 + 100), BY_SUBJECT),
          (frame(dose=np.sort(OF_SUBJECT)), np.where(np.sort(OF_SUBJECT) < 9, "ill", "well"))),
+    ],
+    "FD025": [
+        ((frame().set_index(pd.Index([f"P{k:03}_V{t}" for k, t in zip(OF_SUBJECT, TIME, strict=True)])),
+          BY_SUBJECT),
+         (frame().set_index(pd.Index([f"P{k:03}_V{t}" for k, t in zip(OF_SUBJECT, TIME, strict=True)])), Y)),
     ],
     "FD030": [
         ((frame(), pd.Series(Y, name="ill")), (frame(), pd.Series(Y, name="state"))),
@@ -175,6 +192,27 @@ def test_sentences_on_numbers_say_what_was_found():
     assert "divides the rows exactly as the target does" in exact[0].sentence
     subjects = check_table(frame(patient=OF_SUBJECT), np.cos(OF_SUBJECT))
     assert "whose rows have one number: a model" in subjects[0].sentence
+
+
+def test_of_subjects_the_group_is_advised():
+    group = np.arange(240) % 6  # six donors
+    donors = pd.DataFrame({"a": CELLS, "donor": [f"D{k}" for k in group]})
+    told = check_table(donors, np.where(group % 2, "ill", "well"))
+    assert [one.code for one in told] == ["FD009"]
+    assert "If 'donor' names subjects or batches of several rows" in told[0].sentence
+    assert "If" not in str(check_table(frame(w=SEEN), Y)).partition("if not")[2]
+    days = np.array([f"{d.date()}" for d in DAYS])[OF_SUBJECT]
+    assert "FD024" not in codes(frame(scanned=days), BY_SUBJECT)
+
+
+def test_ids_of_one_stem_are_not_to_be_dropped():
+    stem = frame(who=[f"P{k:03}_V{t}" for k, t in zip(OF_SUBJECT, TIME, strict=True)], key=NAMES)
+    found = check_table(stem, Y)[0]
+    assert "Leave 'key' out, or name one as the id. Words of 'who' begin alike" in found.sentence
+    assert found.remedy == (("--group", "who=*_*"), ("--id", "key"))
+    lone = check_table(frame(who=NAMES), Y)[0]
+    assert lone.remedy == (("--id", "who"),)
+    assert "begin alike" not in lone.sentence
 
 
 def test_every_caution_has_a_test_and_a_paragraph():

@@ -2,13 +2,14 @@
 
 import json
 import shlex
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from psephos import load
+from psephos import PsephosError, load, read_table
 from psephos.cli import main
 from psephos.report import summarise
 
@@ -152,3 +153,54 @@ def test_predict_and_validate_say_that_units_changed(tmp_path):
     assert "FD040 beyond-range" in call("predict", model, tmp_path / "far.csv").stderr
     done = call("validate", model, tmp_path / "new.csv", "--target", "state")
     assert "FD041 other-units" in done.stdout
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """Three visits of each of 30 persons, who are named in each row."""
+    person, visit = np.divmod(np.arange(90), 3)
+    X = pd.DataFrame(RNG.normal(size=(30, 4))[person] + RNG.normal(size=(90, 4)), columns=[*"abcd"])
+    X["who"] = [f"P{k:03}_V{v + 1}" for k, v in zip(person, visit, strict=True)]
+    X["person"], X["scanned"] = X["who"].str[:4], [f"2021-03-{k + 1:02}" for k in person]
+    X["state"] = np.array(["ill", "well"])[person % 2]
+    X.to_csv(tmp_path / "visits.csv", index=False)
+    return tmp_path / "visits.csv"
+
+
+def following(path, *more):
+    last = call("table", path, "--target", "state", *more).stdout.splitlines()[-1]
+    return shlex.split(last.partition("psephos compare ")[2])
+
+
+@pytest.mark.parametrize("more", [(), ("--drop", "who"), ("--id", "who")])
+def test_persons_named_by_a_part_of_a_word_stay_in_one_fold(visits, tmp_path, more):
+    words = following(visits, "--drop", "person", "--drop", "scanned", *more)
+    grouped = words[words.index("--group") + 1]
+    assert grouped in ("who=*_*", "person")
+    assert ("--drop", grouped.partition("=")[0]) not in [*pairwise(words)]
+    run = ("--models", "majority", "--n-jobs", 1, "--no-report", "--out", tmp_path / "s")
+    assert call("compare", *words, *run).exit_code == 0
+
+
+def test_a_dropped_column_of_subjects_ends_compare_and_not_fit(visits, tmp_path):
+    given = (visits, "--target", "state", "--drop", "person", "--drop", "who", "--drop", "scanned")
+    run = ("--models", "majority", "--n-jobs", 1, "--no-report", "--out", tmp_path / "s")
+    done = call("compare", *given, *run)
+    assert done.exit_code == 2
+    assert "FD025 divided-subjects: Column 'person' is not learnt from" in done.output
+    assert call("compare", *repeated(done)[1:]).exit_code == 0
+    assert call("fit", *given, "--out", tmp_path / "m.psephos").exit_code == 0
+    table = read_table(visits, target="state", drop=["person", "scanned"], group="who=*_V*")
+    assert sorted(set(table.groups)) == [f"P{k:03}" for k in range(30)]
+    assert "FD025" not in str(table.cautions())
+    with pytest.raises(PsephosError, match=r"'P000_V1' in line 2, which is not of the form \*-\*"):
+        read_table(visits, target="state", group="who=*-*")
+
+
+def test_a_table_without_a_target_knows_subjects_and_offers_words_first(visits):
+    counts = pd.DataFrame(RNG.integers(0, 5, (90, 12)), columns=[f"gene{k}" for k in range(12)])
+    visits.write_text(pd.concat([counts, pd.read_csv(visits)], axis=1).to_csv(index=False))
+    done = call("table", visits, "--drop", "who", "--drop", "scanned")
+    assert "target   columns of 2 to 12 different values: state, and 12 of numbers" in done.stdout
+    assert "FD024 subjects: Column 'person' names subjects of several rows each:" in done.stdout
+    assert "--group person" in done.stdout.splitlines()[-1]

@@ -67,7 +67,7 @@ def test_of_every_caution(code, k, kind, tmp_path):
     y = y if KINDS[kind] is None else np.resize(MEASURED, len(y))
     path = written(tmp_path / "t.csv", X, y)
     target = getattr(y, "name", None) or "y"
-    command = "compare" if code == "FD020" else "fit"
+    command = "compare" if code in ("FD020", "FD025") else "fit"
     given = ["--models", "majority" if kind == "classes" else "mean", "--no-report", "--n-jobs", 1]
     given = given if command == "compare" else ["--model", "cart"]
     done = walk(command, path, "--target", target, *given, "--out", tmp_path / "out")
@@ -135,4 +135,6 @@ def test_options_of_one_value_are_replaced_and_contradictions_left_out():
         "fit", "t.csv", "--drop", "a", "--id=n", "--decimal", ",", "--drop", "b",
     ]  # fmt: skip
     assert repeated(words, [("--id", "k")])[-2:] == ["--id", "k"]
+    again = repeated(["fit", "--drop", "who", "--drop", "a"], [("--group", "who=*_*")])
+    assert again == ["fit", "--drop", "a", "--group", "who=*_*"]
     assert repeated(words, [("--thousands", "."), ("--thousands", " ")]) == words

@@ -1,6 +1,7 @@
 """Replicates are found in noise, whichever way they differ, and nothing else is."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from psephos import check_table
@@ -102,3 +103,30 @@ def test_tables_of_few_rows_or_of_constants():
     assert replicates(np.zeros((50, 8))) == []
     assert replicates(np.arange(24.0).reshape(6, 4)) == []
     assert replicates(np.full((40, 6), np.nan)) == []
+
+
+def spectra(seed, noise):
+    """Return 60 smooth spectra, each three times, with so much noise in each."""
+    rng = np.random.default_rng(seed)
+    smooth = np.cumsum(rng.normal(size=(60, 200)), axis=1)
+    return np.repeat(smooth, 3, axis=0) + noise * rng.normal(size=(180, 200))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_columns_that_depend_on_each_other(seed):
+    same = [(3 * k + a, 3 * k + b) for k in range(60) for a, b in ((0, 1), (0, 2), (1, 2))]
+    found = replicates(spectra(seed, 0.05))
+    assert set(found) <= set(same)
+    assert len(found) > 0.95 * len(same)
+    assert replicates(spectra(seed, 0.05)[::3]) == []
+    nothing = np.zeros((60, 40))  # of most rows there is no signal: that is no likeness
+    nothing[:20] = np.cumsum(np.random.default_rng(seed).normal(size=(20, 40)), axis=1)
+    assert replicates(nothing) == []
+
+
+def test_stems_of_words_are_offered_as_the_group():
+    names = [f"S{k // 3:02}_{k % 3}" for k in range(180)]
+    X = pd.DataFrame(spectra(0, 0.05))
+    for table in (X.assign(sample=names), X.set_index(pd.Index(names, name="sample"))):
+        found = {one.code: one for one in check_table(table.rename(columns=str))}
+        assert found["FD020"].remedy == (("--group", "sample=*_*"),)

@@ -51,6 +51,15 @@ def below(*rows):
     return pd.concat([BODY, *(row.to_frame().T for row in rows)], ignore_index=True)
 
 
+PERSON, VISIT = ROW // 3, ROW % 3
+OF_PERSON = np.where(PERSON % 2, "ill", "well")
+
+
+def indexed(form, y):
+    words = [form.format(i, k + 1, "abc"[k]) for i, k in zip(PERSON, VISIT, strict=True)]
+    return frame().set_index(pd.Index(words)), y
+
+
 # Of each code: forms on which it fires, and forms on which it does not.
 VARIANTS = {
     "FD001": (
@@ -113,6 +122,13 @@ VARIANTS = {
          of(np.where(ILL, RNG.choice(["C50.1", "C61"], N), RNG.choice(["Z00", "none"], N)))],
         [of(np.where(ROW % 20, COLOURS, None)), of(np.where(ROW % 2, LAB, np.nan))],
     ),
+    "FD010": (
+        [(frame(who=[f"m{k}" for k in PERSON], run=VISIT), Y),
+         (frame(who=[f"m{k}" for k in PERSON], run=3 - VISIT), Y),
+         (frame(run=VISIT).set_index(pd.Index([f"m{k}_{r}" for k, r in zip(PERSON, VISIT, strict=True)])), Y)],
+        [(frame(run=VISIT), Y), (frame(who=[f"m{k}" for k in PERSON], run=VISIT * 2), Y),
+         (frame(who=[f"m{k}" for k in PERSON], run=(ROW + ROW // 9) % 4), Y)],
+    ),
     "FD021": (
         [(frame(), np.repeat(np.tile(["a", "b"], 5), 6)), (frame(), np.repeat(["a", "b", "c"], 20)),
          (frame(), np.r_[["a"] * 20, ["b"] * 25, ["a"] * 15])],
@@ -133,6 +149,14 @@ VARIANTS = {
          (frame(donor=[f"d{k}" for k in ROW // 3]), np.where(ROW // 3 % 3 == 0, "ill", "well"))],
         [(frame(dose=1 + ROW // 2), np.where(ROW // 2 < 14, "ill", "well")),
          (frame(ward=[f"w{k}" for k in ROW // 12]), np.where(ROW // 12 % 2, "ill", "well"))],
+    ),
+    "FD025": (
+        [indexed("S{0:02}_{1}", OF_PERSON), indexed("{0}-{2}", OF_PERSON),
+         indexed("{0}{2}", OF_PERSON), indexed("TCGA-02-{0:04}-0{1}", OF_PERSON),
+         indexed("m {0} day{1}", OF_PERSON)],
+        [indexed("S{0:02}_{1}", Y), indexed("sample {0}{1}", OF_PERSON),
+         (frame().set_index(pd.Index([f"2021-{i:03}" for i in ROW])), OF_PERSON),
+         (frame().set_index(pd.Index([f"P{i:04}_1" for i in ROW])), OF_PERSON)],
     ),
     "FD030": (
         [(frame(), pd.Series(Y, name="ILL ")),

@@ -8,8 +8,9 @@ import numpy as np
 from psephos._types import Floats, Indices
 from psephos.cautions.dates import are_dates, are_written_days
 from psephos.cautions.given import Found, Given, parts_of
+from psephos.cautions.stems import stem_advice, stem_form
 from psephos.files.levels import alike
-from psephos.files.near import CELL, shown, some
+from psephos.files.near import CELL, quoted, shown, some
 
 _LEAST = 10  # rows: of fewer, order and differences are chance
 _INDEX = re.compile(
@@ -24,8 +25,14 @@ _EXACT = 2.0**53  # whole numbers up to here are doubles
 _DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
 _ROWS_EACH = 5  # of a range of the target
 _CLASSES, _RANGES = "all classes apart", "the range of the target that each row is in,"
+_GROUPED = (
+    " If {} names subjects or batches of several rows, name it as the group (--group): left out, "
+    "their rows are divided by folds."
+)
 _EVEN = 2.4  # kurtosis: 1.8 of ids spread evenly, 3 of measurements about a middle
 _BLOCK = 1.1  # ids that were issued together are within a tenth of the least
+# Of the rows outside the commonest class; codes at most of numbers, a class, and their range.
+_NEARLY, _FEW, _RANGE = 0.98, 3, 100
 _GONE = 0.1  # of the rows may lack the target under another name
 _ABSENT = 3  # values at least are between a scale from 0 or 1 and its code for no answer
 _SHORT = 100  # sentinels below are usual values, too
@@ -59,6 +66,7 @@ def words_once(given: Given) -> Found:
     Of remarks, most of which are of three words or more, a third as many as rows are enough.
     """
     columns: list[int] = []
+    ids, stems = set[int](), dict[int, str]()
     for j, words in given.words.items():
         codes = given.X[:, j]
         counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(words))
@@ -66,8 +74,18 @@ def words_once(given: Given) -> Found:
         remarks = 2 * text > len(words) and 3 * different > counts.sum()
         if different >= _LEAST and (remarks or 2 * (counts == 1).sum() > counts.sum()):
             columns.append(j)
-    days = all(are_dates(given.words[j]) for j in columns)  # name no case
-    return _drop(given, columns, named="" if days else ", or name one as the id")
+            form = None if are_dates(words) else stem_form(words)  # days name no case
+            stems |= {j: form} if form else {}
+            if not remarks and different == len(codes) and not are_dates(words):
+                ids.add(j)
+    rest = [given.names[j] for j in columns if j not in stems]
+    them = "it" if len(columns) == 1 else quoted(rest) if stems else "them"
+    advice = [f"Leave {them} out{', or name one as the id' if ids else ''}."] * bool(rest)
+    advice += [stem_advice(given.names[j], given.words[j], form) for j, form in stems.items()]
+    found = _drop(given, columns, advice=" ".join(advice))
+    flags = {given.names[j]: ("--id", given.names[j]) for j in ids}
+    flags |= {given.names[j]: ("--group", f"{given.names[j]}={form}") for j, form in stems.items()}
+    return found._replace(remedy=[flags.get(name, (flag, name)) for flag, name in found.remedy])
 
 
 def _counting(given: Given) -> tuple[Indices, Indices]:
@@ -220,7 +238,46 @@ def tells_all(given: Given) -> Found:
         once = len({code for code, _ in pairs}) == len(pairs) >= len(sizes)
         columns[j] = once and 3 * len(words) <= n
     columns[[*_twins(given), *np.concatenate(_counting(given))]] = False
-    return _drop(given, np.flatnonzero(columns), what=_CLASSES)
+    nearly = _nearly(given, answers)
+    nearly = {j: words for j, words in nearly.items() if not columns[j]}
+    columns[[*nearly]] = True
+    but = f"but for few rows ({some([*nearly.values()])})" if nearly else "without an error"
+    names = [j for j in np.flatnonzero(columns).tolist() if _has_several(given, j, len(sizes))]
+    group = _GROUPED.format(quoted(given.names[j] for j in names)) if names else ""
+    return _drop(given, np.flatnonzero(columns), what=_CLASSES, but=but, group=group)
+
+
+def _nearly(given: Given, answers: Indices) -> dict[int, str]:
+    """Return columns of words, or of few codes, that tell the class of nearly all rows."""
+    low, high = (end.reduce(given.X[:, given.whole], axis=0) for end in (np.fmin, np.fmax))
+    few, found = _FEW * len(given.classes), dict[int, str]()
+    near: list[int] = given.whole[high - low < _RANGE].tolist()
+    coded = [j for j in near if len(np.unique(given.X[:, j])) <= few]
+    for j in [*given.levels, *coded]:
+        held = ~np.isnan(given.X[:, j])
+        share = explained(given.X[:, j], answers) if held.mean() > 1 - _GONE else 0.0
+        if _NEARLY <= share < 1:
+            wrong = round((1 - share) * (held.sum() - np.bincount(answers[held]).max()))
+            found[j] = f"{wrong} of {held.sum()} in {shown(given.names[j])}"
+    return found
+
+
+def _has_several(given: Given, j: int, n_classes: int) -> bool:
+    """Return whether a column has two values a class or more, of several rows each."""
+    sizes = np.unique(given.X[:, j], return_counts=True)[1]
+    return len(sizes) >= 2 * n_classes and bool(sizes.min() > 1)
+
+
+def explained(values: Floats, answers: Indices) -> float:
+    """Return the share of the rows outside the commonest class that a few values set right."""
+    held = ~np.isnan(values)
+    levels, codes = np.unique(values[held], return_inverse=True)
+    if not 2 <= len(levels) <= max(2, len(values) / 10):
+        return 0.0
+    table = np.zeros((len(levels), int(answers.max()) + 1))
+    np.add.at(table, (codes, answers[held]), 1)
+    most = table.sum(axis=0).max()
+    return float((table.max(axis=1).sum() - most) / max(table.sum() - most, 1))
 
 
 def _tells_ranges(given: Given, y: Floats) -> Found:
@@ -231,4 +288,5 @@ def _tells_ranges(given: Given, y: Floats) -> Found:
         if len(sizes) > 2 and sizes.min() >= _ROWS_EACH:  # not by chance
             low, high = (np.sort(end[:, 0]) for end in _ends(y[:, None], codes))
             found += [j] * bool((high[:-1] < low[1:]).all())
-    return _drop(given, sorted({*found} - {*_twins(given)}), what=_RANGES)
+    but = "without an error"
+    return _drop(given, sorted({*found} - {*_twins(given)}), what=_RANGES, but=but, group="")

@@ -41,6 +41,8 @@ class Given:
         Whether the user insists that the answers are classes as they are written.
     listed : bool, default=False
         Whether the user listed the columns of words as categories.
+    aside : mapping of str to sequence of str, default={}
+        Columns that are not learnt from, and may name subjects: each row's cell as it is written.
     quantiles : ndarray of shape (p, 7), default=None
         Of new cases: least, .1, .25, .5, .75, .9 and greatest value of each column in the fit; NaN
         where not known.
@@ -60,6 +62,7 @@ class Given:
     listed: bool = False
     quantiles: Floats | None = None
     numbers: Floats | None = None
+    aside: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
     @cached_property
     def whole(self) -> Indices:
@@ -87,6 +90,11 @@ class Given:
         if self.answers is None or not len(self.classes):
             return np.empty(0, dtype=np.intp)
         return np.bincount(self.answers, minlength=len(self.classes))
+
+    def cells(self, j: int) -> list[str]:
+        """Return the cells of a column of words, '' where missing."""
+        codes, words = np.nan_to_num(self.X[:, j], nan=-1), [*self.levels[j], ""]
+        return [words[code] for code in codes.astype(np.intp).tolist()]
 
     def row(self, i: int) -> str:
         """Return what a row is called."""

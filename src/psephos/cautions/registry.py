@@ -31,7 +31,7 @@ CAUTIONS: dict[str, Rule] = {
         "earliest in {their} place, or leave {them} out."),
     "FD002": Rule("words-once", "columns", _BOTH, columns.words_once,
         "{columns} hold{s} words most of which stand in one row only{such}, as names or remarks do:"
-        " new cases have others. Leave {them} out{named}."),
+        " new cases have others. {advice}"),
     "FD003": Rule("row-numbers", "columns", _BOTH, columns.counts_rows,
         "{columns} count{s} the rows: a model would learn in which order they were written. Leave "
         "{them} out, or name one as the id."),
@@ -51,8 +51,12 @@ CAUTIONS: dict[str, Rule] = {
         "{columns} {how} left to learn. If {they} hold{s} the target under another name, leave "
         "{them} out."),
     "FD009": Rule("tells-all", "columns", _NONE, columns.tells_all,
-        "{columns} tell{s} {what} alone, without an error. See that the values are "
-        "known before the answer is, and not made of it; if not, leave {them} out."),
+        "{columns} tell{s} {what} alone, {but}. See that the values are "
+        "known before the answer is, and not made of it; if not, leave {them} out.{group}"),
+    "FD010": Rule("counts-within", "columns", _NONE, rows.counts_within,
+        "{columns} count{s} the rows of each subject (1, 2, 3), as the number of a replicate or a "
+        "visit does: its size measures nothing. Leave {them} out, unless the order itself matters."
+        ),
     "FD020": Rule("replicates", "rows", ("compare",), rows.divided_replicates,
         "{n} rows are replicates, far nearer to each other than to all others: {pairs}. Where "
         "folds divide them, a model is tested on what it was trained on. Name the column that says "
@@ -70,9 +74,13 @@ CAUTIONS: dict[str, Rule] = {
         "if it were the class. Hold whole batches out (--group), and distrust batches of one "
         "class.", classes=True),
     "FD024": Rule("subjects", "rows", _BOTH, rows.subjects,
-        "{columns} name{s} subjects of several rows each, whose rows have one {answer}: a model "
-        "learns the subjects by heart, and folds divide them. Name the column as the group, or "
-        "leave {them} out."),
+        "{columns} name{s} subjects of several rows each{answer}: a model learns the subjects by "
+        "heart, and folds divide them. Name the column as the group (--group); if it is only left "
+        "out, folds divide them all the same."),
+    "FD025": Rule("divided-subjects", "rows", ("compare",), rows.divided_subjects,
+        "Column {which} is not learnt from, and names subjects of several rows each{answer}: where "
+        "folds divide them, a model is tested on subjects that it was trained on. Name it as the "
+        "group (--group {how})."),
     "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,
         "The first line looks like a case, not like names ({why}). Put a line of names above it, "
         "or the first case is lost."),

@@ -6,6 +6,10 @@ for the two least: a replicate may differ in a column or two. Of random pairs th
 gamma distribution, whose mean and variance they give, however the columns depend on each other.
 Replicates are pairs so close that not one would be expected in twenty such tables, and clearly
 closer than the closest of all others, for the tail of that distribution is a guess.
+
+Where the columns depend strongly on each other, as those of spectra do, two rows that are close in
+one are close in all, and that sum tells little. There the same is done with the leading principal
+components of the columns.
 """
 
 import numpy as np
@@ -22,6 +26,9 @@ _LEAST_COLUMNS, _CHANCE = 4, 0.05
 _FARTHEST = 16.0  # -log q of a pair that is closer than any other
 _COMMON = 0.5  # share of the commonest value in the middle column of a table that is mostly empty
 _TIMES = 1.45  # how many times closer than the closest of other rows
+# Components of columns that are worth fewer independent ones than this share of them, and most of
+# whose values are different; at least so many columns, and rows a component.
+_COMPONENTS, _WORTH, _DIFFERENT, _WIDE, _ROWS = 16, 0.2, 0.5, 32, 3
 
 
 def replicates(X: Floats, seed: int = 0) -> list[tuple[int, int]]:
@@ -42,25 +49,47 @@ def replicates(X: Floats, seed: int = 0) -> list[tuple[int, int]]:
     if len(varying) > _MOST_COLUMNS:
         varying = np.sort(rng.choice(varying, _MOST_COLUMNS, replace=False))
     kept = X[:, varying]
-    pairs = _candidates(kept, rng)
-    if not len(pairs):
-        return []
+    found, worth = _close_pairs(kept, rng)
+    if kept.shape[1] >= _WIDE and worth < _WORTH * kept.shape[1] and _differ(kept) > _DIFFERENT:
+        common = np.array([_commonest(column) for column in kept.T])
+        more = _close_pairs(_components(kept), rng)[0]
+        found |= {pair for pair in more if (kept[pair[0]] != common).mean() > _DIFFERENT}
+    return sorted(found)
+
+
+def _close_pairs(X: Floats, rng: np.random.Generator) -> tuple[set[tuple[int, int]], float]:
+    """Return the pairs of replicates, and how many independent columns those of X are worth."""
+    pairs = _candidates(X, rng)
     i = rng.integers(len(X), size=_PAIRS)
     j = (i + rng.integers(1, len(X), size=_PAIRS)) % len(X)
-    closeness = _Closeness(kept, np.abs(kept[i] - kept[j]))
-    usual = closeness.of(np.abs(kept[i] - kept[j]))
-    found = closeness.of(np.abs(kept[pairs[:, 0]] - kept[pairs[:, 1]]))
+    closeness = _Closeness(X, np.abs(X[i] - X[j]))
+    usual = closeness.of(np.abs(X[i] - X[j]))
     mean, high = np.quantile(usual, (0.5, 0.9))  # replicates among them would change the variance
     variance = ((high - mean) / 1.2816) ** 2
     if variance == 0 or mean == 0:
-        return []
+        return set(), X.shape[1]
+    found = closeness.of(np.abs(X[pairs[:, 0]] - X[pairs[:, 1]]))
     chance = gammaincc(mean**2 / variance, found * mean / variance) * len(X) * (len(X) - 1) / 2
     close = chance < _CHANCE
     others = found[~close]
     if len(others):
         close &= found > _TIMES * np.quantile(others, 0.99)
-    close &= _alike_where_rare(kept, pairs)
-    return [(a, b) for a, b in pairs[close].tolist()]
+    close &= _alike_where_rare(X, pairs)
+    return {(a, b) for a, b in pairs[close].tolist()}, mean**2 / variance
+
+
+def _differ(X: Floats) -> float:
+    """Return the share of rows that have a value of their own in the middle column."""
+    ordered = np.sort(X, axis=0)
+    return float(np.median((np.diff(ordered, axis=0) > 0).mean(axis=0)))
+
+
+def _components(X: Floats) -> Floats:
+    """Return the leading principal components of the standardised columns."""
+    scores = X - np.nanmean(X, axis=0)
+    scores = np.nan_to_num(scores / np.nanstd(scores, axis=0))
+    first = min(_COMPONENTS, len(X) // _ROWS)
+    return scores @ np.linalg.eigh(scores.T @ scores)[1][:, -first:]
 
 
 def _alike_where_rare(X: Floats, pairs: Indices) -> NDArray[np.bool_]:

@@ -1,12 +1,17 @@
-"""Cautions on rows: replicates, the order of the rows, few of a class, batches."""
+"""Cautions on rows: replicates, subjects, the order of the rows, few of a class, batches."""
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from psephos._types import Floats, Indices
+from psephos._types import Floats, Indices, NDArray
+from psephos.cautions.columns import explained
+from psephos.cautions.dates import are_dates
 from psephos.cautions.given import Found, Given, parts_of
 from psephos.cautions.replicates import replicates
+from psephos.cautions.stems import stem_form, stem_of
+from psephos.files.cells import Cells
 from psephos.files.near import CELL, shown, some
 
 _BATCH = re.compile(
@@ -20,6 +25,7 @@ _SUBJECT = re.compile(
 )
 _LEAST, _EXPLAINED = 20, 0.5
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
+_SEVERAL, _FEWEST = 10, 5  # subjects, and those of a column that is called so
 _FAR = 5.0  # standard deviations fewer changes than in any order
 
 
@@ -35,6 +41,11 @@ def divided_replicates(given: Given) -> Found:
     fit = [j for j, k in many.items() if len(given.X) / 4 < k < len(given.X)]
     fit = [j for j in fit if (given.X[first, j] == given.X[second, j]).all()]
     column = given.names[max(fit, key=lambda j: many[j])] if fit else ""
+    cells = {given.names[j]: given.cells(j) for j in given.levels} | {**given.aside}
+    for name, form, codes, _ in _grouping(cells) if not fit else ():
+        many_rows = len(codes) / 4 < len(np.unique(codes)) < len(codes)
+        if not column and many_rows and (codes[first] == codes[second]).all():
+            column = f"{name}={form}" if form else name
     rows = sorted({i for pair in pairs for i in pair})
     words = some([f"{given.row(a)} and {given.row(b)}" for a, b in pairs])
     which = f" (column {shown(column)} has one value in each pair)" if column else ""
@@ -43,21 +54,100 @@ def divided_replicates(given: Given) -> Found:
 
 
 def subjects(given: Given) -> Found:
-    """Find columns that name subjects of several rows each, whose rows have one class."""
-    if given.answers is None or len(given.X) < _LEAST:
-        return Found()
-    found = [j for j in [*given.levels, *given.whole.tolist()] if _names_subjects(given, int(j))]
-    answer = {"answer": "class" if len(given.classes) else "number"} if found else {}
-    return Found(found, (), answer, [("--group", str(given.names[j])) for j in found[:1]])
+    """Find columns that name subjects of several rows each, whose rows have one class.
+
+    Where the target is not known, those called so, or of equally many rows a word.
+    """
+    coded = [j for j, words in given.levels.items() if not are_dates(words)]
+    names = [(j, given.names[j], j in given.levels) for j in [*coded, *given.whole.tolist()]]
+    found = [j for j, name, words in names if _names_subjects(given, given.X[:, j], name, words)]
+    facts = {"answer": _of_one(given)} if found else {}
+    return Found(found, (), facts, [("--group", str(given.names[j])) for j in found[:1]])
 
 
-def _names_subjects(given: Given, j: int) -> bool:
-    known = ~np.isnan(given.X[:, j])
-    values, subject, sizes = np.unique(given.X[known, j], return_inverse=True, return_counts=True)
+def _of_one(given: Given) -> str:
+    if given.answers is None:
+        return ""
+    return f", whose rows have one {'class' if len(given.classes) else 'number'}"
+
+
+def divided_subjects(given: Given) -> Found:
+    """Find a column that is not learnt from and names subjects, whose rows folds divide."""
+    for name, form, codes, words in _grouping(given.aside):
+        tied = _tied(codes, given.groups)
+        if not tied and _names_subjects(given, codes, name, words, fewest=_FEWEST):
+            group = f"{name}={form}" if form else name
+            facts = {"which": shown(name), "how": shown(group), "answer": _of_one(given)}
+            return Found(facts=facts, remedy=[("--group", group)])
+    return Found()
+
+
+def _grouping(
+    columns: Mapping[str, Sequence[str]],
+) -> Iterator[tuple[str, str | None, Floats, bool]]:
+    """Yield each column of words that may be the group: name, form of its stems, and codes.
+
+    Missing words are NaN. The last says whether the cells are words, not numbers.
+    """
+    for name, cells in columns.items():
+        known = list(dict.fromkeys(cells))
+        form = stem_form(known) if 2 * len(known) > len(cells) else None
+        stems = [str(stem_of(word, form)) if form else word for word in cells]
+        codes = np.unique(stems, return_inverse=True)[1]
+        words = form is not None or any(Cells().number(word) is None for word in known if word)
+        if not are_dates(known):
+            yield name, form, np.where([word == "" for word in cells], np.nan, codes), words
+
+
+def counts_within(given: Given) -> Found:
+    """Find whole numbers that count the rows of each subject: 1, 2, 3, or from 0."""
+    groups = [given.X[:, j] for j in given.levels]
+    asides = [*given.aside.values(), *([] if given.groups is None else [given.groups])]
+    groups += [np.unique(np.asarray(cells), return_inverse=True)[1] for cells in asides]
+    found = [j for group in groups for j in _counting_each(given, group)]
+    columns = sorted({*found})
+    return Found(columns, remedy=[("--drop", given.names[j]) for j in columns])
+
+
+def _counting_each(given: Given, group: Floats | Indices) -> list[int]:
+    """Return columns that count the rows of each group, from 0 or from 1."""
+    sizes = np.unique(group, return_counts=True)[1]
+    if np.isnan(group).any() or (sizes > 1).sum() < _LEAST or 2 * len(sizes) > len(group):
+        return []
+    values = given.X[:, given.whole]
+    least, most = (end.reduce(values, axis=0) for end in (np.fmin, np.fmax))
+    found = list[int]()
+    for j in given.whole[np.isin(least, (0, 1)) & (most - least == sizes.max() - 1)].tolist():
+        order = np.lexsort((given.X[:, j], group))
+        ordered, starts = given.X[order, j], np.cumsum(sizes) - sizes
+        expected = np.arange(len(order)) - np.repeat(starts, sizes) + ordered[0]
+        found += [j] * bool((ordered == expected).all())
+    return found
+
+
+def _tied(codes: Floats, groups: NDArray[np.generic] | None) -> bool:
+    """Return whether all rows of a code are in one group."""
+    pairs = set(zip(codes.tolist(), [] if groups is None else groups.tolist(), strict=False))
+    return len(pairs) == len(np.unique(codes))
+
+
+def _names_subjects(
+    given: Given, column: Floats, name: str, words: bool, *, fewest: int = _SEVERAL
+) -> bool:
+    """Return whether a column names subjects; `fewest` are enough of one that is called so."""
+    if len(column) < _LEAST or (given.answers is None and given.target):
+        return False
+    known = ~np.isnan(column)
+    values, subject, sizes = np.unique(column[known], return_inverse=True, return_counts=True)
     several = np.flatnonzero(sizes > 1)
     rows = int(sizes[several].sum())
-    if len(values) * _ROWS_EACH < known.sum() or len(several) < 10 or rows * 5 < known.sum():
+    called = _SUBJECT.fullmatch(" ".join(parts_of(name))) is not None
+    few = called and fewest <= len(several) == len(values)
+    many = len(several) >= _SEVERAL and len(values) * _ROWS_EACH >= known.sum()
+    if rows * 5 < known.sum() or not (few or many):
         return False
+    if given.answers is None:
+        return called or (words and bool(sizes.min() == sizes.max()))
     answers = np.asarray(given.answers)[known]
     ordered, ends = answers[np.argsort(subject, kind="stable")], np.cumsum(sizes)
     first, last = (end.reduceat(ordered, ends - sizes) for end in (np.minimum, np.maximum))
@@ -68,9 +158,9 @@ def _names_subjects(given: Given, j: int) -> bool:
         int(k): k * np.log(most) + np.log(((share / most) ** k).sum()) for k in np.unique(sizes)
     }
     chance = sum(by_size[int(k)] for k in sizes[several[pure]])
-    if pure.mean() < _PURE or chance > np.log(_BY_CHANCE):
+    if pure.mean() < _PURE or (chance > np.log(_BY_CHANCE) and not few):
         return False
-    if j in given.levels or _SUBJECT.fullmatch(" ".join(parts_of(given.names[j]))):
+    if words or called:
         return True
     if not len(given.classes):  # a number that the target is made of
         return False
@@ -108,22 +198,10 @@ def batches(given: Given) -> Found:
         return Found()
     coded: list[int] = [*given.levels, *given.whole.tolist()]
     named = [j for j in coded if _BATCH.fullmatch(" ".join(parts_of(given.names[j])))]
-    columns = [j for j in named if _explained(given.X[:, j], answers) > _EXPLAINED]
+    columns = [j for j in named if explained(given.X[:, j], answers) > _EXPLAINED]
     words = [shown(given.names[j]) for j in columns]
     if given.groups is not None:
         codes = np.unique(given.groups, return_inverse=True)[1].astype(np.float64)
-        words += ["the group"] * (_explained(codes, answers) > _EXPLAINED)
+        words += ["the group"] * (explained(codes, answers) > _EXPLAINED)
     remedy = [("--group", given.names[j]) for j in columns[:1]]
     return Found(columns, facts={"which": some(words)} if words else {}, remedy=remedy)
-
-
-def _explained(values: Floats, answers: Indices) -> float:
-    """Return the share of the rows outside the commonest class that a few batches set right."""
-    held = ~np.isnan(values)
-    levels, codes = np.unique(values[held], return_inverse=True)
-    if not 2 <= len(levels) <= max(2, len(values) / 10):
-        return 0.0
-    table = np.zeros((len(levels), int(answers.max()) + 1))
-    np.add.at(table, (codes, answers[held]), 1)
-    most = table.sum(axis=0).max()
-    return float((table.max(axis=1).sum() - most) / max(table.sum() - most, 1))

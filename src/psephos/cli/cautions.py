@@ -58,16 +58,20 @@ def read_whole(
 def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[tuple[str, str]]:
     """Return the options of the command that settle cautions, with their values.
 
-    The first column that names rows may name the cases, unless a column does (`ids`).
+    The first column that names rows may name the cases, unless a column does (`ids`), and the first
+    of subjects is the group.
     """
     from psephos.cautions.registry import NAMING
 
-    options = {pair: None for one in found for pair in one.remedy}
-    named = [name for one in found if one.code in NAMING for name in one.columns]
-    if named and not ids:
-        options = {("--id", named[0]): None, **options}
-        options.pop(("--drop", named[0]))
-    return list(options)
+    pairs = [pair for one in found for pair in one.remedy]
+    named = [value for flag, value in pairs if flag == "--id"]
+    named += [name for one in found if one.code in NAMING for name in one.columns]
+    apart = [("--id", name) for name in named[:1] if not ids]
+    apart += [pair for pair in pairs if pair[0] == "--group"][:1]
+    gone = {value.rpartition("=")[0] if "=*" in value else value for _, value in apart}
+    rest = [("--drop" if flag == "--id" else flag, value) for flag, value in pairs]
+    kept = [one for one in rest if one[0] != "--group" and one not in {("--drop", v) for v in gone}]
+    return list(dict.fromkeys([*apart, *kept]))
 
 
 def settle(

@@ -82,8 +82,9 @@ _OPTIONS = (
     click.option("--id", metavar="COLUMN", help="The column that names the cases."),
     click.option(
         "--group",
-        metavar="COLUMN",
-        help="Cases of one group (a subject) stay on one side of a split.",
+        metavar="COLUMN[=PATTERN]",
+        help="Cases of one group (a subject) stay on one side of a split. Of words such as P000_V1 "
+        "and P000_V2 a pattern says which part is the group: the first * of 'COLUMN=*_V*'.",
     ),
     click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable."),
     click.option(

@@ -13,7 +13,7 @@ from psephos.files.cells import Cells
 from psephos.files.formats import Reading
 
 _CLASSES, _SHOWN = 12, 8  # values of a column that may be a target, and such columns
-_ADVISED = ("FD001", "FD007")  # cautions that end no command, and say what to leave out
+_ADVISED = ("FD001", "FD007", "FD010")  # cautions that end no command, and say what to leave out
 
 
 @click.command(short_help="Print what is understood of a table, and the next command.")
@@ -45,7 +45,11 @@ def table(context: click.Context, **_: object) -> None:
         of_columns = {name: roles[name] for name in ("group", "drop", "categorical")}
         data, few, wrong = look_at(path, Cells().but(*form), how, most=_CLASSES, **of_columns)
         show(data.contents())
-        may_be = listed(few, _SHOWN) or "no column"
+        words = [name for name in few if data.names.index(name) in data.categories]
+        numbers = [name for name in few if name not in words]
+        more = len(numbers) if words and len(few) > _SHOWN else 0
+        may_be = listed(words if more else few, _SHOWN) or "no column"
+        may_be += f", and {more} of numbers" if more else ""
         show(f"target   columns of 2 to {_CLASSES} different values: {may_be}")
         last = ["--target", "COLUMN"]
     copies = copies_of(data)  # are kept together by compare

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,6 +48,7 @@ def show(text: str) -> None:
 def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[str]:
     """Return the words of a command with options, which replace those that take one value.
 
+    A column that one of them names as the id or the group is no longer left out.
     Of such an option with two values none is added: each would settle one thing and bring another.
     """
     pairs = list(dict.fromkeys(options))
@@ -55,6 +57,9 @@ def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[s
     old = {flag for flag, _ in pairs} - _SEVERAL
     before = zip(["", *words], words, strict=False)
     kept = [w for last, w in before if last not in old and w.partition("=")[0] not in old]
+    named = {part for flag, w in pairs if flag in old for part in (w, w.rpartition("=")[0])}
+    drops = [k for k, two in enumerate(pairwise(kept)) if two[0] == "--drop" and two[1] in named]
+    kept = [w for k, w in enumerate(kept) if k not in drops and k - 1 not in drops]
     return [*kept, *(word for pair in pairs for word in pair)]
 
 

@@ -83,6 +83,7 @@ def check_table(
             None if groups is None else np.asarray(groups).ravel(),
             list(map(str, index)) if named and index is not None else (), n_folds,
             numbers=None if classes or answers is None else np.asarray(y, np.float64).ravel(),
+            aside={str(index.name or "index"): list(map(str, index))} if named else {},
         )
     )  # fmt: skip
 

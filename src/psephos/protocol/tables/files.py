@@ -110,7 +110,9 @@ def read_table(
     id, group : str, optional
         The column (or array of the npz file) that names each row (of a transposed table the name
         that its first line gets as a column); that says which rows belong
-        together. A first column without a name (as R and pandas write row names) is the id.
+        together. Of words such as P000_V1 ``person=*_V*`` takes a part as the group: what the
+        first ``*`` of the pattern is. A first column without a name (as R and pandas write row
+        names) is the id.
     drop : sequence of str, default=()
         Columns to leave out.
     categorical : sequence of str, default=()
@@ -420,7 +422,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
             f"{file!r} has no column besides the target and those set apart: nothing is left to "
             "learn from."
         )
-    words = (*apart, *(one for one in roles.categorical if one not in roles.drop))
+    words = (*apart, *roles.drop, *roles.categorical)
     return ColumnChoice(columns, sorted({header.index(one) for one in words}))
 
 

@@ -12,6 +12,7 @@ from psephos._errors import Complaints, PsephosError, PsephosTypeError
 from psephos._types import Array, Cell, Indices, Label, NDArray, PerRow
 from psephos.cautions import Given
 from psephos.cautions.layout import total_row
+from psephos.cautions.stems import stem_of
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form
@@ -92,6 +93,12 @@ def cohorts_named(text: str | None) -> tuple[str | None, str | None]:
     return (column, value or None) if equals else (text, None)
 
 
+def group_named(text: str | None) -> tuple[str | None, str | None]:
+    """Return the column and the pattern of COLUMN=PATTERN; a pattern holds a *."""
+    column, equals, form = (text or "").rpartition("=")
+    return (column, form) if equals and "*" in form else (text, None)
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which columns are not measurements."""
@@ -99,7 +106,7 @@ class Roles:
     target: tuple[str, ...]  # several: labels, of which a row may have some
     n_labels: int | None
     id: str | None
-    group: str | None
+    group: str | None  # the column, perhaps with a pattern of its stems
     drop: tuple[str, ...]
     categorical: tuple[str, ...]
     truth: str | None = None
@@ -129,7 +136,11 @@ class Roles:
     @property
     def apart(self) -> list[tuple[str, str]]:
         """Return the columns of one value a row that are no measurements, with their options."""
-        named = [("--id", self.id), ("--group", self.group), ("--truth", self.truth)]
+        named = [
+            ("--id", self.id),
+            ("--group", group_named(self.group)[0]),
+            ("--truth", self.truth),
+        ]
         named.append(("--leave-out", self.leave_out[0]))
         targets = [("--target", name) for name in self.target]
         return targets + [(flag, name) for flag, name in named if name is not None]
@@ -180,6 +191,7 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
         "cells": sheet.cells,
         "notes": tuple(notes),
         "left_out": roles.left_out,
+        "aside": written_aside(roles, sheet),
         "insisted": roles.task == "classes",
         "positive": roles.positive,
     }
@@ -296,12 +308,24 @@ def labels_in(name: str, sheet: Sheet, mark: str | None = None) -> list[Any]:
 
 
 def per_row(
-    apart: dict[str, list[Any]], flag: str, name: str | None, sheet: Sheet, wrong: Complaints
+    apart: dict[str, list[Any]], flag: str, named: str | None, sheet: Sheet, wrong: Complaints
 ) -> Array | None:
     """Return the values of a column of ids or groups; None without it, or with empty cells."""
+    name, form = group_named(named) if flag == "--group" else (named, None)
     if name is None:
         return None
     words = cells_or_none(apart[flag], sheet)
+    if form is not None:
+        stems = [None if word is None else stem_of(str(word), form) for word in words]
+        odd = [i for i in range(len(words)) if words[i] is not None and stems[i] is None]
+        with wrong.gather():
+            if odd:
+                raise PsephosError(
+                    f"column {shown(name)} has {shown(words[odd[0]], CELL)} in "
+                    f"{sheet.place(odd[0])}, which is not of the form {form} (--group): give a "
+                    "pattern of all its words, or a column that names the groups."
+                )
+        words = words if odd else stems
     empty = [i for i, word in enumerate(words) if word is None]
     known = word_array([word for word in words if word is not None])
     with wrong.gather():
@@ -321,6 +345,15 @@ def per_row(
         for check in {"--id": [check_ids], "--group": [check_groups]}.get(flag, []):
             check(known, len(known))
     return None if empty else known
+
+
+def written_aside(roles: Roles, sheet: Sheet) -> dict[str, list[str]]:
+    """Return the columns that are left out or name the cases, in which subjects may be named."""
+    at = {name: sheet.header.names.index(name) for name in (*roles.drop, roles.id) if name}
+    cells = {
+        name: cells_or_none(sheet.words[j], sheet) for name, j in at.items() if j in sheet.words
+    }
+    return {name: ["" if w is None else str(w) for w in column] for name, column in cells.items()}
 
 
 def with_row_names(roles: Roles, header: Header) -> Roles:

@@ -143,6 +143,8 @@ class DataTable:
         Sentences on how its columns were read.
     left_out : tuple of str, default=()
         Columns of its file beside the measurements, each with the option that names it.
+    aside : mapping of str to sequence of str, default={}
+        The cells of those that were left out or name the cases, as written: cautions look at them.
     positive : str, default=None
         The class that measures and page are about; None: the page takes a usual one.
     insisted : bool, default=False
@@ -179,6 +181,7 @@ class DataTable:
     partial: Partial | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    aside: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     positive: str | None = None
     insisted: bool = False
     cohorts: Cohorts | None = None
@@ -332,6 +335,7 @@ class DataTable:
             target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
             n_folds=n_folds, insisted=self.insisted,
             numbers=self.y if self.kind == "numbers" else None,
+            aside={} if self.cohorts else self.aside,
         )  # fmt: skip
 
     def row_names(self) -> list[str]:

@@ -1,0 +1,58 @@
+"""Words that begin alike: P000_V1 and P000_V2 are rows of one subject, whose name is their stem."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from psephos.files.near import CELL, shown
+
+_LEAST, _ROWS_EACH = 10, 8  # stems of several words; words of a stem at most, on average
+# What stands before the last part of a word: a mark, or letters behind a digit.
+_BEFORE_LAST = re.compile(r"[\W_]+(?=[^\W_]+$)|(?<=\d)[^\W\d_]+(?=\d*$)")
+
+
+def stem_form(words: Sequence[str]) -> str | None:
+    """Return the pattern of different words of which several share a stem; None without one.
+
+    Of a pattern the first ``*`` is the stem: ``*_*`` of P000_1, ``*?`` of 17a. Few endings recur.
+
+    Examples
+    --------
+    >>> words = [f"P{i:03}_{k}" for i in range(30) for k in (1, 2)]
+    >>> form = stem_form(words)
+    >>> form, stem_of(words[3], form)
+    ('*_*', 'P001')
+    """
+    found = _BEFORE_LAST.search(words[0].strip()) if len(words) > 1 else None
+    if found is None:
+        return None
+    letter = found.end() == len(words[0].strip())  # nothing follows: 17a
+    form = "*?" if letter else f"*{found[0]}*"
+    stems = [stem_of(word.strip(), form) for word in words]
+    known = [stem for stem in stems if stem is not None]
+    ends = {w.strip()[len(stem) :] for w, stem in zip(words, stems, strict=True) if stem}
+    sizes = Counter(known).values()
+    several = [size for size in sizes if size > 1]
+    fits = len(known) == len(words) and not (letter and any(end.isdigit() for end in ends))
+    few = len(ends) < len(sizes) and len(ends) <= 2 * _ROWS_EACH
+    enough = len(several) >= _LEAST and 2 * sum(several) >= len(words) <= _ROWS_EACH * len(sizes)
+    return form if fits and few and enough else None
+
+
+def stem_of(word: str, form: str) -> str | None:
+    """Return what the first ``*`` of a pattern is in a word; None of a word of another form."""
+    first, *rest = (re.escape(part).replace(r"\?", ".") for part in form.split("*"))
+    found = re.fullmatch(f"{first}(.+){'.*'.join(rest)}", word)
+    return found and found[1]
+
+
+def stem_advice(name: str, words: Sequence[str], form: str) -> str:
+    """Return the sentence on a column whose words share stems: which, and how to name them."""
+    stems = [stem_of(word.strip(), form) for word in words]
+    most = Counter(stems).most_common(1)[0][0]
+    pair = [shown(word, CELL) for word, stem in zip(words, stems, strict=True) if stem == most][:2]
+    return (
+        f"Words of {shown(name)} begin alike, as those of one subject do ({', '.join(pair)}): name "
+        f"what they share as the group (--group {shown(f'{name}={form}')}); if the column is left "
+        "out, folds divide such rows."
+    )
