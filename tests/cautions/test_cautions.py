@@ -60,6 +60,7 @@ COPIED = np.vstack([RNG.normal(size=(40, 12))] * 2)[:N]
 OF_SUBJECT = np.random.default_rng(7).permutation(np.arange(N) // 3)  # three rows of each of 20
 BY_SUBJECT = np.where(np.random.default_rng(8).permutation(20) % 2, "ill", "well")[OF_SUBJECT]
 TIME = pd.Series(OF_SUBJECT).groupby(OF_SUBJECT).cumcount() + 1  # 1, 2, 3 of each subject
+VISITS = pd.Index([f"P{k:03}_V{t}" for k, t in zip(OF_SUBJECT, TIME, strict=True)])
 TYPED = np.where(np.arange(240) % 2, "T", "B")  # cells, and clusters of them: one is another's
 CLUSTER = np.where(np.arange(240) == 3, "0", np.where(TYPED == "T", "1", "0"))
 CELLS = np.random.default_rng(9).normal(size=240)
@@ -135,9 +136,7 @@ CASES = {
          (frame(dose=np.sort(OF_SUBJECT)), np.where(np.sort(OF_SUBJECT) < 9, "ill", "well"))),
     ],
     "FD025": [
-        ((frame().set_index(pd.Index([f"P{k:03}_V{t}" for k, t in zip(OF_SUBJECT, TIME, strict=True)])),
-          BY_SUBJECT),
-         (frame().set_index(pd.Index([f"P{k:03}_V{t}" for k, t in zip(OF_SUBJECT, TIME, strict=True)])), Y)),
+        ((frame().set_index(VISITS), BY_SUBJECT), (frame().set_index(VISITS), Y)),
     ],
     "FD030": [
         ((frame(), pd.Series(Y, name="ill")), (frame(), pd.Series(Y, name="state"))),
@@ -206,7 +205,7 @@ def test_of_subjects_the_group_is_advised():
 
 
 def test_ids_of_one_stem_are_not_to_be_dropped():
-    stem = frame(who=[f"P{k:03}_V{t}" for k, t in zip(OF_SUBJECT, TIME, strict=True)], key=NAMES)
+    stem = frame(who=list(VISITS), key=NAMES)
     found = check_table(stem, Y)[0]
     assert "Leave 'key' out, or name one as the id. Words of 'who' begin alike" in found.sentence
     assert found.remedy == (("--group", "who=*_*"), ("--id", "key"))

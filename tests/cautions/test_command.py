@@ -94,14 +94,17 @@ def test_replicates_that_folds_divide_end_compare_unless_grouped_or_accepted(
     assert done.exit_code == 2
     assert "FD020 replicates: 40 rows are replicates" in done.output
     assert not (tmp_path / "s").exists()
-    done = call(*given, "--out", tmp_path / "s", "--accept", "FD020")
+    assert "FD025 divided-subjects: Column 'patient' is not learnt from" in done.output
+    done = call(*given, "--out", tmp_path / "s", "--accept", "FD020", "--accept", "FD025")
     assert done.exit_code == 0, done.output
     kept = json.loads((tmp_path / "s" / "comparison.json").read_text())["cautions"]
-    assert [(one["code"], one["accepted"]) for one in kept] == [("FD020", True)]
+    assert [(one["code"], one["accepted"]) for one in kept] == [("FD020", True), ("FD025", True)]
     listed = summarise(tmp_path / "s")["cautions"]
     assert any(one.startswith("FD020 replicates (accepted): 40 rows are") for one in listed)
     assert "FD020 replicates (accepted)" in done.stderr
-    assert load(tmp_path / "s" / "models" / "adaboost.psephos").accepted_ == ("FD020 replicates",)
+    assert load(tmp_path / "s" / "models" / "adaboost.psephos").accepted_ == (
+        "FD020 replicates", "FD025 divided-subjects",
+    )  # fmt: skip
     grouped = [*given[:-2], "--group", "patient"]
     done = call(*grouped, "--out", tmp_path / "g")
     assert done.exit_code == 0, done.output

@@ -125,7 +125,7 @@ VARIANTS = {
     "FD010": (
         [(frame(who=[f"m{k}" for k in PERSON], run=VISIT), Y),
          (frame(who=[f"m{k}" for k in PERSON], run=3 - VISIT), Y),
-         (frame(run=VISIT).set_index(pd.Index([f"m{k}_{r}" for k, r in zip(PERSON, VISIT, strict=True)])), Y)],
+         (indexed("m{0}_{1}", Y)[0].assign(run=VISIT), Y)],
         [(frame(run=VISIT), Y), (frame(who=[f"m{k}" for k in PERSON], run=VISIT * 2), Y),
          (frame(who=[f"m{k}" for k in PERSON], run=(ROW + ROW // 9) % 4), Y)],
     ),

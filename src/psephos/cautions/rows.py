@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from psephos._types import Floats, Indices, NDArray
+from psephos._types import Floats, NDArray
 from psephos.cautions.columns import explained
 from psephos.cautions.dates import are_dates
 from psephos.cautions.given import Found, Given, parts_of
@@ -102,14 +102,15 @@ def _grouping(
 def counts_within(given: Given) -> Found:
     """Find whole numbers that count the rows of each subject: 1, 2, 3, or from 0."""
     groups = [given.X[:, j] for j in given.levels]
-    asides = [*given.aside.values(), *([] if given.groups is None else [given.groups])]
-    groups += [np.unique(np.asarray(cells), return_inverse=True)[1] for cells in asides]
+    groups += [codes for _, _, codes, _ in _grouping(given.aside)]
+    if given.groups is not None:
+        groups.append(np.unique(given.groups, return_inverse=True)[1].astype(np.float64))
     found = [j for group in groups for j in _counting_each(given, group)]
     columns = sorted({*found})
     return Found(columns, remedy=[("--drop", given.names[j]) for j in columns])
 
 
-def _counting_each(given: Given, group: Floats | Indices) -> list[int]:
+def _counting_each(given: Given, group: Floats) -> list[int]:
     """Return columns that count the rows of each group, from 0 or from 1."""
     sizes = np.unique(group, return_counts=True)[1]
     if np.isnan(group).any() or (sizes > 1).sum() < _LEAST or 2 * len(sizes) > len(group):
