@@ -59,8 +59,9 @@ def subjects(given: Given) -> Found:
     Where the target is not known, those called so, or of equally many rows a word.
     """
     coded = [j for j, words in given.levels.items() if not are_dates(words)]
-    names = [(j, given.names[j], j in given.levels) for j in [*coded, *given.whole.tolist()]]
-    found = [j for j, name, words in names if _names_subjects(given, given.X[:, j], name, words)]
+    coded += given.whole.tolist()
+    found = [j for j in coded
+             if _names_subjects(given, given.X[:, j], given.names[j], j in given.levels)]  # fmt: skip
     facts = {"answer": _of_one(given)} if found else {}
     return Found(found, (), facts, [("--group", str(given.names[j])) for j in found[:1]])
 

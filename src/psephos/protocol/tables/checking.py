@@ -76,14 +76,15 @@ def check_table(
     answers, classes = _answers(y)
     index = getattr(X, "index", None)
     named = index is not None and type(index).__name__ != "RangeIndex"
+    rows = list(map(str, index)) if named and index is not None else []
     return cautions_on(
         Given(
             X_read, names or unnamed(len(columns)), levels, frozenset(times), answers, classes,
             str(getattr(y, "name", None) or "target"),
             None if groups is None else np.asarray(groups).ravel(),
-            list(map(str, index)) if named and index is not None else (), n_folds,
+            rows, n_folds,
             numbers=None if classes or answers is None else np.asarray(y, np.float64).ravel(),
-            aside={str(index.name or "index"): list(map(str, index))} if named else {},
+            aside={str(getattr(index, "name", None) or "index"): rows} if rows else {},
         )
     )  # fmt: skip
 
