@@ -58,10 +58,10 @@ def subjects(given: Given) -> Found:
 
     Where the target is not known, those called so, or of equally many rows a word.
     """
-    coded = [j for j, words in given.levels.items() if not are_dates(words)]
-    coded += given.whole.tolist()
-    found = [j for j in coded
-             if _names_subjects(given, given.X[:, j], given.names[j], j in given.levels)]  # fmt: skip
+    dates = [j for j, words in given.levels.items() if are_dates(words)]
+    coded: list[int] = [*given.levels, *given.whole.tolist()]
+    kept = [(j, given.names[j], j in given.levels) for j in coded if j not in dates]
+    found = [j for j, name, words in kept if _names_subjects(given, given.X[:, j], name, words)]
     facts = {"answer": _of_one(given)} if found else {}
     return Found(found, (), facts, [("--group", str(given.names[j])) for j in found[:1]])
 
