@@ -150,7 +150,9 @@ def sentinels(given: Given) -> Found:
     at = {j: given.names[j] if j < p else given.target for j in found}
     words = [f"{v:.15g} in {'the target ' * (j == p)}{shown(at[j])}" for j, v in found.items()]
     rest = "; --task numbers --unlabeled '' leaves out rows without a target" if p in found else ""
-    held = {v: set(np.flatnonzero((given.X == v).any(axis=0)).tolist()) for v in found.values()}
+    held = {
+        v: set(np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist()) for v in found.values()
+    }
     safe = {v for v, there in held.items() if v < 0 and there <= found.keys()}  # in any column
     marks = [("--missing", f"{f'{at[j]}=' * (v not in safe)}{v:.15g}") for j, v in found.items()]
     marks += [("--task", "numbers"), ("--unlabeled", "")] * (p in found)

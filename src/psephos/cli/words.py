@@ -48,7 +48,7 @@ def show(text: str) -> None:
 def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[str]:
     """Return the words of a command with options, which replace those that take one value.
 
-    A column that one of them names as the id or the group is no longer left out.
+    The --drop of a column that one of them names as the id or the group is removed.
     Of such an option with two values none is added: each would settle one thing and bring another.
     """
     pairs = list(dict.fromkeys(options))
