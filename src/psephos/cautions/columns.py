@@ -76,7 +76,8 @@ def words_once(given: Given) -> Found:
             columns.append(j)
             form = None if are_dates(words) else stem_form(words)  # days name no case
             stems |= {j: form} if form else {}
-            if not remarks and different == len(codes) and not are_dates(words):
+            names = not are_dates(words) and not any(" " in word for word in words)
+            if names and different == len(codes):
                 ids.add(j)
     rest = [given.names[j] for j in columns if j not in stems]
     them = "it" if len(columns) == 1 else quoted(rest) if stems else "them"

@@ -64,8 +64,8 @@ def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[tuple[str, str]
     from psephos.cautions.registry import NAMING
 
     pairs = [pair for one in found for pair in one.remedy]
-    named = [value for flag, value in pairs if flag == "--id"]
-    named += [name for one in found if one.code in NAMING for name in one.columns]
+    named = [name for one in found if one.code in NAMING for name in one.columns]
+    named += [value for flag, value in pairs if flag == "--id"]
     apart = [("--id", name) for name in named[:1] if not ids]
     apart += [pair for pair in pairs if pair[0] == "--group"][:1]
     gone = {value.rpartition("=")[0] if "=*" in value else value for _, value in apart}

@@ -2,6 +2,7 @@
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from psephos.cli.options import partial_options, table_options
 from psephos.cli.words import repeated, show
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading
+
+if TYPE_CHECKING:
+    from psephos.protocol import DataTable
 
 _CLASSES, _SHOWN = 12, 8  # values of a column that may be a target, and such columns
 _ADVISED = ("FD001", "FD007", "FD010")  # cautions that end no command, and say what to leave out
@@ -31,7 +35,6 @@ def table(context: click.Context, **_: object) -> None:
     from psephos.estimator.columns import stored
     from psephos.protocol.tables.copies import copies_of
     from psephos.protocol.tables.files import look_at
-    from psephos.vote.names import listed
 
     roles = dict(context.params)
     path: Path = roles.pop("table")
@@ -45,12 +48,7 @@ def table(context: click.Context, **_: object) -> None:
         of_columns = {name: roles[name] for name in ("group", "drop", "categorical")}
         data, few, wrong = look_at(path, Cells().but(*form), how, most=_CLASSES, **of_columns)
         show(data.contents())
-        words = [name for name in few if data.names.index(name) in data.categories]
-        numbers = [name for name in few if name not in words]
-        more = len(numbers) if words and len(few) > _SHOWN else 0
-        may_be = listed(words if more else few, _SHOWN) or "no column"
-        may_be += f", and {more} of numbers" if more else ""
-        show(f"target   columns of 2 to {_CLASSES} different values: {may_be}")
+        show(f"target   columns of 2 to {_CLASSES} different values: {_shown_first(few, data)}")
         last = ["--target", "COLUMN"]
     copies = copies_of(data)  # are kept together by compare
     found = (copies.together(data) if copies else data).cautions()
@@ -76,3 +74,14 @@ def table(context: click.Context, **_: object) -> None:
     left = [one.code for one in found.refused("compare") if not one.remedy]
     first = f"when {', '.join(left)} is settled: " if left else ""
     show(f"next     {first}{shlex.join(['psephos', *words[:at], 'compare', *given])}")
+
+
+def _shown_first(few: list[str], data: "DataTable") -> str:
+    """Return the columns that may be a target; of many those of words, and how many of numbers."""
+    from psephos.vote.names import listed
+
+    known = {data.names[j] for j in data.categories}
+    words = [name for name in few if name in known]
+    if not words or len(few) <= _SHOWN:
+        return listed(few, _SHOWN) or "no column"
+    return f"{listed(words, _SHOWN)}, and {len(few) - len(words)} of numbers"

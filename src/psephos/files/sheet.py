@@ -29,6 +29,7 @@ class ColumnChoice(NamedTuple):
 
     columns: Sequence[int]  # of the table, in the order wanted
     words: Sequence[int] = ()  # of the table or not, whose cells are kept as they are written
+    left_out: Sequence[int] = ()  # of `words`, those that only cautions look at
 
 
 @dataclass
@@ -238,6 +239,8 @@ class SheetRows:
                 "numbers; a code is categorical (--categorical) or an id (--id)."
             )
         for j, words in () if self._codes is None else self._words.items():
+            if j in self._choice.left_out:
+                continue
             self._gone[j] += sum(word is not None and _is_gone(word, self._cells) for word in words)
         keys += [] if self._codes is None else _gone_words(self._gone, self._header.names)
         return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints())
@@ -331,7 +334,7 @@ def columns_sheet(
             return [None if no else value for no, value in zip(there, values, strict=True)]
         if cells.missing != MISSING:
             known = (cell_word(value, name, Cells(())) for value in values)
-            gone[j] = sum(_is_gone(word, cells) for word in known)
+            gone[j] = 0 if j in choice.left_out else sum(_is_gone(word, cells) for word in known)
         return values
 
     for j in choice.words:

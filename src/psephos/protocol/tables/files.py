@@ -423,7 +423,8 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
             "learn from."
         )
     words = (*apart, *roles.drop, *roles.categorical)
-    return ColumnChoice(columns, sorted({header.index(one) for one in words}))
+    left_out = {header.index(one) for one in roles.drop if one not in apart}
+    return ColumnChoice(columns, sorted({header.index(one) for one in words}), sorted(left_out))
 
 
 def _known(name: str, flag: str, found: Header) -> None:
