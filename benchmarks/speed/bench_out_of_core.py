@@ -30,7 +30,7 @@ import numpy as np
 
 CHUNK = 1 << 16  # rows generated at once
 PART = 16  # chunks of a parquet part
-PASSES = ("summaries", "encode", "gradients", "sizes", "histograms", "leaves")
+PASSES = ("summaries", "codes", "gradients", "start", "histograms", "leaves", "answer")
 
 
 # ------------------------------------------------------------------- rows
@@ -137,35 +137,37 @@ def child(work, args, path, place):
 # ------------------------------------------------------------------- in the child
 def by_blocks(args):
     from psephos import NewtonBoostingClassifier
-    from psephos.models.boosting.out_of_core import fit_blocks
-    from psephos.trees.out_of_core.disk import DiskHolder
+    from psephos.models.boosting import out_of_core
+    from psephos.trees.out_of_core.disk import DiskRows
     from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows
 
     spent = {}
 
-    def watch(name):
-        inner = getattr(DiskHolder, name)
+    def watch(owner, name, label=None):
+        inner = getattr(owner, name)
 
         def outer(*given):
             wall, cpu = time.perf_counter(), time.process_time()
             result = inner(*given)
-            took = spent.setdefault(name, [0, 0.0, 0.0])
+            took = spent.setdefault(label or name, [0, 0.0, 0.0])
             took[0] += 1
             took[1] += time.perf_counter() - wall
             took[2] += time.process_time() - cpu
             return result
 
-        setattr(DiskHolder, name, outer)
+        setattr(owner, name, outer)
 
     path = Path(args.fit)
     source = ArrayRows(path, args.columns) if path.is_file() else ParquetRows(path, "label")
     warm = chunk(0, args.columns, 2000)
     model = NewtonBoostingClassifier("hist", n_estimators=args.rounds, n_jobs=args.jobs)
-    fit_blocks(model, ArrayRows(warm, args.columns))  # compiles
-    for name in PASSES:
-        watch(name)
+    out_of_core.fit_blocks(model, ArrayRows(warm, args.columns))  # compiles
+    watch(out_of_core, "summaries")
+    watch(DiskRows, "append", "codes")
+    for name in PASSES[2:]:
+        watch(DiskRows, name)
     wall, cpu = time.perf_counter(), time.process_time()
-    fit_blocks(model, source, scratch=path.parent)
+    out_of_core.fit_blocks(model, source, scratch=path.parent)
     took = time.perf_counter() - wall, time.process_time() - cpu
     fresh = chunk(10**6, args.columns)
     values = fresh[:, :-1]
@@ -196,12 +198,13 @@ def report(args, rows, found, rate, size):
     """Print the passes: what each read of the source or of the scratch folder, and how fast."""
     p = args.columns
     read = {
-        "summaries": size, "encode": size, "gradients": 8 * rows, "sizes": 8 * rows,
-        "histograms": (p + 12) * rows, "leaves": (p + 12) * rows,
+        "summaries": size, "codes": size, "gradients": 12 * rows, "start": 16 * rows,
+        "histograms": (p + 12) * rows, "leaves": (p + 20) * rows, "answer": 8 * rows,
     }  # fmt: skip
     _timing.head("pass", "times", "GB read each", "s each", "CPU s each", "GB/s", "of the disk's")
     for name in PASSES:
         times, wall, cpu = found["spent"][name]
+        times = 1 if name == "codes" else times  # one for each block
         speed = read[name] * times / wall / 1e9
         _timing.line(
             name, str(times), f"{read[name] / 1e9:.2f}", f"{wall / times:.2f}",

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import PsephosError
 from psephos.trees.bins import Bins
-from psephos.trees.out_of_core.bins import QuantileSummary, SummaryStream, merge_all
+from psephos.trees.out_of_core.bins import QuantileSummary, SummaryStream
 
 
 def error(s):
@@ -116,14 +116,6 @@ def test_more_rows_than_expected_cost_error_and_say_so(random_seed):
     found = stream.summary()
     assert found.total == len(x)
     assert 0.0 < error(found) <= len(stream._levels) / stream.b
-
-
-def test_merging_in_pairs(random_seed):
-    x = np.random.default_rng(random_seed).standard_normal(5000)
-    shards = [QuantileSummary.of(part) for part in np.array_split(x, 11)]
-    assert_array_equal(merge_all(shards).points, QuantileSummary.of(x).points)
-    assert error(merge_all([s.prune(40) for s in shards], 40)) <= 5 / 40
-    assert len(merge_all([])) == 0
 
 
 def test_it_is_an_array():

@@ -125,10 +125,10 @@ def grow_binned(
     waiting = tuple(np.empty(size, np.int64) for size in (*[capacity] * 4, held))
     limits = depth, leaves, order
     count = grow_hist(*start, *drawn, limits, *work, hists, *scratch, own, waiting, nodes)
-    sums, weight = np.empty((count, 2)), np.empty(count, np.float32)
+    sums, weight = np.zeros((count, 2)), np.empty(count, np.float32)
     position = np.empty(n, np.intp)
     leaf_answers(growth.penalty, rows, gh, count, nodes, sums, weight, position)
-    tree = _tree(table, growth, nodes, count, sums, weight, luts)
+    tree = tree_of(table.cuts, growth, nodes, sums, weight, luts, table.categories)
     if len(rows) < n:
         out = np.flatnonzero(~draws.rows)
         position[out] = tree.leaves(table.values[:, out])
@@ -157,26 +157,27 @@ def _columns(draws: TreeSample, depth: int, p: int) -> tuple[Any, Any]:
     return levels, (float(draws.by_node), np.uint64(seed))
 
 
-def _tree(
-    table: BinnedTable,
+def tree_of(
+    cuts: NDArray[np.float64],
     growth: TreeLimits,
-    nodes: tuple[Array, ...],
-    count: int,
+    nodes: tuple[NDArray[np.int64], _Singles],
     sums: NDArray[np.float64],
     weight: _Singles,
     luts: NDArray[np.uint8],
+    categories: Mapping[int, NDArray[np.uint8]],
 ) -> NewtonTree:
-    """Return what the kernel grew as a tree."""
+    """Return what kernels grew as a tree."""
+    count = len(weight)
     feature, cut, missing_left, first = nodes[0][:count, :4].T
     loss, low, high = nodes[1][:count].T
     inner = feature >= 0
     threshold = np.full(count, np.nan)
-    threshold[inner] = table.cuts[feature[inner], cut[inner]]
+    threshold[inner] = cuts[feature[inner], cut[inner]]
     sets: dict[int, NDArray[np.bool_]] = {}
     for node in np.flatnonzero(inner):
         j = int(feature[node])
-        if j in table.categories:
-            sets[int(node)] = luts[node][table.categories[j]].astype(np.bool_)
+        if j in categories:
+            sets[int(node)] = luts[node][categories[j]].astype(np.bool_)
             threshold[node] = np.nan
     return NewtonTree(
         growth, feature.astype(np.intp), threshold, missing_left.astype(np.bool_),

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from psephos.kernels.binned_trees import newton_blocks as kernel
+from psephos.kernels.binned_trees.newton_hist import CUT, FEATURE, FIRST, MISSING_LEFT
 from psephos.kernels.sorted_trees.newton_exact import sizes_of
 
 
@@ -32,18 +33,22 @@ def test_histograms_of_the_wanted_nodes(random_seed):
 def test_rows_move_to_children(random_seed):
     rng = np.random.default_rng(random_seed)
     codes, node = block(rng, nodes=3)
-    column, cut = np.array([-1, 2, 0]), np.array([-1, 1, 3])
-    missing_left, missing = np.array([False, True, False]), np.array([4, 4, 4])
-    first = np.array([-1, 3, 5])
+    ints = np.zeros((7, 6), np.int64)
+    ints[:, FEATURE] = -1
+    ints[1, [FEATURE, CUT, MISSING_LEFT, FIRST]] = 2, 1, 1, 3
+    ints[2, [FEATURE, CUT, FIRST]] = 0, 3, 5
     moved = node.copy()
-    kernel.route_block(codes, moved, column, cut, missing_left, missing, first)
+    kernel.route_block(codes, moved, ints, np.array([4, 4, 4]))
     for i, before in enumerate(node):
         if before == 0:
             assert moved[i] == 0
             continue
-        code = codes[column[before], i]
-        left = missing_left[before] if code == 4 else code <= cut[before]
-        assert moved[i] == first[before] + (not left)
+        code = codes[ints[before, FEATURE], i]
+        left = ints[before, MISSING_LEFT] if code == 4 else code <= ints[before, CUT]
+        assert moved[i] == ints[before, FIRST] + (not left)
+    again = moved.copy()
+    kernel.route_block(codes, again, ints, np.array([4, 4, 4]))
+    assert_array_equal(again, moved)  # all are in leaves
 
 
 def test_sums_go_on_from_block_to_block(random_seed):
@@ -51,11 +56,11 @@ def test_sums_go_on_from_block_to_block(random_seed):
     rng = np.random.default_rng(random_seed)
     gh = rng.standard_normal((90, 2)).astype(np.float32)
     node = rng.integers(0, 3, 90).astype(np.int32)
-    total, leaves = np.zeros(2), np.zeros((3, 2))
+    total, leaves = np.zeros(2), np.zeros((3, 3))
     for a, b in ((0, 7), (7, 50), (50, 90)):
         sizes_of(gh[a:b], np.ones(b - a, np.bool_), total)
         kernel.add_leaves(gh[a:b], node[a:b], leaves)
     assert_array_equal(total, np.cumsum(np.abs(gh).astype(np.float64), axis=0)[-1])
     for at in range(3):
         own = gh[node == at].astype(np.float64)
-        assert_array_equal(leaves[at], np.cumsum(own, axis=0)[-1])
+        assert_array_equal(leaves[at], [*np.cumsum(own, axis=0)[-1], len(own)])

@@ -9,7 +9,7 @@ import pytest
 from psephos._errors import PsephosError
 from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
-from psephos.trees.out_of_core.dask import DaskHolder, dask_partitions
+from psephos.trees.out_of_core.dask import PartitionRows, dask_partitions
 from psephos.trees.out_of_core.rows import ArrayRows
 
 from .test_out_of_core import make as made
@@ -22,7 +22,7 @@ N, ROWS = 700, 120
 
 
 def make(classes):
-    """A level of a tree is asked of the cluster as any other is: three are enough."""
+    """Trees grow here, on what the cluster sent: three levels are enough."""
     return made(classes, max_depth=3)
 
 
@@ -73,21 +73,20 @@ def test_partitions_give_the_trees_of_blocks(client, classes, random_seed):
 def test_a_killed_worker_does_not_change_the_model(client, random_seed, monkeypatch):
     X, y, _ = table(random_seed, n=N, classes=3)
     parts = delayed_parts(X, y)
-    killed, calls = [], []
-    leaves = DaskHolder.leaves
+    killed = []
+    blocks = PartitionRows.blocks
 
-    def kill_and_ask(self, output, level):
-        calls.append(output)
-        if len(calls) in (2, 5):  # in the first round and in the second
-            pids = client.run(os.getpid)
-            killed.append(sorted(pids.values())[0])
-            os.kill(killed[-1], signal.SIGKILL)
-        return leaves(self, output, level)
+    def kill_in_the_middle(self):
+        for i, block in enumerate(blocks(self)):
+            if i == 2:  # once for summaries, once for bins
+                pids = client.run(os.getpid)
+                killed.append(sorted(pids.values())[0])
+                os.kill(killed[-1], signal.SIGKILL)
+            yield block
 
-    monkeypatch.setattr(DaskHolder, "leaves", kill_and_ask)
+    monkeypatch.setattr(PartitionRows, "blocks", kill_in_the_middle)
     found = fit_partitions(make(3), client, parts)
     assert len(set(killed)) == 2
-    assert len(calls) == 9
     same_votes(found, make(3).fit(X, y))  # as without a loss, by the test above
 
 

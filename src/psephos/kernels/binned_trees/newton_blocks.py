@@ -1,11 +1,12 @@
 """One block of rows at a time: sums of gradients by node and bin, and rows sent to children.
 
-Histograms are sums of whole numbers, so they are the same for any order of rows, blocks or
-machines. Sums in floating point go on from block to block in the order of the rows.
+Histograms are sums of whole numbers, so they are the same for any order of rows or blocks. Sums in
+floating point go on from block to block in the order of the rows.
 """
 
 import numpy as np
 
+from psephos.kernels.binned_trees.newton_hist import CUT, FEATURE, FIRST, MISSING_LEFT
 from psephos.runtime.jit import jit
 
 
@@ -24,32 +25,26 @@ def add_block(codes, start, stop, rows, place, packed, sums):
 
 
 @jit
-def route_block(codes, node, column, cut, missing_left, missing_code, first):
-    """Send each row of a block from its node to a child, in place.
+def route_block(codes, node, ints, n_bins):
+    """Send each row of a block from its node to a child, in place; from leaves no row moves.
 
-    Parameters
-    ----------
-    codes : (p, m) uint8
-    node : (m,) int32
-    column : (nodes,) int64, -1 where rows stay
-    cut : (nodes,) int64, the last bin of the first child
-    missing_left : (nodes,) bool
-    missing_code : (p,) int64, the code of a missing value in each column
-    first : (nodes,) int64, the first child; the second is the next node
+    `codes` (p, m) uint8; `node` (m,) int32; `ints` (nodes, 6) as in `newton_hist`; `n_bins` (p,),
+    the codes of missing values.
     """
     for i in range(len(node)):
         at = node[i]
-        j = column[at]
+        j = ints[at, FEATURE]
         if j < 0:
             continue
-        code = codes[j, i]
-        left = missing_left[at] if code == missing_code[j] else code <= cut[at]
-        node[i] = first[at] if left else first[at] + 1
+        code = np.int64(codes[j, i])
+        left = ints[at, MISSING_LEFT] if code == n_bins[j] else np.int64(code <= ints[at, CUT])
+        node[i] = ints[at, FIRST] + 1 - left
 
 
 @jit
 def add_leaves(gh, node, sums):
-    """Go on adding gradients and hessians (m, 2) to their nodes' ``sums`` (nodes, 2)."""
+    """Go on adding gradients, hessians (m, 2) and rows to their nodes' ``sums`` (nodes, 3)."""
     for i in range(len(node)):
         sums[node[i], 0] += np.float64(gh[i, 0])
         sums[node[i], 1] += np.float64(gh[i, 1])
+        sums[node[i], 2] += 1.0

@@ -244,30 +244,28 @@ def search_node(
 
 
 @jit
-def divide_node(
-    pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
-):  # fmt: skip
-    """Divide a node's rows by its split between its children, the nodes `count` and the next.
-
-    Returns the sums of hessians of the two; if all rows would go to one of them (a side of rows
-    without weight), the node becomes a leaf.
-    """
-    codes, n_bins, direction = bins[1], bins[2], bins[3]
-    ints, reals = nodes
-    j, cut, begin, end = ints[node, FEATURE], ints[node, CUT], ints[node, BEGIN], ints[node, END]
-    size = abs(n_bins[j])
+def first_side(bins, node, lut, categories, nodes):
+    """Write to lut (BINS,) 1 for each code whose rows go to the first child of a node, else 0."""
+    n_bins, ints = bins[2], nodes[0]
+    j, cut = ints[node, FEATURE], ints[node, CUT]
     for b in range(BINS):
         lut[b] = b <= cut
     if n_bins[j] < 0:
         for b in range(BINS):
             lut[b] = categories[2][node, b]
-    lut[size] = ints[node, MISSING_LEFT]
-    middle = begin + _divide(codes[j], lut, rows[begin:end], spare)
-    if not begin < middle < end:
-        make_leaf(nodes, node)
-        return 0.0, 0.0
-    left = np.int64(0)
-    for b in range(size + 1):
+    lut[abs(n_bins[j])] = ints[node, MISSING_LEFT]
+
+
+@jit
+def make_children(pen, bins, node, count, hist, whole, scale, lut, nodes):
+    """Make the nodes `count` and the next the children of a node, by the `first_side` of its split.
+
+    Returns the sums of hessians of the two.
+    """
+    n_bins, direction = bins[2], bins[3]
+    ints, reals = nodes
+    j, left = ints[node, FEATURE], np.int64(0)
+    for b in range(abs(n_bins[j]) + 1):
         left += hist[j, b] * lut[b]
     left_g, left_h = _parts(left, scale[0], scale[1])
     right_g, right_h = _parts(whole - left, scale[0], scale[1])
@@ -284,7 +282,6 @@ def divide_node(
     one, two = count, count + 1
     ints[node, FIRST] = one
     ints[one, FEATURE] = ints[two, FEATURE] = -1
-    ints[one, BEGIN], ints[one, END], ints[two, BEGIN], ints[two, END] = begin, middle, middle, end
     reals[one, LOW], reals[one, HIGH], reals[two, LOW], reals[two, HIGH] = (
         low_1,
         high_1,
@@ -292,6 +289,27 @@ def divide_node(
         high_2,
     )
     return left_h, right_h
+
+
+@jit
+def divide_node(
+    pen, bins, node, count, hist, whole, rows, spare, scale, lut, categories, nodes
+):  # fmt: skip
+    """Divide a node's rows by its split between its children, the nodes `count` and the next.
+
+    Returns the sums of hessians of the two; if all rows would go to one of them (a side of rows
+    without weight), the node becomes a leaf.
+    """
+    ints = nodes[0]
+    begin, end = ints[node, BEGIN], ints[node, END]
+    first_side(bins, node, lut, categories, nodes)
+    middle = begin + _divide(bins[1][ints[node, FEATURE]], lut, rows[begin:end], spare)
+    if not begin < middle < end:
+        make_leaf(nodes, node)
+        return 0.0, 0.0
+    one, two = count, count + 1
+    ints[one, BEGIN], ints[one, END], ints[two, BEGIN], ints[two, END] = begin, middle, middle, end
+    return make_children(pen, bins, node, count, hist, whole, scale, lut, nodes)
 
 
 @jit
@@ -416,7 +434,7 @@ def grow_hist(
 
 @jit
 def leaf_answers(pen, rows, gh, count, nodes, sums, weight, position):
-    """Write every node's (G, H) to sums (count, 2), its weight, and the leaf of each row."""
+    """Add every node's (G, H) to sums (count, 2); write its weight, and the leaf of each row."""
     ints, reals = nodes
     for node in range(count - 1, -1, -1):
         if ints[node, FEATURE] >= 0:
@@ -424,7 +442,7 @@ def leaf_answers(pen, rows, gh, count, nodes, sums, weight, position):
             for k in range(2):
                 sums[node, k] = sums[one, k] + sums[one + 1, k]
         else:
-            G = H = 0.0
+            G, H = sums[node, 0], sums[node, 1]
             for i in range(ints[node, BEGIN], ints[node, END]):
                 r = rows[i]
                 G += np.float64(gh[r, 0])

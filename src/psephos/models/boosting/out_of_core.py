@@ -1,6 +1,8 @@
 """Second-order boosting on rows that are never in one place: on a disk, or on Dask workers."""
 
+import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,14 +13,14 @@ from psephos._types import Array, NDArray
 from psephos.base import VoteClassifier
 from psephos.estimator.input import Schema, Table
 from psephos.estimator.params import check_params
-from psephos.models.boosting.losses import PLAIN, Objective, Unit, classification, regression
+from psephos.models.boosting.losses import PLAIN, Unit, classification, regression
 from psephos.models.boosting.newton_fit import directions, growth, vote_of
-from psephos.trees.out_of_core.bins import BlockBins
-from psephos.trees.out_of_core.dask import DaskHolder
-from psephos.trees.out_of_core.disk import DiskHolder
-from psephos.trees.out_of_core.grow import Holder, boost
+from psephos.trees.out_of_core.bins import BlockBins, summaries
+from psephos.trees.out_of_core.dask import PartitionRows
+from psephos.trees.out_of_core.disk import DiskRows
+from psephos.trees.out_of_core.grow import boost
 from psephos.trees.out_of_core.labels import BlockLabels
-from psephos.trees.out_of_core.rows import Block, RowSource
+from psephos.trees.out_of_core.rows import RowSource, counted
 from psephos.vote import Readout, RegressionTarget, Target
 from psephos.vote.importance import SampleRows
 
@@ -32,7 +34,8 @@ class _Learnt(NamedTuple):
     target: Any
     objective: Any
     base: _Singles
-    codes: Callable[[NDArray[Any]], _Singles]
+    codes: Callable[[Array], Array]
+    kind: type[np.generic]  # of labels as numbers
     unit: Unit = PLAIN
 
 
@@ -91,7 +94,6 @@ def fit_blocks(
     1
     """
     _check(model)
-    n_jobs = getattr(model, "n_jobs", None)
     labels: BlockLabels | None = None
     for y, weight in source.labels():
         here = BlockLabels.of(y, weight, not isinstance(model, VoteClassifier))
@@ -99,16 +101,8 @@ def fit_blocks(
     if labels is None:
         raise PsephosError("there is no row to learn from: check what was given as rows.")
     learnt = _learnt(model, labels)
-    kept: list[Any] = [None]
-
-    def keep(block: Block) -> None:
-        codes = block.y if labels.numbers else learnt.codes(block.y)
-        kept[0] = SampleRows.of(None, block.columns.T, codes).after(kept[0])
-
-    with DiskHolder(source, learnt.codes, scratch, n_jobs, keep) as holder:
-        _fit(model, holder, learnt, labels.n_rows, source.n_features, source.names, bins)
-    vars(model)["_sample"] = kept[0]
-    return model
+    with tempfile.TemporaryDirectory(prefix="psephos-blocks-", dir=scratch) as folder:
+        return _fit(model, source, learnt, labels.n_rows, bins, Path(folder))
 
 
 def fit_partitions(
@@ -117,6 +111,7 @@ def fit_partitions(
     parts: Sequence[Any],
     *,
     names: list[str] | None = None,
+    scratch: str | Path | None = None,
     bins: BlockBins | None = None,
 ) -> _Model:
     """Fit a second-order boosting estimator on the partitions of a Dask cluster.
@@ -153,12 +148,7 @@ def fit_partitions(
     ...     NewtonBoostingRegressor("hist"), client, dask_partitions(X, y)
     ... )  # doctest: +SKIP
     """
-    _check(model)
-    holder = DaskHolder(client, parts)
-    labels = holder.labels(numbers=not isinstance(model, VoteClassifier))
-    learnt = _learnt(model, labels)
-    holder.targets = learnt.codes
-    return _fit(model, holder, learnt, labels.n_rows, holder.n_features, names, bins)
+    return fit_blocks(model, PartitionRows(client, parts, names), scratch=scratch, bins=bins)
 
 
 def _check(model: Any) -> None:
@@ -198,57 +188,42 @@ def _learnt(model: Any, labels: BlockLabels) -> _Learnt:
         given = regression(model.objective, Unit.of(labels.low, labels.high))
         base = given.start(np.array([labels.mean()]), np.ones(1), model.base_score)
         same = regression(model.objective)  # of margins: blocks hold y as such
-        return _Learnt(RegressionTarget(), same, base, given.unit.margins, given.unit)
+        return _Learnt(RegressionTarget(), same, base, given.unit.margins, np.float32, given.unit)
     classes, weight = labels.classes()
-    given = classification(model.objective, len(classes))
-    base = given.start(np.arange(len(classes)), weight, model.base_score)
-    objective: Any = _OfClasses(given) if callable(model.objective) else given
-    return _Learnt(Target(classes), objective, base, _Codes(classes))
-
-
-class _OfClasses(NamedTuple):
-    """A user's objective, called with class indices as in `fit`: holders keep labels as float32."""
-
-    given: Objective
-
-    @property
-    def n_outputs(self) -> int:
-        return self.given.n_outputs
-
-    def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
-        self.given.gradients(margin, y.astype(np.intp), out)
-
-
-class _Codes(NamedTuple):
-    """BlockLabels are the numbers of their classes."""
-
-    classes: Array
-
-    def __call__(self, y: Array) -> _Singles:
-        return np.searchsorted(self.classes, y).astype(np.float32)
+    objective = classification(model.objective, len(classes))
+    base = objective.start(np.arange(len(classes)), weight, model.base_score)
+    return _Learnt(Target(classes), objective, base, partial(np.searchsorted, classes), np.intp)
 
 
 def _fit(
     model: Any,
-    holder: Holder,
+    source: RowSource,
     learnt: _Learnt,
     n_rows: int,
-    n_features: int,
-    names: list[str] | None,
     bins: BlockBins | None,
+    folder: Path,
 ) -> Any:
-    schema = Schema(n_features, None if names is None else tuple(names))
-    nothing = Table(np.empty((0, n_features)), schema, np.empty(0))
+    p, names = source.n_features, source.names
+    schema = Schema(p, None if names is None else tuple(names))
+    nothing = Table(np.empty((0, p)), schema, np.empty(0))
     signs = directions(model.monotone_constraints, nothing)
     limits = growth(model, signs, n_rows, learnt.unit.size)
     if bins is None:
-        bins = BlockBins.of(holder.summaries(1.0 / (4 * model.max_bin)), model.max_bin)
-    if len(bins.n_bins) != n_features:
+        eps = 1.0 / (4 * model.max_bin)
+        bins = BlockBins.of(summaries(source, n_rows, eps, model.n_jobs), model.max_bin)
+    if len(bins.n_bins) != p:
         raise PsephosError(
-            f"bins are of {len(bins.n_bins)} columns, the rows have {n_features}: give their own."
+            f"bins are of {len(bins.n_bins)} columns, the rows have {p}: give their own."
         )
+    rows = DiskRows(folder, bins, learnt.base, model.n_jobs)
+    sample: SampleRows | None = None
+    for block in counted(source):
+        codes = learnt.codes(block.y)
+        rows.append(block, codes)
+        labels = block.y if learnt.kind is np.float32 else codes
+        sample = SampleRows.of(None, block.columns.T, labels).after(sample)
     rounds = boost(
-        holder, learnt.objective, n_rows, bins, learnt.base, limits,
+        rows, learnt.objective, limits,
         n_estimators=model.n_estimators, learning_rate=model.learning_rate,
     )  # fmt: skip
     readout = Readout("sum", "identity" if not hasattr(learnt.target, "classes") else "logistic")
@@ -259,6 +234,7 @@ def _fit(
         "validation_losses_": np.empty(0),
         "stopped_": "all rounds",
     }
-    vote = vote_of(n_features, learnt.base, rounds, learnt.target, readout, learnt.unit)
+    vote = vote_of(p, learnt.base, rounds, learnt.target, readout, learnt.unit)
     model._set_fitted(vote, schema, extras)
+    vars(model)["_sample"] = sample
     return model

@@ -4,7 +4,7 @@ The mergeable weighted quantile summary: quantiles of data that are never in one
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -17,6 +17,7 @@ from psephos.kernels.numerics import quantiles as kernel
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
+from psephos.trees.out_of_core.rows import Block, RowSource, counted
 
 _VALUE, _LOW, _HIGH, _WEIGHT = range(4)
 _LEAST = 1 << 11  # points: with fewer, calls would cost more than their work
@@ -177,26 +178,6 @@ def _sorted(x: Array, w: NDArray[np.float64] | None) -> tuple[Array, NDArray[np.
     return x[order], w[order]
 
 
-def merge_all(summaries: Iterable[QuantileSummary], b: int | None = None) -> QuantileSummary:
-    """Return the summary of the rows of all, merged in pairs in the given order.
-
-    Neighbours are merged first, so that n summaries see about log2(n) merges each; the result
-    depends on the order alone, not on where or when the summaries were made.
-
-    `b`: prune every merged one to b + 1 points, which adds at most 1 / b each time.
-    """
-    level = list(summaries)
-    while len(level) > 1:
-        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
-        level = [pair[0] if len(pair) == 1 else _join(pair[0], pair[1], b) for pair in pairs]
-    return level[0] if level else QuantileSummary(np.empty((4, 0)))
-
-
-def _join(left: QuantileSummary, right: QuantileSummary, b: int | None) -> QuantileSummary:
-    both = left.merge(right)
-    return both if b is None else both.prune(b)
-
-
 @dataclass
 class SummaryStream:
     """A summary of a stream of rows in bounded memory, of a given error.
@@ -269,6 +250,20 @@ class SummaryStream:
         for other in self._levels:
             whole = whole if other is None else other.merge(whole)
         return whole
+
+
+def summaries(
+    source: RowSource, n_rows: int, eps: float, n_jobs: int | None = None
+) -> list[QuantileSummary]:
+    """Return the summary of each column of the `n_rows` rows that have weight."""
+    streams = [SummaryStream(eps, n_rows) for _ in range(source.n_features)]
+    for block in counted(source):
+
+        def work(j: int, block: Block = block) -> None:
+            streams[j].push(block.columns[j], block.weight)
+
+        run_blocks(work, len(streams), n_jobs)
+    return [stream.summary() for stream in streams]
 
 
 _BINS = 256

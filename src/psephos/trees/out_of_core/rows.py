@@ -66,11 +66,6 @@ class RowSource(Protocol):
     """Rows that can be read from the first to the last, as often as needed, in equal blocks."""
 
     @property
-    def n_rows(self) -> int:
-        """Return n."""
-        ...
-
-    @property
     def names(self) -> list[str] | None:
         """Return the names of the columns, if they have any."""
         ...
@@ -87,6 +82,11 @@ class RowSource(Protocol):
     def labels(self) -> Iterator[Labelled]:
         """Yield labels and weights of the rows that have weight, in order."""
         ...
+
+
+def counted(source: RowSource) -> Iterator[Block]:
+    """Yield the blocks of a source without rows of weight 0, those that have no others left out."""
+    return (block for block in map(Block.counted, source.blocks()) if len(block.y))
 
 
 def block_length(n_features: int) -> int:
