@@ -90,6 +90,19 @@ def test_a_killed_worker_does_not_change_the_model(client, random_seed, monkeypa
     same_votes(found, make(3).fit(X, y))  # as without a loss, by the test above
 
 
+def test_partitions_have_the_bins_of_blocks(client, random_seed):
+    """Of more values than a summary keeps, too."""
+    X, y, w = table(random_seed, n=30_000)
+    expected = fit_blocks(make(2), ArrayRows(X, y, w))
+    exact = BlockBins.of([QuantileSummary.of(x, w) for x in X.T])
+    other = fit_blocks(make(2), ArrayRows(X, y, w), bins=exact)
+    found = fit_partitions(make(2), client, delayed_parts(X, y, w, rows=7000))
+    same_votes(found, expected)
+    with pytest.raises(AssertionError):
+        same_votes(found, other)
+    assert found.feature_importances_.sum() == pytest.approx(1.0)  # on rows kept of each partition
+
+
 def test_dask_collections(client, random_seed):
     da = pytest.importorskip("dask.array", reason="Dask's arrays")
     X, y, w = table(random_seed, n=N)

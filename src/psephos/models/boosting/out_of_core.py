@@ -1,4 +1,4 @@
-"""Second-order boosting on rows that are never in one place: on a disk, or on Dask workers."""
+"""Second-order boosting on rows that are read in blocks: from a disk, or from Dask workers."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -35,7 +35,6 @@ class _Learnt(NamedTuple):
     objective: Any
     base: _Singles
     codes: Callable[[Array], Array]
-    kind: type[np.generic]  # of labels as numbers
     unit: Unit = PLAIN
 
 
@@ -116,8 +115,9 @@ def fit_partitions(
 ) -> _Model:
     """Fit a second-order boosting estimator on the partitions of a Dask cluster.
 
-    Rows stay where they are; summaries and histograms are sent and joined. What a lost worker
-    held is computed again by others.
+    `fit_blocks` on partitions that stay on the workers and are sent here one at a time: for their
+    labels, for summaries of their columns and for their bins, which are kept on a disk of this
+    machine, where the trees are grown. What a lost worker held is computed again by others.
 
     Parameters
     ----------
@@ -129,13 +129,12 @@ def fit_partitions(
         collections.
     names : list of str, default=None
         Names of the columns.
-    bins : BlockBins, default=None
-        Bins to use; None makes them of the summaries.
+    scratch, bins : see `fit_blocks`
 
     Returns
     -------
     model : the estimator, fitted
-        The same, bit for bit, for any workers; with the same bins, that of `fit_blocks`.
+        The same, bit for bit, for any workers and partitions: that of `fit_blocks` on these rows.
 
     Examples
     --------
@@ -188,11 +187,11 @@ def _learnt(model: Any, labels: BlockLabels) -> _Learnt:
         given = regression(model.objective, Unit.of(labels.low, labels.high))
         base = given.start(np.array([labels.mean()]), np.ones(1), model.base_score)
         same = regression(model.objective)  # of margins: blocks hold y as such
-        return _Learnt(RegressionTarget(), same, base, given.unit.margins, np.float32, given.unit)
+        return _Learnt(RegressionTarget(), same, base, given.unit.margins, given.unit)
     classes, weight = labels.classes()
     objective = classification(model.objective, len(classes))
     base = objective.start(np.arange(len(classes)), weight, model.base_score)
-    return _Learnt(Target(classes), objective, base, partial(np.searchsorted, classes), np.intp)
+    return _Learnt(Target(classes), objective, base, partial(np.searchsorted, classes))
 
 
 def _fit(
@@ -216,17 +215,18 @@ def _fit(
             f"bins are of {len(bins.n_bins)} columns, the rows have {p}: give their own."
         )
     rows = DiskRows(folder, bins, learnt.base, model.n_jobs)
+    numbers = isinstance(learnt.target, RegressionTarget)
     sample: SampleRows | None = None
     for block in counted(source):
         codes = learnt.codes(block.y)
         rows.append(block, codes)
-        labels = block.y if learnt.kind is np.float32 else codes
+        labels = block.y if numbers else codes
         sample = SampleRows.of(None, block.columns.T, labels).after(sample)
     rounds = boost(
         rows, learnt.objective, limits,
         n_estimators=model.n_estimators, learning_rate=model.learning_rate,
     )  # fmt: skip
-    readout = Readout("sum", "identity" if not hasattr(learnt.target, "classes") else "logistic")
+    readout = Readout("sum", "identity" if numbers else "logistic")
     vars(model).pop("feature_names_in_", None)
     schema.name_columns(model)
     extras = {

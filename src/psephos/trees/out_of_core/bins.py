@@ -17,7 +17,7 @@ from psephos.kernels.numerics import quantiles as kernel
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
-from psephos.trees.out_of_core.rows import Block, RowSource, counted
+from psephos.trees.out_of_core.rows import Block, RowSource, counted, weights_of
 
 _VALUE, _LOW, _HIGH, _WEIGHT = range(4)
 _LEAST = 1 << 11  # points: with fewer, calls would cost more than their work
@@ -145,7 +145,7 @@ def _known(
     x = np.asarray(values)
     if x.dtype not in (np.float32, np.float64):
         x = x.astype(np.float64)
-    w = None if weights is None else np.asarray(weights, dtype=np.float64)
+    w = weights_of(0, weights)
     if x.ndim != 1 or (w is not None and w.shape != x.shape):
         raise PsephosError(
             f"values of shape {x.shape} and weights of shape {None if w is None else w.shape}: a "
@@ -153,12 +153,6 @@ def _known(
         )
     known = ~np.isnan(x)
     if w is not None:
-        wrong = np.flatnonzero(~(w >= 0.0) | np.isinf(w))
-        if len(wrong):
-            raise PsephosError(
-                f"the weight of row {int(wrong[0])} is {w[wrong[0]]}: weights must be finite and "
-                "not negative."
-            )
         known &= w > 0.0
         w = w[known] if not known.all() else w
     x = x[known] if not known.all() else x

@@ -33,7 +33,7 @@ class Block(NamedTuple):
         if far.any():
             j, i = np.argwhere(far)[0]
             refuse_far(f"column {j}", float(columns[j, i]), f"row {start + i}")
-        return cls(start, values, y, _weights(start, weight))
+        return cls(start, values, y, weights_of(start, weight))
 
     def counted(self) -> "Block":
         """Return the block without its rows of weight 0."""
@@ -44,7 +44,7 @@ class Block(NamedTuple):
         return Block(self.start, columns, self.y[kept], self.weight[kept])
 
 
-def _weights(start: int, weight: Any) -> NDArray[np.float64] | None:
+def weights_of(start: int, weight: Any) -> NDArray[np.float64] | None:
     """Return weights of rows, checked."""
     if weight is None:
         return None
@@ -170,7 +170,7 @@ class ArrayRows:
         for start in range(0, self.n_rows, _BLOCK_ROWS):
             stop = min(self.n_rows, start + _BLOCK_ROWS)
             weight = None if self._weight is None else _rows(self._weight, start, stop)
-            yield _labels(_rows(self._y, start, stop), _weights(start, weight))
+            yield _labels(_rows(self._y, start, stop), weights_of(start, weight))
 
     @staticmethod
     def _role(role: Any, rows: Array, start: int, stop: int) -> Any:
@@ -282,7 +282,7 @@ class ParquetRows:
         """Yield labels and weights of the rows that have weight, in order."""
         for start, batch in self._batches(self._roles, _BLOCK_ROWS):
             y, weight = self._labelled(start, batch)
-            yield _labels(y, _weights(start, weight))
+            yield _labels(y, weights_of(start, weight))
 
     def _batches(self, columns: list[str], most_rows: int) -> Iterator[tuple[int, Any]]:
         start = 0
