@@ -162,7 +162,7 @@ def by_blocks(args):
     warm = chunk(0, args.columns, 2000)
     model = NewtonBoostingClassifier("hist", n_estimators=args.rounds, n_jobs=args.jobs)
     out_of_core.fit_blocks(model, ArrayRows(warm, args.columns))  # compiles
-    watch(out_of_core, "summaries")
+    watch(out_of_core, "_seen", "summaries")
     watch(DiskRows, "append", "codes")
     for name in PASSES[2:]:
         watch(DiskRows, name)

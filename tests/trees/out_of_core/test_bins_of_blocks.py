@@ -67,7 +67,6 @@ def test_labels_are_joined():
         (lambda: BlockLabels.of(np.arange(1001), None, False), "more than 1000 classes"),
         (lambda: BlockLabels.of(np.array([1.0, np.nan]), None, False), "y holds nan"),
         (lambda: BlockLabels.of(np.array([1.0, np.inf]), None, True), "y holds inf"),
-        (lambda: BlockLabels.of(np.array([]), None, True).mean(), "no row has weight"),
     ],
 )
 def test_labels_that_cannot_be_learnt(work, words):

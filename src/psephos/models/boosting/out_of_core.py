@@ -15,12 +15,13 @@ from psephos.estimator.input import Schema, Table
 from psephos.estimator.params import check_params
 from psephos.models.boosting.losses import PLAIN, Unit, classification, regression
 from psephos.models.boosting.newton_fit import directions, growth, vote_of
-from psephos.trees.out_of_core.bins import BlockBins, summaries
+from psephos.runtime.jit import run_blocks
+from psephos.trees.out_of_core.bins import BlockBins, SummaryStream
 from psephos.trees.out_of_core.dask import PartitionRows
 from psephos.trees.out_of_core.disk import DiskRows
 from psephos.trees.out_of_core.grow import boost
 from psephos.trees.out_of_core.labels import BlockLabels
-from psephos.trees.out_of_core.rows import RowSource, counted
+from psephos.trees.out_of_core.rows import Block, RowSource, counted
 from psephos.vote import Readout, RegressionTarget, Target
 from psephos.vote.importance import SampleRows
 
@@ -47,7 +48,7 @@ def fit_blocks(
 ) -> _Model:
     """Fit a second-order boosting estimator on rows that do not fit in memory.
 
-    Three passes over the source (labels, quantile summaries of the columns, bins); then the bins,
+    Two passes over the source (labels and quantile summaries of the columns; bins); then the bins,
     one byte a value, gradients and margins are on the disk, and each level of each tree is a pass
     over them. Memory: a few blocks, the summaries (at most 5 MB a column for 10^8 rows and 256
     bins), and ``2048 * p * 2 ** max_depth`` bytes of histograms.
@@ -93,15 +94,10 @@ def fit_blocks(
     1
     """
     _check(model)
-    labels: BlockLabels | None = None
-    for y, weight in source.labels():
-        here = BlockLabels.of(y, weight, not isinstance(model, VoteClassifier))
-        labels = here if labels is None else labels.join(here)
-    if labels is None:
-        raise PsephosError("there is no row to learn from: check what was given as rows.")
+    labels, found = _seen(model, source, bins)
     learnt = _learnt(model, labels)
     with tempfile.TemporaryDirectory(prefix="psephos-blocks-", dir=scratch) as folder:
-        return _fit(model, source, learnt, labels.n_rows, bins, Path(folder))
+        return _fit(model, source, learnt, labels.n_rows, found, Path(folder))
 
 
 def fit_partitions(
@@ -115,8 +111,8 @@ def fit_partitions(
 ) -> _Model:
     """Fit a second-order boosting estimator on the partitions of a Dask cluster.
 
-    `fit_blocks` on partitions that stay on the workers and are sent here one at a time: for their
-    labels, for summaries of their columns and for their bins, which are kept on a disk of this
+    `fit_blocks` on partitions that stay on the workers and are sent here one at a time, twice: for
+    labels and summaries of their columns, and for their bins, which are kept on a disk of this
     machine, where the trees are grown. What a lost worker held is computed again by others.
 
     Parameters
@@ -134,7 +130,7 @@ def fit_partitions(
     Returns
     -------
     model : the estimator, fitted
-        The same, bit for bit, for any workers and partitions: that of `fit_blocks` on these rows.
+        The same, bit for bit, for any workers: that of `fit_blocks` on these rows in such blocks.
 
     Examples
     --------
@@ -182,6 +178,29 @@ def _check(model: Any) -> None:
             )
 
 
+def _seen(model: Any, source: RowSource, bins: BlockBins | None) -> tuple[BlockLabels, BlockBins]:
+    """Return what is known of all labels, and bins: those given, or of even weight."""
+    p = source.n_features
+    if bins is not None and len(bins.n_bins) != p:
+        raise PsephosError(
+            f"bins are of {len(bins.n_bins)} columns, the rows have {p}: give their own."
+        )
+    n_streams = 0 if bins is not None else p
+    streams = [SummaryStream(1.0 / (4 * model.max_bin), source.n_rows) for _ in range(n_streams)]
+    labels: BlockLabels | None = None
+    for block in counted(source):
+        here = BlockLabels.of(block.y, block.weight, not isinstance(model, VoteClassifier))
+        labels = here if labels is None else labels.join(here)
+
+        def work(j: int, block: Block = block) -> None:
+            streams[j].push(block.columns[j], block.weight)
+
+        run_blocks(work, n_streams, model.n_jobs)
+    if labels is None:
+        raise PsephosError("there is no row of weight above 0: check what was given as rows.")
+    return labels, bins or BlockBins.of([s.summary() for s in streams], model.max_bin)
+
+
 def _learnt(model: Any, labels: BlockLabels) -> _Learnt:
     if labels.numbers:
         given = regression(model.objective, Unit.of(labels.low, labels.high))
@@ -199,7 +218,7 @@ def _fit(
     source: RowSource,
     learnt: _Learnt,
     n_rows: int,
-    bins: BlockBins | None,
+    bins: BlockBins,
     folder: Path,
 ) -> Any:
     p, names = source.n_features, source.names
@@ -207,13 +226,6 @@ def _fit(
     nothing = Table(np.empty((0, p)), schema, np.empty(0))
     signs = directions(model.monotone_constraints, nothing)
     limits = growth(model, signs, n_rows, learnt.unit.size)
-    if bins is None:
-        eps = 1.0 / (4 * model.max_bin)
-        bins = BlockBins.of(summaries(source, n_rows, eps, model.n_jobs), model.max_bin)
-    if len(bins.n_bins) != p:
-        raise PsephosError(
-            f"bins are of {len(bins.n_bins)} columns, the rows have {p}: give their own."
-        )
     rows = DiskRows(folder, bins, learnt.base, model.n_jobs)
     numbers = isinstance(learnt.target, RegressionTarget)
     sample: SampleRows | None = None

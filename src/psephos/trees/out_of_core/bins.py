@@ -17,7 +17,7 @@ from psephos.kernels.numerics import quantiles as kernel
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
-from psephos.trees.out_of_core.rows import Block, RowSource, counted, weights_of
+from psephos.trees.out_of_core.rows import weights_of
 
 _VALUE, _LOW, _HIGH, _WEIGHT = range(4)
 _LEAST = 1 << 11  # points: with fewer, calls would cost more than their work
@@ -244,20 +244,6 @@ class SummaryStream:
         for other in self._levels:
             whole = whole if other is None else other.merge(whole)
         return whole
-
-
-def summaries(
-    source: RowSource, n_rows: int, eps: float, n_jobs: int | None = None
-) -> list[QuantileSummary]:
-    """Return the summary of each column of the `n_rows` rows that have weight."""
-    streams = [SummaryStream(eps, n_rows) for _ in range(source.n_features)]
-    for block in counted(source):
-
-        def work(j: int, block: Block = block) -> None:
-            streams[j].push(block.columns[j], block.weight)
-
-        run_blocks(work, len(streams), n_jobs)
-    return [stream.summary() for stream in streams]
 
 
 _BINS = 256

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import MissingExtraError, PsephosError
-from psephos.trees.out_of_core.rows import Block, Labelled
+from psephos.trees.out_of_core.rows import Block
 
 
 class PartitionRows:
@@ -28,23 +28,19 @@ class PartitionRows:
     def __init__(self, client: Any, parts: Sequence[Any], names: list[str] | None = None):
         if not len(parts):
             raise PsephosError("there is no partition to learn from.")
-        self.names, self._client = names, client
+        self.names = names
         given = [client.compute(part) if hasattr(part, "dask") else part for part in parts]
         self._rows = [client.submit(_rows, part, pure=False) for part in given]
-        widths = sorted(set(client.gather([client.submit(_width, rows) for rows in self._rows])))
+        sizes = client.gather([client.submit(_size, rows) for rows in self._rows])
+        widths = sorted({p for _, p in sizes})
         if len(widths) > 1:
             raise PsephosError(f"partitions have from {widths[0]} to {widths[-1]} columns.")
-        self.n_features: int = widths[0]
+        self.n_rows, self.n_features = sum(n for n, _ in sizes), widths[0]
 
     def blocks(self) -> Iterator[Block]:
         """Yield the rows in order."""
         for rows in self._rows:
             yield rows.result()
-
-    def labels(self) -> Iterator[Labelled]:
-        """Yield labels and weights of the rows that have weight, in order."""
-        for rows in self._rows:
-            yield self._client.submit(_labels, rows).result()
 
 
 def _rows(part: Sequence[Any]) -> Block:
@@ -58,12 +54,8 @@ def _rows(part: Sequence[Any]) -> Block:
     return Block.of(0, values.T, labels, weight[0] if weight else None).counted()
 
 
-def _width(rows: Block) -> int:
-    return len(rows.columns)
-
-
-def _labels(rows: Block) -> Labelled:
-    return rows.y, rows.weight
+def _size(rows: Block) -> tuple[int, int]:
+    return len(rows.y), len(rows.columns)
 
 
 def dask_partitions(X: Any, y: Any, weight: Any = None) -> list[Any]:

@@ -1,8 +1,9 @@
 """Rows that are read in blocks: a memory map, an .npy file, a directory of parquet parts."""
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from psephos.files.columns import refuse_far
 
 _BLOCK_ROWS = 1 << 16
 _BLOCK_BYTES = 1 << 23  # of values
-Labelled = tuple[NDArray[Any], NDArray[np.float64] | None]
 
 
 class Block(NamedTuple):
@@ -58,12 +58,13 @@ def weights_of(start: int, weight: Any) -> NDArray[np.float64] | None:
     return w
 
 
-def _labels(y: Array, weight: NDArray[np.float64] | None) -> Labelled:
-    return (y, None) if weight is None else (y[weight > 0.0], weight[weight > 0.0])
-
-
 class RowSource(Protocol):
-    """Rows that can be read from the first to the last, as often as needed, in equal blocks."""
+    """Rows that can be read from the first to the last, twice, in equal blocks."""
+
+    @property
+    def n_rows(self) -> int:
+        """Return n, or more than that."""
+        ...
 
     @property
     def names(self) -> list[str] | None:
@@ -77,10 +78,6 @@ class RowSource(Protocol):
 
     def blocks(self) -> Iterator[Block]:
         """Yield all rows in order; the same blocks each time."""
-        ...
-
-    def labels(self) -> Iterator[Labelled]:
-        """Yield labels and weights of the rows that have weight, in order."""
         ...
 
 
@@ -161,17 +158,6 @@ class ArrayRows:
             y, weight = (self._role(role, rows, start, stop) for role in (self._y, self._weight))
             yield Block.of(start, rows[:, self._kept].T, y, weight)
 
-    def labels(self) -> Iterator[Labelled]:
-        """Yield labels and weights of the rows that have weight, in order."""
-        if isinstance(self._y, int) or isinstance(self._weight, int):
-            for block in self.blocks():
-                yield _labels(block.y, block.weight)
-            return
-        for start in range(0, self.n_rows, _BLOCK_ROWS):
-            stop = min(self.n_rows, start + _BLOCK_ROWS)
-            weight = None if self._weight is None else _rows(self._weight, start, stop)
-            yield _labels(_rows(self._y, start, stop), weights_of(start, weight))
-
     @staticmethod
     def _role(role: Any, rows: Array, start: int, stop: int) -> Any:
         if role is None:
@@ -230,8 +216,6 @@ class ParquetRows:
         values count as 0 and 1).
     """
 
-    purpose: ClassVar[str] = "reading parquet files"
-
     def __init__(
         self,
         path: str | Path,
@@ -241,7 +225,10 @@ class ParquetRows:
         columns: Sequence[str] | None = None,
         block_rows: int | None = None,
     ):
-        self._parquet = _pyarrow_parquet(self.purpose)
+        try:
+            self._parquet: Any = import_module("pyarrow.parquet")
+        except ImportError:
+            raise MissingExtraError("pyarrow", "reading parquet files", "parquet") from None
         given = Path(path)
         self.parts = sorted(given.glob("*.parquet")) if given.is_dir() else [given]
         if not self.parts or not self.parts[0].is_file():
@@ -272,29 +259,19 @@ class ParquetRows:
 
     def blocks(self) -> Iterator[Block]:
         """Yield the rows in order."""
-        for start, batch in self._batches([*self.names, *self._roles], self.block_rows):
-            columns = np.empty((self.n_features, len(batch)))
-            for j, name in enumerate(self.names):
-                columns[j] = _numbers(batch.column(name))
-            yield Block.of(start, columns, *self._labelled(start, batch))
-
-    def labels(self) -> Iterator[Labelled]:
-        """Yield labels and weights of the rows that have weight, in order."""
-        for start, batch in self._batches(self._roles, _BLOCK_ROWS):
-            y, weight = self._labelled(start, batch)
-            yield _labels(y, weights_of(start, weight))
-
-    def _batches(self, columns: list[str], most_rows: int) -> Iterator[tuple[int, Any]]:
-        start = 0
+        start, names = 0, [*self.names, *self._roles]
         for part in self.parts:
             # Read without a map and without read-ahead of whole row groups: memory stays bounded.
             with self._parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
-                for batch in file.iter_batches(most_rows, columns=columns, use_threads=False):
+                for batch in file.iter_batches(self.block_rows, columns=names, use_threads=False):
                     if len(batch):
-                        yield start, batch
+                        yield self._block(start, batch)
                         start += len(batch)
 
-    def _labelled(self, start: int, batch: Any) -> tuple[Array, Array | None]:
+    def _block(self, start: int, batch: Any) -> Block:
+        columns = np.empty((self.n_features, len(batch)))
+        for j, name in enumerate(self.names):
+            columns[j] = _numbers(batch.column(name))
         y = batch.column(self._y)
         if y.null_count:
             raise PsephosError(
@@ -302,15 +279,7 @@ class ParquetRows:
                 "that are not labelled."
             )
         weight = None if self._weight is None else _numbers(batch.column(self._weight))
-        return y.to_numpy(zero_copy_only=False).copy(), weight
-
-
-def _pyarrow_parquet(purpose: str) -> Any:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", purpose, "parquet") from None
-    return parquet
+        return Block.of(start, columns, y.to_numpy(zero_copy_only=False).copy(), weight)
 
 
 def _numeric(kind: Any) -> bool:
