@@ -1,7 +1,6 @@
 """Rows that are read in blocks: a memory map, an .npy file, a directory of parquet parts."""
 
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -226,9 +225,10 @@ class ParquetRows:
         block_rows: int | None = None,
     ):
         try:
-            self._parquet: Any = import_module("pyarrow.parquet")
+            from pyarrow import parquet
         except ImportError:
             raise MissingExtraError("pyarrow", "reading parquet files", "parquet") from None
+        self._parquet: Any = parquet
         given = Path(path)
         self.parts = sorted(given.glob("*.parquet")) if given.is_dir() else [given]
         if not self.parts or not self.parts[0].is_file():
