@@ -30,6 +30,24 @@ def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_pa
     assert {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()} == before
 
 
+def test_where_every_fit_failed_the_command_does_too(call, table, columns, tmp_path, monkeypatch):
+    (tmp_path / "stubborn.py").write_text(
+        "from sklearn.dummy import DummyClassifier\n"
+        "class Never(DummyClassifier):\n"
+        "    def fit(self, X, y): raise ValueError('not today')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    told = ("compare", table, *columns, "--protocol", "demo", "--n-jobs", "1")
+    result = call(*told, "--models", "stubborn:Never", "--out", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "every fit of every model failed in the folds" in result.stderr
+    assert "not today" in result.stderr
+    assert (tmp_path / "none" / "results.csv").is_file()
+    assert (
+        call(*told, "--models", "stubborn:Never,majority", "--out", tmp_path / "x").exit_code == 0
+    )
+
+
 def test_the_knees_of_curves_are_printed_and_their_fits_counted(call, table, columns, tmp_path):
     settings = ("--models", "sklearn-decision-tree,majority", "--protocol", "demo", "--curve")
     result = call("compare", table, *columns, *settings, "--out", tmp_path)

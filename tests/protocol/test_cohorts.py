@@ -9,7 +9,7 @@ import pytest
 from psephos import read_table
 from psephos._errors import PsephosError
 from psephos.protocol import better_than_constant, compare
-from psephos.protocol.evaluation.splits import PROTOCOLS, outer_splits
+from psephos.protocol.evaluation.splits import PROTOCOLS, Protocol, outer_splits
 
 MODELS = ["adaboost", "majority"]
 
@@ -111,11 +111,61 @@ def test_copies_on_both_sides_are_refused_with_what_to_do(data):
     [
         (["Bonn"] * 90, "in every row"),
         (["Bonn"] * 89, "89 cohorts for 90 rows"),
+        (list(range(90)), "90 values in 90 rows, as a measurement or an id has"),
+        ([f"{i // 3 + 0.25}" for i in range(90)], "30 values in 90 rows, as a measurement"),
+        ([None, float("nan"), *["Bonn", "Kiel"] * 44], "no value in row 0 .*, row 1 "),
+        ("site", "one value per row"),
     ],
 )
 def test_cohorts_that_cannot_serve(data, values, words):
     with pytest.raises(PsephosError, match=words):
         compare(data[0], data[1], MODELS, leave_out=values)
+
+
+def test_many_small_cohorts_that_are_no_measurement_can_serve(data):
+    X, _, _ = data
+    subjects = np.repeat(np.arange(30), 3)
+    found = compare(X, X[:, 0] + X[:, 1], ["mean"], "demo", leave_out=subjects, n_jobs=1)
+    assert len(found.results) == 30
+    assert not found.failures
+
+
+def test_a_cohort_of_one_row_has_no_r_squared(data):
+    X, _, site = data
+    site = site.copy()
+    site[0] = "Jena"
+    with pytest.raises(PsephosError, match=r"'Jena' .* are one row, of which there is no R²"):
+        compare(X, X[:, 0], ["mean"], "demo", leave_out=site)
+
+
+def test_a_class_of_one_cohort_alone_cannot_be_learnt(file, data, tmp_path):
+    X, _, site = data
+    y = np.where(site == "Ulm", np.where(X[:, 0] > 0, "rare", "well"), "well")
+    y[::5] = "ill"
+    with pytest.raises(PsephosError, match="hold all cases of class 'rare', which then cannot"):
+        compare(X, y, MODELS, "demo", leave_out=site == "Ulm")
+
+
+def test_a_small_class_is_not_advised_folds_that_are_refused(data):
+    X, y, site = data
+    y = y.copy()
+    y[:3] = "rare"  # one a cohort, so that two are left to train on
+    with pytest.raises(PsephosError, match=r"has 2 row.* leave --leave-out") as found:
+        compare(X, y, MODELS, "demo", leave_out=site)
+    assert "--folds" not in str(found.value)
+    y[3:6] = "rare"
+    with pytest.raises(PsephosError, match="use folds=6"):
+        compare(X, np.where(np.arange(90) < 6, "rare", y), MODELS, Protocol(inner_folds=5, folds=7))
+
+
+def test_the_target_and_groups_that_are_the_cohorts_are_refused(file, data):
+    X, y, site = data
+    with pytest.raises(PsephosError, match="'state' is the target"):
+        read_table(file, target="state", leave_out="state")
+    with pytest.raises(PsephosError, match=r"the groups \(site\) are the cohorts of 'site'"):
+        compare(file, "state", MODELS, groups="site", leave_out="site")
+    with pytest.raises(PsephosError, match=r"the groups .* are the cohorts"):
+        compare(X, y, MODELS, groups=site, leave_out=np.char.lower(site))
 
 
 def test_all_cohorts_without_a_class_are_named(data):

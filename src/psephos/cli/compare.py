@@ -289,3 +289,8 @@ def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> No
         page = build_report(out)
         show(f"report   {page}")
         say(f"Open {page} in a browser.")
+    if len(found.failures) == len(found.results):
+        raise PsephosError(
+            "every fit of every model failed in the folds, so that nothing was compared (the "
+            f"first: {found.failures[0]['error']})."
+        )

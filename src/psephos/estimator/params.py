@@ -285,8 +285,15 @@ def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
                 f"{kind}: parameter {name!r} is not kept in model files (it was "
                 f"{_cut(value.saved)}): give it again, set_params({name}=...), before fit."
             )
+    check_values(kind, {name: getattr(estimator, name) for name in constraints}, constraints)
+
+
+def check_values(
+    kind: str, values: Mapping[str, object], constraints: Mapping[str, Constraint]
+) -> None:
+    """Raise PsephosError naming the first parameter of a call that breaks its constraint."""
     for name, constraint in constraints.items():
-        value = getattr(estimator, name)
+        value = values[name]
         if not constraint.allows(value):
             raise PsephosError(
                 f"{kind}: parameter {name!r} is {_shown(value)}; it must be {constraint.words()}."

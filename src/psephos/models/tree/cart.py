@@ -456,7 +456,10 @@ def fit_cart(
         tree, growth = out_of_units(tree, growth, *units)
     if model.one_standard_error:
         if folds is None:
-            raise PsephosError("one_standard_error needs cross-validation: n_folds of at least 2.")
+            raise PsephosError(
+                "one_standard_error needs cross-validation: n_folds of at least 2, and rows of two "
+                "groups or more."
+            )
         cp = float(found.cp[one_se_row(found)])
         tree, growth = cut(tree, growth, cp), growth.pruned(cp)
     return _vote(tree, p, target), {"growth_": growth}

@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,16 +16,18 @@ import scipy.sparse as sp
 from sklearn import model_selection, utils
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
-from psephos._errors import Complaints, PsephosError
+from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, JsonObject, LabelsLike, PerRow, TableLike
 from psephos.estimator.labels import read_groups, read_labels
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
-from psephos.protocol.tables.table import Cohorts, DataTable
+from psephos.protocol.evaluation.cohorts import Rows, Split, cohort_splits
+from psephos.protocol.tables.table import DataTable
 
 _STRATA = 5  # of a target of numbers
+SELECT = ("best", "one-se")  # ways to choose settings
 _KINDS = {"labels": "iteratively stratified", "numbers": "stratified by fifths of the target"}
 _OF_PROTOCOLS: dict[str, Constraint] = {
     "outer": Options(("kfold", "shuffle")),
@@ -36,7 +39,7 @@ _OF_PROTOCOLS: dict[str, Constraint] = {
     "defaults_first": Flag(),
     "distributions": Options(("quick", "samba")),
     "seconds": OneOf((Interval(0, open_low=True),), none=True),
-    "select": Options(("best", "one-se")),
+    "select": Options(SELECT),
 }
 #: What a protocol usually is: no part of identities and keys.
 _USUAL: JsonObject = {"seconds": None, "cohorts": 0, "metric": None, "select": "best"}
@@ -128,7 +131,7 @@ class Protocol:
         >>> PROTOCOLS["quick"].within("draws=8").n_draws("samba")
         8
         """
-        kind, _, amount = budget.partition("=")
+        kind, _, amount = str(budget).partition("=")
         if kind == "draws" and amount.isdecimal() and int(amount):
             own = {"draws": int(amount), "seconds": None}
         elif kind == "seconds" and re.fullmatch(r"\d+(\.\d+)?", amount) and float(amount):
@@ -402,10 +405,6 @@ class _Assignment:
                 self.fold[own[self.sizes[own].argmin()]] = k
 
 
-Rows = Indices
-Split = tuple[Rows, Rows]
-
-
 def seed_of(random_state: int, *task: str | int) -> int:
     """Return the seed of a task, derived from the comparison's seed by the task's own words.
 
@@ -419,7 +418,7 @@ def seed_of(random_state: int, *task: str | int) -> int:
 def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> list[Split]:
     """Return the training and test rows of each outer split, in the order of `protocol.splits`."""
     if table.cohorts is not None:
-        return _by_cohort(table, table.cohorts, protocol)
+        return cohort_splits(table, table.cohorts, partial(_check_training, table, protocol))
     whole = table.multilabel or table.groups is not None
     _check_counts(table, protocol)
     codes = strata(table.codes, protocol.folds)
@@ -435,31 +434,7 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
             cut: Any = StratifiedShuffleSplit(1, test_size=1 / protocol.folds, random_state=seed)
             splits += [_sorted(part) for part in cut.split(codes[:, None], codes)]
     for train, _ in splits:
-        _check_training(table, train, protocol)
-    return splits
-
-
-def _by_cohort(table: DataTable, cohorts: Cohorts, protocol: Protocol) -> list[Split]:
-    """Return a split for each cohort that is tested: its rows, and all others to train on."""
-    splits, wrong = list[Split](), Complaints()
-    for one in cohorts.tested:
-        train, test = (np.flatnonzero((cohorts.of_row == one) == k) for k in (False, True))
-        where = f"the rows where {cohorts.name!r} is {one!r} (--leave-out)"
-        of = table.groups
-        if of is not None and len(both := np.intersect1d(of[train], of[test])):
-            raise PsephosError(
-                f"{table.group_name!r} {str(both[0])!r} stands in and outside {where}: rows of "
-                "one group stay on one side. Leave such rows out, or name another column."
-            )
-        with wrong.gather():
-            if table.kind == "classes" and len(lacking := np.setdiff1d(table.y, table.y[test])):
-                raise PsephosError(
-                    f"{where} have no case of class {str(lacking[0])!r}, which is measured there: "
-                    "leave these rows out, join cohorts, or name one (COLUMN=VALUE)."
-                )
-            _check_training(table, train, protocol)
-        splits.append((train, test))
-    wrong.refuse()
+        _check_training(table, protocol, train)
     return splits
 
 
@@ -554,32 +529,32 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
                     f"all rows of class {str(label)!r} are in one group, so that it cannot be both "
                     "trained and tested: leave the class out, or use a finer grouping."
                 )
-    smallest = int(np.argmin(counts))
-    if counts[smallest] < protocol.folds:
-        raise PsephosError(
-            f"class {str(classes[smallest])!r} has {int(counts[smallest])} row(s), fewer than the "
-            f"{protocol.folds} folds of protocol {protocol.name!r}: join it with another class, "
-            f"remove its rows{_fitting_folds(int(counts[smallest]), protocol)}."
-        )
+    _check_smallest(classes, counts, table, protocol, protocol.folds, "")
 
 
-def _check_training(table: DataTable, train: Rows, protocol: Protocol) -> None:
+def _check_training(table: DataTable, protocol: Protocol, train: Rows) -> None:
     if table.groups is not None or table.kind != "classes" or table.partial is not None:
         return  # inner folds adapt to the groups that are left, and labels may be rare
     classes, counts = np.unique(table.y[train], return_counts=True)
-    smallest = int(np.argmin(counts))
-    if counts[smallest] < protocol.inner_folds:
-        raise PsephosError(
-            f"class {str(classes[smallest])!r} has {int(counts[smallest])} row(s) in a training "
-            f"part, fewer than the {protocol.inner_folds} inner folds of protocol "
-            f"{protocol.name!r}: join it with another class, remove its rows"
-            f"{_fitting_folds(int((table.y == classes[smallest]).sum()), protocol)}."
-        )
+    _check_smallest(classes, counts, table, protocol, protocol.inner_folds, "inner ")
 
 
-def _fitting_folds(count: int, protocol: Protocol) -> str:
-    """Return the advice to use so many folds that a class of so many rows is in every part."""
+def _check_smallest(
+    classes: Array, counts: Indices, table: DataTable, protocol: Protocol, n_folds: int, kind: str
+) -> None:
+    """Raise PsephosError if the smallest class has fewer rows than there are folds, of a kind."""
+    label, n = classes[counts.argmin()], int(counts.min())
+    if n >= n_folds:
+        return
+    count = int((table.y == label).sum())
     fits = [f for f in range(2, count + 1) if count - -(-count // f) >= protocol.inner_folds]
-    if protocol.outer != "kfold" or not fits:
-        return ""
-    return f", or use folds={fits[-1]} (--folds {fits[-1]} on the command line)"
+    cure = f", or use folds={fits[-1]} (--folds {fits[-1]} on the command line)" if fits else ""
+    if table.cohorts is not None:  # folds are not drawn
+        cure = " (--classes), or leave --leave-out (leave_out=) out"
+    elif protocol.outer != "kfold":
+        cure = ""
+    where = " in a training part" if kind else ""
+    raise PsephosError(
+        f"class {str(label)!r} has {n} row(s){where}, fewer than the {n_folds} {kind}folds of "
+        f"protocol {protocol.name!r}: join it with another class, remove its rows{cure}."
+    )

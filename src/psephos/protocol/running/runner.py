@@ -16,10 +16,11 @@ from psephos import __version__
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._types import ArrayLike, Estimator, Label, PerRow
 from psephos.cautions.registry import known_codes
+from psephos.estimator import params as allowed
 from psephos.estimator.contender import Contender
-from psephos.estimator.params import Interval
 from psephos.files.atomic import UnwritableError
 from psephos.protocol.evaluation.splits import (
+    SELECT,
     Protocol,
     Split,
     outer_splits,
@@ -71,6 +72,29 @@ from psephos.protocol.tables.roles import Classes
 from psephos.protocol.tables.table import DataTable
 from psephos.recalibrating import recalibration_of
 from psephos.vote.recalibration import Recalibration
+
+_WORD = allowed.OneOf((allowed.Text(),), none=True)
+_ARGUMENTS: dict[str, allowed.Constraint] = {
+    "protocol": allowed.Accepts(
+        lambda one: isinstance(one, str | Protocol), "the name of a protocol, or a Protocol"
+    ),
+    "random_state": allowed.Interval(0, whole=True),  # else no study could be resumed
+    "n_jobs": allowed.Jobs(),
+    "out": allowed.FolderPath(),
+    "copies": allowed.Options(COPIES),
+    "dataset": _WORD,
+    "metric": allowed.Accepts(
+        _WORD.allows, "None, the name of a measure, or the place of your own as 'module:name'"
+    ),
+    "select": allowed.Options((None, *SELECT)),
+    "time_limit": allowed.Accepts(
+        allowed.OneOf((allowed.Interval(0, open_low=True),), none=True).allows,
+        "None or a number of seconds above 0",
+    ),
+    **dict.fromkeys(
+        ("replace", "progress", "spreadsheet_safe", "fold_models", "curve"), allowed.Flag()
+    ),
+}
 
 
 def settings_words(estimator: Estimator) -> dict[str, str]:
@@ -254,6 +278,7 @@ def compare(
     which these are chosen, `mae`, `rmse`, and of a model that states a distribution `pinball`,
     `crps` and `coverage_90`; folds hold alike by fifths of the target.
     """
+    allowed.check_values("compare", locals(), _ARGUMENTS)
     given: dict[str, Any] = {
         "groups": groups, "column_names": column_names, "categorical": categorical,
         "unlabeled": unlabeled, "truth": truth, "recorded_class": recorded_class, "prior": prior,
@@ -262,7 +287,7 @@ def compare(
     table = table_given(X, y, dataset, given, reading)
     plan = with_choices(protocol_on(table, protocol, budget), table, metric, select, cost)
     named = partial_contenders(models, table, shape_of(table).n_told)
-    seed, found = _checked_seed(random_state), _found_copies(table, copies)
+    seed, found = int(random_state), copies_of(table)
     doubts = [*table.notes, *([found.words(copies)] if found else []), *refuted_records(table)]
     for sentence in doubts:
         warnings.warn(sentence, UserWarning, stacklevel=2)
@@ -314,21 +339,6 @@ def _left_out(journal: Journal, named: Sequence[Contender], n_tasks: int) -> dic
 
 
 # ------------------------------------------------------------------- what is asked for
-def _checked_seed(random_state: Any) -> int:
-    if not Interval(0, whole=True).allows(random_state):
-        raise PsephosError(
-            f"random_state is {random_state!r}; it must be a whole number of at least 0, so that "
-            "an interrupted comparison can be resumed."
-        )
-    return int(random_state)
-
-
-def _found_copies(table: DataTable, treated: str) -> Copies | None:
-    if treated not in COPIES:
-        raise PsephosError(f"copies is {treated!r}; it must be one of {', '.join(COPIES)}.")
-    return copies_of(table)
-
-
 def _divided(
     table: DataTable, protocol: Protocol, seed: int, copies: Copies | None
 ) -> tuple[DataTable, list[Split]]:
@@ -415,8 +425,6 @@ def _run(
     limit: float | None,
 ) -> dict[str, Any]:
     """Do what the journal lacks; return the refitted models of this run by key."""
-    if limit is not None and not Interval(0, open_low=True).allows(limit):
-        raise PsephosError(f"time_limit is {limit!r}; it must be a number of seconds above 0.")
     journal, folder = study.journal, study.folder
     pool: Any = joblib  # it has no types
     forecast = Forecast(tasks, shape_of(table), pool.effective_n_jobs(n_jobs))

@@ -226,7 +226,7 @@ def chosen_measure(table: DataTable, protocol: Protocol) -> ResultMetric | None:
     return metric_named(protocol.metric, table.kind, table.classes.tolist())
 
 
-def cost_word(table: DataTable, cost: float | str | Mapping[str, float]) -> str:
+def cost_word(table: DataTable, cost: object) -> str:
     """Return the measure of what errors cost, 'cost@5', of 5, 'missed=5' or {'missed': 5}.
 
     Raises
@@ -236,11 +236,13 @@ def cost_word(table: DataTable, cost: float | str | Mapping[str, float]) -> str:
     """
     if len(table.classes) != 2 or table.kind != "classes":
         raise PsephosError("--cost (cost=) is of a target of two classes: leave it out.")
-    if isinstance(cost, Mapping):
-        cost = cost["missed"] if set(cost) == {"missed"} else ""
+    given: Any = cost
+    if isinstance(cost, Mapping) and len(given) == 1:
+        given = given.get("missed")
+    word = given.removeprefix("missed=") if isinstance(given, str) else given
     try:
-        missed = float(cost.removeprefix("missed=") if isinstance(cost, str) else cost)
-    except ValueError:
+        missed = np.nan if isinstance(given, bool) else float(word)
+    except (TypeError, ValueError):
         missed = np.nan
     if not 0 < missed < np.inf:
         raise PsephosError(

@@ -7,12 +7,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, PsephosTypeError
 from psephos._types import Array, Floats, Indices, LabelsLike, PerRow, TableLike
 from psephos.cautions import Cautions, Given, cautions_on
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.columns import is_number, is_time
+from psephos.files.near import suggest
 from psephos.files.sheet import unnamed
 from psephos.protocol.tables.files import read_table
 from psephos.protocol.tables.joining import join_classes, refuse_joining
@@ -120,6 +121,12 @@ def table_given(
     X: Any, y: object, dataset: str | None, given: dict[str, Any], reading: dict[str, Any]
 ) -> DataTable:
     """Return the table that `compare` was called with: arrays, a DataTable or a file."""
+    known = read_table.__kwdefaults__ or {}
+    if strange := [name for name in reading if name not in known]:
+        raise PsephosTypeError(
+            f"compare has no parameter {strange[0]!r}: {suggest(strange[0], [*given, *known])} "
+            "Folds, repeats and draws are those of protocol=Protocol(...)."
+        )
     if isinstance(X, str | Path):
         return _from_file(X, y, dataset, given, reading)
     if reading:

@@ -223,6 +223,11 @@ def read_table(
         task_given(task, insisted=any(one in categorical for one in targets or ("y",))),
         leave_out=cohorts_named(leave_out), classes=classes,
     )  # fmt: skip
+    if roles.leave_out[0] in targets:
+        raise PsephosError(
+            f"{shown(str(roles.leave_out[0]))} is the target (--target), of which each test part "
+            "needs several values: --leave-out takes a cohort, such as a clinic or a batch."
+        )
     if roles.partly or n_labels is not None or len(targets) > 1:
         refuse_numbers(task, f"{together(targets) or 'the labels'} and --task numbers")
     if roles.partly and (n_labels is not None or len(targets) > 1):

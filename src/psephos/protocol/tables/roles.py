@@ -1,6 +1,7 @@
 """Which columns of a file are what, and the values of each: numbers, categories, ids, labels."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
@@ -13,6 +14,8 @@ from psephos._types import Array, Cell, Indices, Label, NDArray, PerRow
 from psephos.cautions import Given
 from psephos.cautions.layout import total_row
 from psephos.cautions.stems import stem_of
+from psephos.estimator.columns import is_missing
+from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form
@@ -37,8 +40,21 @@ def row_values(values: Any, what: str) -> Array:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise PsephosTypeError(f"{what} has {array.ndim} dimensions: give one value per row.")
+        raise PsephosTypeError(
+            f"{what} has {array.ndim} dimensions: give one value per row (a column can be named "
+            "of a file only)."
+        )
     return array
+
+
+def words_of_rows(values: Any, what: str) -> Array:
+    """Return one word a row; raise PsephosError naming rows that have none."""
+    given: list[Any] = list(row_values(values, what))
+    if gone := [row_words(i) for i, one in enumerate(given) if is_missing(one)]:
+        raise PsephosError(
+            f"{what} has no value in {some(gone)}: fill it in, or leave the row out."
+        )
+    return word_array([str(one) for one in given])
 
 
 @dataclass(frozen=True)
@@ -63,17 +79,25 @@ class Cohorts:
         """Return the cohorts of rows, None where none are given."""
         if of_row is None:
             return None
-        given = np.asarray(of_row)
-        words = word_array([str(one) for one in row_values(given, "leave_out").tolist()])
-        return cls(words, name or "leave_out", "True" if given.dtype.kind == "b" else only)
+        only = "True" if np.asarray(of_row).dtype.kind == "b" else only
+        return cls(words_of_rows(of_row, "leave_out"), name or "leave_out", only)
 
     def check(self, n: int) -> None:
         """Raise PsephosError if the cohorts of n rows cannot serve."""
-        known = list(map(str, counted(self.of_row, "cohorts", n)[0].tolist()))
+        values, sizes = counted(self.of_row, "cohorts", n)
+        known: list[str] = values.tolist()
         if len(known) < 2:
             raise PsephosError(
                 f"{self.name!r} has the value {shown(known[0], CELL)} in every row: to leave out a "
                 "cohort (--leave-out) name a column of at least two."
+            )
+        parts = sum(bool(re.fullmatch(r"-?\d*\.0*[1-9]\d*", one)) for one in known)
+        measured = many_values(sizes) and 2 * parts > len(known)
+        if self.only is None and (measured or 2 * len(known) > n):
+            raise PsephosError(
+                f"{self.name!r} has {len(known)} values in {n} rows, as a measurement or an id "
+                "has: --leave-out (leave_out=) takes a cohort, such as a clinic or a batch, of "
+                "which there are many rows each."
             )
         if self.only not in (None, *known):
             raise PsephosError(

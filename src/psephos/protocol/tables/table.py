@@ -27,7 +27,7 @@ from psephos.estimator.columns import dense_columns, is_missing
 from psephos.estimator.input import Schema, as_given
 from psephos.estimator.labels import read_labels
 from psephos.estimator.partial import known_rows
-from psephos.files.arrays import object_array, word_array
+from psephos.files.arrays import object_array
 from psephos.files.cells import Cells
 from psephos.files.columns import COMPARED
 from psephos.files.near import some
@@ -54,7 +54,7 @@ from psephos.protocol.tables.requirements import (
     refuse_duplicates,
     refuse_farthest,
 )
-from psephos.protocol.tables.roles import Cohorts, row_values
+from psephos.protocol.tables.roles import Cohorts, row_values, words_of_rows
 from psephos.vote.names import ends, listed, plural, sentence_name
 
 _CLASSES, _NAMES = 12, 8
@@ -495,10 +495,8 @@ def table_from_arrays(
         categories=categories,
         target_name=label,
         labels=labels,
-        ids=None if ids is None else word_array([str(i) for i in row_values(ids, "ids")]),
-        groups=None
-        if groups is None
-        else word_array([str(g) for g in row_values(groups, "groups")]),
+        ids=None if ids is None else words_of_rows(ids, "ids"),
+        groups=None if groups is None else words_of_rows(groups, "groups"),
         group_name=str(getattr(groups, "name", None) or "groups") if groups is not None else "",
         dataset=dataset,
         partial=partial,
