@@ -393,10 +393,10 @@ X3, Y3 = TABLE.X[:, :3], TABLE.y
         ({"cost": {"alarm": 3}}, "--cost (cost=) is {'alarm': 3}: write missed=5"),
         ({"cost": {"missed": None}}, "--cost (cost=) is {'missed': None}: write missed=5"),
         ({"curve": "yes"}, "'curve' is 'yes'; it must be True or False"),
-        ({"time_limit": "x"}, "'time_limit' is 'x'; it must be None or a number of seconds"),
+        ({"time_limit": "x"}, "'time_limit' is 'x'; it must be a finite number above 0"),
         ({"select": "two-se"}, "'select' is 'two-se'; it must be one of None, 'best', 'one-se'"),
         ({"repeats": 1.5}, "compare has no parameter 'repeats'"),
-        ({"groups": [*"abcde" * 11, *"abcd", None]}, "groups has no value in row 59"),
+        ({"groups": [*"abcde" * 11, *"abcd", None]}, "groups is empty in row 59"),
     ],
 )
 def test_sentences_before_anything_is_fitted(tmp_path, arguments, text):
@@ -765,5 +765,5 @@ def test_a_time_limit_changes_no_byte_where_nothing_is_stopped(done, tmp_path):
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan"), "3"])
 def test_a_time_limit_is_a_number_above_0(limit):
-    with pytest.raises(PsephosError, match="number of seconds above 0"):
+    with pytest.raises(PsephosError, match="number above 0"):
         compare(TABLE, models=["majority"], protocol=SMALL, time_limit=limit)

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from psephos.protocol import Comparison
 
 
+_SETTINGS = (  # options that are parameters of `psephos.compare`
+    "replace", "copies", "accept", "budget", "metric", "select", "cost", "time_limit",
+    "spreadsheet_safe", "fold_models", "curve",
+)  # fmt: skip
+
+
 @click.command(short_help="Compare models on a table, and write one report.")
 @table_options
 @click.option(
@@ -148,23 +154,12 @@ def compare(
     table: Path,
     models: str | None,
     protocol: str,
-    budget: str | None,
-    time_limit: float | None,
     folds: int | None,
     repeats: int | None,
     out: Path,
-    replace: bool,
-    copies: str,
-    metric: str | None,
-    select: str,
-    cost: str | None,
     seed: int,
     n_jobs: int,
     no_report: bool,
-    fold_models: bool,
-    curve: bool,
-    spreadsheet_safe: bool,
-    accept: tuple[str, ...],
     **roles: Any,
 ) -> None:
     """Compare models on TABLE under a nested protocol, and write one report.
@@ -174,33 +169,22 @@ def compare(
     from psephos.protocol.evaluation.splits import protocol_named
     from psephos.protocol.tables.copies import copies_of
 
-    plan = protocol_named(protocol)
+    plan, settings = protocol_named(protocol), {name: roles.pop(name) for name in _SETTINGS}
+    accept, metric = settings["accept"], settings["metric"]
     if roles["leave_out"] and (folds or repeats):
         raise PsephosError("--leave-out names the test parts: leave out --folds and --repeats.")
     plan = replaced(plan, folds=folds or plan.folds, repeats=repeats or plan.repeats)
     data = read_whole(table, roles, "compare", accept)
-    found = copies_of(data) if copies == "together" else None
+    found = copies_of(data) if settings["copies"] == "together" else None
     divided = data if found is None else found.together(data)
     settle(divided, "compare", accept, plan)
     named = None if models is None else [name.strip() for name in models.split(",")]
     for place in filter(lambda name: ":" in name, named or ()):
         say(f"importing {place}: the code of its module is run")
         sys.path.insert(0, str(Path.cwd()))  # as with --import
-    settings: dict[str, Any] = {
-        "protocol": plan,
-        "random_state": seed,
-        "replace": replace,
-        "copies": copies,
-        "accept": accept,
-        "budget": budget,
-        "metric": metric,
-        "select": select,
-        "cost": cost,
-        "time_limit": time_limit,
-    }
     if metric and ":" in metric:
         sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in
-    settings |= {"spreadsheet_safe": spreadsheet_safe, "fold_models": fold_models, "curve": curve}
+    settings |= {"protocol": plan, "random_state": seed}
     run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
 
 

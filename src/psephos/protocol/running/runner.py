@@ -73,11 +73,12 @@ from psephos.protocol.tables.table import DataTable
 from psephos.recalibrating import recalibration_of
 from psephos.vote.recalibration import Recalibration
 
+_OF_TABLE = (
+    "groups", "column_names", "categorical", "unlabeled", "truth", "recorded_class", "prior",
+    "positive", "task", "leave_out", "classes",
+)  # fmt: skip
 _WORD = allowed.OneOf((allowed.Text(),), none=True)
 _ARGUMENTS: dict[str, allowed.Constraint] = {
-    "protocol": allowed.Accepts(
-        lambda one: isinstance(one, str | Protocol), "the name of a protocol, or a Protocol"
-    ),
     "random_state": allowed.Interval(0, whole=True),  # else no study could be resumed
     "n_jobs": allowed.Jobs(),
     "out": allowed.FolderPath(),
@@ -87,10 +88,7 @@ _ARGUMENTS: dict[str, allowed.Constraint] = {
         _WORD.allows, "None, the name of a measure, or the place of your own as 'module:name'"
     ),
     "select": allowed.Options((None, *SELECT)),
-    "time_limit": allowed.Accepts(
-        allowed.OneOf((allowed.Interval(0, open_low=True),), none=True).allows,
-        "None or a number of seconds above 0",
-    ),
+    "time_limit": allowed.OneOf((allowed.Interval(0, open_low=True),), none=True),
     **dict.fromkeys(
         ("replace", "progress", "spreadsheet_safe", "fold_models", "curve"), allowed.Flag()
     ),
@@ -278,12 +276,8 @@ def compare(
     which these are chosen, `mae`, `rmse`, and of a model that states a distribution `pinball`,
     `crps` and `coverage_90`; folds hold alike by fifths of the target.
     """
-    allowed.check_values("compare", locals(), _ARGUMENTS)
-    given: dict[str, Any] = {
-        "groups": groups, "column_names": column_names, "categorical": categorical,
-        "unlabeled": unlabeled, "truth": truth, "recorded_class": recorded_class, "prior": prior,
-        "positive": positive, "task": task, "leave_out": leave_out, "classes": classes or None,
-    }  # fmt: skip
+    allowed.check_values("compare", own := locals(), _ARGUMENTS)
+    given = {name: own[name] for name in _OF_TABLE}
     table = table_given(X, y, dataset, given, reading)
     plan = with_choices(protocol_on(table, protocol, budget), table, metric, select, cost)
     named = partial_contenders(models, table, shape_of(table).n_told)

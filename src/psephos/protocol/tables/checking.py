@@ -138,13 +138,13 @@ def table_given(
         if y is None:
             raise PsephosError("y is missing: give one class label per row of X.")
         return _from_arrays(X, y, dataset=dataset or "table", **given)
-    for name, value in {"y": y, **given, "categorical": given["categorical"] or None}.items():
-        if value is not None:
+    for name, value in {"y": y, **given}.items():
+        if value is not None and (name not in ("categorical", "classes") or value):
             raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
     return X if dataset is None else X.renamed(dataset)
 
 
-def _from_arrays(X: Any, y: Any, *, classes: Classes | None, **given: Any) -> DataTable:
+def _from_arrays(X: Any, y: Any, *, classes: Classes, **given: Any) -> DataTable:
     """Return the table of arrays, its classes joined."""
     if not classes:
         return table_from_arrays(X, y, **given)
@@ -190,7 +190,6 @@ def _from_file(
     if given["column_names"] is not None:
         raise PsephosError("a file names its columns: leave column_names out.")
     roles = {name: one for name, one in given.items() if name not in ("groups", "column_names")}
-    roles["classes"] = given["classes"] or ()
     return read_table(
         path, target=cast("str", target), group=given["groups"], dataset=dataset, **roles, **reading
     )

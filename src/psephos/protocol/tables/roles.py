@@ -51,9 +51,7 @@ def words_of_rows(values: Any, what: str) -> Array:
     """Return one word a row; raise PsephosError naming rows that have none."""
     given: list[Any] = list(row_values(values, what))
     if gone := [row_words(i) for i, one in enumerate(given) if is_missing(one)]:
-        raise PsephosError(
-            f"{what} has no value in {some(gone)}: fill it in, or leave the row out."
-        )
+        raise PsephosError(f"{what} is empty in {some(gone)}: fill it in, or remove the row.")
     return word_array([str(one) for one in given])
 
 
