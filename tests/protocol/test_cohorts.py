@@ -10,6 +10,7 @@ from psephos import read_table
 from psephos._errors import PsephosError
 from psephos.protocol import better_than_constant, compare
 from psephos.protocol.evaluation.splits import PROTOCOLS, Protocol, outer_splits
+from psephos.report import summarise
 
 MODELS = ["adaboost", "majority"]
 
@@ -47,6 +48,21 @@ def test_each_cohort_is_the_test_part_once(data):
     low, high = (getattr(found.difference(*MODELS), k) for k in ("low", "high"))
     assert low < high
     assert "cohort" in found.frame("pandas").columns
+
+
+def test_the_page_says_which_parts_were_tested(data, tmp_path):
+    X, y, site = data
+    compare(X, y, ["majority"], "demo", leave_out=site, n_jobs=1, out=tmp_path / "each")
+    assert summarise(tmp_path / "each")["methods"][0].startswith(
+        "Each of the 3 cohorts of leave_out (Bonn, Kiel and Ulm) was left out of training in turn, "
+        "and was the test part then. Each held-out part has 30 cases"
+    )
+    compare(X, y, ["majority"], "demo", leave_out=site == "Ulm", n_jobs=1, out=tmp_path / "one")
+    made = " ".join(summarise(tmp_path / "one")["methods"])
+    assert made.startswith(
+        "The one test part: the cases whose leave_out is True, left out of training. "
+    )
+    assert "tratified" not in made
 
 
 def test_splits_are_the_rows_of_cohorts(file, data):

@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos import PsephosError
+from psephos.cli.words import show_knees
 from psephos.estimator.contender import Shape
 from psephos.protocol import (
     CurveDisplay,
@@ -177,7 +178,56 @@ def test_a_point_that_fails_is_kept_as_that_and_is_no_knee():
     assert failed[0]["error"] == "not on two columns."
     points = CurveDisplay.from_comparison(study).points
     assert next(p["k"] for p in points if p["knee"]) in (4, 8, None)
-    assert 2 not in [p["k"] for p in points]
+    assert {p["k"]: p["failed"] for p in points} == dict.fromkeys((1, 4, 8, None), 0) | {2: 5}
+    assert np.isnan(next(p["score"] for p in points if p["k"] == 2))
+
+
+def test_the_views_of_a_point_are_those_of_its_columns():
+    views = (("blood", ("b", "a")), ("urine", ("f",)), ("scan", ("c", "g")))
+    table = table_from_arrays(X, Y)
+    table = replace(table, names=tuple("abcdefghi"), views=views)
+    assert table.part(np.array([1, 6])).views == (("blood", ("b",)), ("scan", ("g",)))
+    assert shape_of(table.part(np.array([1, 6]))).views == [("blood", (0,)), ("scan", (1,))]
+    known = known_models()["multi-view"]
+
+    def build(params, shape, seed):
+        return known.build(params, shape, seed).set_params(estimator=DecisionTreeClassifier())
+
+    models = [replace(known, build=build), "sklearn-l1-logistic"]
+    study = compare(table, models=models, protocol="demo", n_jobs=1, curve=True)
+    assert [row["error"] for row in study.curve if row["status"] != "ok"] == []
+    assert {row["k"] for row in study.curve if row["model"] == "multi-view"} == {1, 2, 4, "all"}
+
+
+def test_points_that_failed_are_named_and_tried_again(tmp_path, capsys):
+    broken = [True]
+
+    def build(params, shape, seed):
+        if broken[0] and shape.n_columns <= 2:
+            raise PsephosError("case 7 is not for two columns.")
+        return known_models()["sklearn-l1-logistic"].build({"C": 5.0}, shape, seed)
+
+    model = replace(known_models()["sklearn-l1-logistic"], name="choosy", build=build,
+                    distributions={})  # fmt: skip
+    study = compare(X, Y, [model], "demo", n_jobs=1, curve=True, out=tmp_path / "s")
+    words = (
+        "Points of the curve that failed: choosy on 1 column (in 5 of 5 folds) and choosy on 2 "
+        "columns (in 5 of 5 folds); a point that failed in more folds"
+    )
+    show_knees(study)
+    told = capsys.readouterr().out
+    assert words in told
+    assert told.endswith("those in curve.csv: case 7 is not for two columns.\n")
+    page = summarise(tmp_path / "s")
+    assert page["curve"]["failed"].startswith(words)
+    assert [row["marks"] for row in page["curve"]["rows"]][:2] == ["failed in 5 folds"] * 2
+    assert page["curve"]["failed"] in build_report(tmp_path / "s").read_text("utf-8")
+    assert all(len(point) == 4 for point in page["island"]["curve"]["lines"][0]["points"])
+    broken[0] = False
+    again = compare(X, Y, [model], "demo", n_jobs=1, curve=True, out=tmp_path / "s")
+    assert {row["status"] for row in again.curve} == {"ok"}
+    show_knees(again)
+    assert "failed" not in capsys.readouterr().out
 
 
 def test_numbers_classes_and_sparse_tables_have_curves():

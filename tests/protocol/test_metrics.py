@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -226,7 +227,7 @@ def test_one_standard_error_prefers_fewer_columns():
     assert _winner([best, near, far], "one-se") is near
 
 
-def test_one_standard_error_is_part_of_a_comparison(table):
+def test_one_standard_error_is_part_of_a_comparison(table, tmp_path):
     X, y = table
     both = [
         compare(X, y, ["sklearn-l1-logistic"], TINY, select=one, n_jobs=1, random_state=1)
@@ -236,6 +237,14 @@ def test_one_standard_error_is_part_of_a_comparison(table):
     assert columns[1] <= columns[0]
     assert "fewest columns within one standard error" in both[1].about["protocol"]
     assert json.dumps(both[1].about["protocol_settings"])  # plain values
+    compare(X, y, ["sklearn-l1-logistic"], replace(TINY, repeats=2), select="one-se", n_jobs=1,
+            out=tmp_path)  # fmt: skip
+    splits, tuning = summarise(tmp_path)["methods"][:2]
+    assert splits.startswith("Stratified 3-fold cross-validation, repeated 2 times.")
+    assert tuning.startswith(
+        "Inside each training part, a random search kept the setting whose models read the fewest "
+        "columns, among those with a mean balanced accuracy over 2 folds within one standard error"
+    )
 
 
 def test_the_threshold_costs_least_of_all():
@@ -314,6 +323,34 @@ def test_the_page_of_a_cost_says_so(by_cost):
     page = build_report(by_cost.out).read_text("utf-8")
     assert "Models are ranked by cost per case: less is better." in page
     assert "no threshold was chosen" not in page
+
+
+def the_axis_holds(out, *, least, greatest):
+    """Whether the chart has a place for every dot, and for no value that the measure has not."""
+    chart = summarise(out)["island"]["chart"]
+    low, high = sorted(chart["ends"])
+    dots = [one["score"] for one in chart["points"]]
+    dots += [score for one in chart["points"] for _, score in one["fits"]]
+    assert len(dots) > len(chart["points"])
+    assert low <= min([*dots, chart["constant"]])
+    assert high >= max([*dots, chart["constant"]])
+    assert (low, high) == (max(low, least), min(high, greatest))
+    return chart["ends"], dots
+
+
+def test_the_axis_of_the_chart_is_of_the_measure(by_cost, by_loss, table, tmp_path):
+    (worst, best), dots = the_axis_holds(by_cost.out, least=0, greatest=math.inf)
+    assert worst > best
+    assert worst > max(dots)
+    the_axis_holds(by_loss.out, least=0, greatest=math.inf)
+    noise = np.random.default_rng(0).normal(size=72)  # R² below 0
+    models = ["mean", "sklearn-k-nn-regressor", "sklearn-lasso"]
+    compare(table[0], noise, models, TINY, n_jobs=1, out=tmp_path / "r2")
+    (worst, best), dots = the_axis_holds(tmp_path / "r2", least=-math.inf, greatest=1)
+    assert worst < min(dots) < 0
+    assert best > max(dots)
+    compare(*table, MODELS, TINY, metric="mcc", n_jobs=1, out=tmp_path / "mcc")
+    the_axis_holds(tmp_path / "mcc", least=-1, greatest=1)
 
 
 @pytest.mark.parametrize("cost", ["five", {"missed": 5, "alarm": 1}, -1, "alarm=3"])

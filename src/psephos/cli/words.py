@@ -331,7 +331,7 @@ _NOTES = (
 
 def show_knees(found: Any) -> None:
     """Print the knee of each model's curve of accuracy against columns, if there are curves."""
-    from psephos.protocol.running.curve import curve_points
+    from psephos.protocol.running.curve import curve_points, failed_words
     from psephos.vote.names import fixed
 
     shown = {"columns": 1, "score": 3, "price": 3, "low": 3, "high": 3, "stability": 2}
@@ -349,6 +349,9 @@ def show_knees(found: Any) -> None:
     absent = dict.fromkeys(row["model"] for row in found.curve if row["model"] not in drawn)
     if absent:
         show(f"no curve of {', '.join(absent)}: no fold has a value of the measure.")
+    if failed := failed_words(points):
+        first = next(row["error"] for row in found.curve if row["error"])
+        show(f"{failed} The first reason, of those in curve.csv: {first}")
 
 
 def show_bounds(rows: Any) -> None:

@@ -3,6 +3,7 @@
 # pyright: reportMissingTypeStubs=false
 
 import json
+import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -39,6 +40,7 @@ from psephos.protocol.study.comparison import Comparison, refuse_others
 from psephos.protocol.study.folder import key_of
 from psephos.protocol.study.outputs import Finished, result_row
 from psephos.protocol.tables.table import DataTable
+from psephos.vote.names import plural, series
 
 Row: TypeAlias = dict[str, Any]  # of curve.csv, of a table of points, of the journal
 
@@ -47,6 +49,7 @@ ALL = "all"  # the point of the tuned model itself
 # their types say less than they promise
 _tests, _inspection = cast("Any", feature_selection), cast("Any", inspection)
 _PERMUTED = 256  # columns that are permuted at most
+_UNKNOWN = Difference(math.nan, math.nan, math.nan, math.nan, 0, math.nan)
 
 
 @dataclass(frozen=True)
@@ -193,21 +196,24 @@ def curve_rows(table: DataTable, fits: Finished, curves: Finished) -> list[Row]:
 def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> list[Row]:
     """Return the points of curves, as `CurveDisplay.table` has them, from rows of curve.csv.
 
-    Points that have no fold in which the measure of the tuned model is defined too are left out.
+    Points that have no fold in which the measure of the tuned model is defined too are left out,
+    unless they failed.
     """
     found: list[Row] = []
     for model in dict.fromkeys(str(row["model"]) for row in rows):
         own = [{**row, "model": str(row["k"])} for row in rows if row["model"] == model]
         prices: dict[str, Difference] = {}
-        sizes = [one for one in summary(own, about) if one.columns_used.n]
+        sizes = summary(own, about)
         for one in sizes:
             first, second = (ALL, one.model)[:: int(one.ranked_by.sign)]
             with suppress(PsephosError):  # no fold has the measure of both
                 prices[one.model] = paired_difference(own, first, second, one.ranked_by.name)
-        sizes = [one for one in sizes if one.model in prices]
-        knee = one_standard_error(sizes)
+        knee = one_standard_error([one for one in sizes if one.model in prices])
         for one in sizes:
-            lost, score = prices[one.model], one.measures[one.ranked_by.name]
+            if not one.n_failed and one.model not in prices:
+                continue
+            lost = prices.get(one.model, _UNKNOWN)
+            score = one.measures[one.ranked_by.name]
             found.append({
                 "model": model, "k": None if one.model == ALL else int(one.model),
                 "columns": one.columns_used.mean, "score": score.mean, "sd": score.sd,
@@ -216,6 +222,18 @@ def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> lis
                 "knee": one is knee,
             })  # fmt: skip
     return found
+
+
+def failed_words(points: Sequence[Row]) -> str:
+    """Return which of the points of `curve_points` failed, in how many folds; empty if none did."""
+    each = [
+        f"{one['model']} on {'all it chose' if one['k'] is None else plural(one['k'], 'column')}"
+        f" (in {one['failed']} of {plural(one['failed'] + one['folds'], 'fold')})"
+        for one in points
+        if one["failed"]
+    ]
+    rule = "a point that failed in more folds than another of its model is not its knee"
+    return f"Points of the curve that failed: {series(each)}; {rule}." if each else ""
 
 
 @dataclass(frozen=True)
@@ -273,8 +291,8 @@ class CurveDisplay(Display):
 
         ``model``; ``k``, the columns it was fitted on (None: as it was tuned, on all that it
         chose), and the mean of those it had, ``columns``; ``score`` and ``sd`` over the ``folds``
-        that did not fail (``failed``); ``price``, by how much the tuned model is better on the same
-        folds, with its 95 % interval (``low``, ``high``: `paired_difference`); ``stability`` of the
+        that did not fail (``failed``; NaN if all did); ``price``, by how much the tuned model is
+        better on the same folds, with its 95 % interval (``low``, ``high``: `paired_difference`); ``stability`` of the
         columns (`selection_stability`); and ``knee``, whether it has the fewest columns within one
         standard error of the model's best (`one_standard_error`).
         """

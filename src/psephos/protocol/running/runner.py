@@ -453,7 +453,7 @@ def _done(
         return False
     digest = entry.get("file_sha256")
     if folder is None or isinstance(task, CurveTask):
-        return True
+        return all(point["status"] == "ok" for point in entry.get("points", ()))
     if task.split is None:
         return not digest or sha256_of(kept_model(folder, task.key)) == digest
     if not keep or task.contender.origin != "psephos":

@@ -317,12 +317,13 @@ class DataTable:
         return self.part(np.array(sorted(kept))).cautions(n_folds)
 
     def part(self, columns: Indices) -> "DataTable":
-        """Return the table of some columns, dense."""
+        """Return the table of some columns, dense; a view keeps those of its own, or is gone."""
         held: list[int] = columns.tolist()
         names = tuple(self.names[j] for j in held)
         levels = {k: self.categories[j] for k, j in enumerate(held) if j in self.categories}
-        X = dense_columns(self.X, columns)
-        return replace(self, X=X, names=names, categories=levels, n_products=0)
+        cut = [(one, tuple(name for name in own if name in names)) for one, own in self.views]
+        views, X = tuple(one for one in cut if one[1]), dense_columns(self.X, columns)
+        return replace(self, X=X, names=names, categories=levels, n_products=0, views=views)
 
     def _given(self, n_folds: int) -> Given:
         """Return what the tests of cautions are given of a dense table."""

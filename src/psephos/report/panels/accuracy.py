@@ -70,7 +70,7 @@ def accuracy_section(
     measures = [one for one in stated if one.name in measured]
     best = choice.best if choice else None
     judged = {p.key: p for p in found}
-    reach = _reach(found)
+    reach, points = _reach(found), [_point(s, folder, kept) for s in rows if s.drawn]
     return {
         "measure": folder.measure,
         "chart_note": _chart_note(rows),
@@ -93,10 +93,10 @@ def accuracy_section(
         "island": {
             "chart": {
                 "measure": folder.measure,
-                "points": [asdict(_point(s, folder, kept)) for s in rows if s.drawn],
+                "points": [asdict(one) for one in points],
                 "n_columns": folder.n_columns,
                 "constant": folder.constant,
-                **_ends(folder, rows),
+                **_ends(folder, points),
             }
         },
     }
@@ -123,14 +123,15 @@ def _point(s: Standing, folder: Folder, kept: bool) -> Point:
     )
 
 
-def _ends(folder: Folder, rows: Sequence[Standing]) -> dict[str, list[float]]:
-    """Return the worst and the best value of the axis, where a measure was chosen."""
-    if not folder.about.get("metric"):
+def _ends(folder: Folder, points: Sequence[Point]) -> dict[str, list[float]]:
+    """Return the worst and the best value of the axis, unless the measure is a rate of classes."""
+    measure = folder.measures[0]
+    if not measure.ranks and folder.kind != "numbers":
         return {}
-    sign = folder.measures[0].sign
-    each = [sign * folder.constant, *(s.merit for s in rows if s.drawn)]
+    each = [folder.constant, *(v for p in points for v in (p.score, *(s for _, s in p.fits)))]
     room = 0.08 * (max(each) - min(each)) or 0.05
-    return {"ends": [sign * (min(each) - room), sign * (max(each) + room)]}
+    low, high = max(min(each) - room, measure.least), min(max(each) + room, measure.greatest)
+    return {"ends": [low, high][:: measure.sign]}
 
 
 def _chart_note(rows: Sequence[Standing]) -> str:

@@ -330,7 +330,15 @@ def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
     sizes = {(f.n_train, f.n_test) for s in rows for f in s.fits}
     n = len({f.split for s in rows for f in [*s.fits, *s.failed]})
     words = f"{plural(n, 'held-out part')}."
-    if settings.get("outer") == "shuffle":
+    column, names = folder.about.get("cohort_column"), list(folder.about.get("cohorts", ()))
+    if names:
+        words = (
+            f"Each of the {len(names)} cohorts of {column} ({series(names)}) was left out of"
+            " training in turn, and was the test part then."
+            if len(names) > 1
+            else f"The one test part: the cases whose {column} is {names[0]}, left out of training."
+        )
+    elif settings.get("outer") == "shuffle":
         share = f"{100 / settings['folds']:.0f} %"
         words = f"{kind} random splits, {settings['repeats']} times, {share} of the cases to test."
     elif settings:
@@ -381,10 +389,14 @@ def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     if not draws and not seconds:
         return ["No model that ran was tuned."]
     first = ", the first of them the default setting" if settings.get("defaults_first") else ""
-    how = (
-        f"Inside each training part, a random search kept the setting with the best mean"
-        f" {folder.tuned_by} over {settings['inner_folds']} folds"
+    mean = f"mean {folder.tuned_by} over {settings['inner_folds']} folds"
+    kept = (
+        "the setting whose models read the fewest columns, among those with a"
+        f" {mean} within one standard error of the best,"
+        if settings.get("select") == "one-se"
+        else f"the setting with the best {mean}"
     )
+    how = f"Inside each training part, a random search kept {kept}"
     if seconds:
         return [
             f"{how} of the draws that {seconds:g} s allow{first}: the machine decides how many."

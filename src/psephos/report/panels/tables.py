@@ -1,13 +1,23 @@
 """Tables beside that of accuracy: labels, numbers over all cases, what is proved, and the curve."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psephos.protocol.evaluation.scores import ResultMetric
+from psephos.protocol.running.curve import failed_words
 from psephos.protocol.study.outputs import POOLED_COLUMNS
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Standing
-from psephos.report.words import MINUS, count, difference, number, plus_minus, small_difference
+from psephos.report.words import (
+    MINUS,
+    count,
+    difference,
+    number,
+    plural,
+    plus_minus,
+    small_difference,
+)
 
 
 def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
@@ -133,21 +143,22 @@ def curve_section(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
     table: list[dict[str, object]] = []
     for one in points:
         price, low, high = (one[name] for name in ("price", "low", "high"))
-        ends = (price - low, high - price) if low == low else (0.0, 0.0)
-        lines.setdefault(one["model"], []).append(
-            (one["columns"], one["score"], *ends, one["knee"])
-        )
+        if math.isfinite(one["score"]):
+            half = high - price if high == high else 0.0
+            place = (one["columns"], one["score"], half, one["knee"])
+            lines.setdefault(one["model"], []).append(place)
         words = f"{small_difference(price)} ({difference(low)} to {difference(high)})"
         cells = [str(one["k"]), plus_minus(one["score"], one["sd"]), words]
         if one["k"] is None:
             cells[::2] = f"all it chose ({count(one['columns'])})", ""
         cells.append(number(one["stability"], 2))
-        table.append({"label": labels[one["model"]], "cells": cells, "knee": one["knee"]})
+        failed = f"failed in {plural(one['failed'], 'fold')}" if one["failed"] else ""
+        marks = ", ".join(filter(None, ["knee" * one["knee"], failed]))
+        table.append({"label": labels[one["model"]], "cells": cells, "marks": marks})
     drawn = [{"key": key, "label": labels[key], "points": own} for key, own in lines.items()]
     if not points:
         return {"curve": None}
-    failed = sum(point["failed"] for point in points)
     return {
-        "curve": {"rows": table, "measure": folder.measure, "failed": failed},
-        "island": {"curve": {"measure": folder.measure, "lines": drawn}},
+        "curve": {"rows": table, "measure": folder.measure, "failed": failed_words(points)},
+        "island": {"curve": {"measure": folder.measure, "lines": drawn}} if drawn else {},
     }

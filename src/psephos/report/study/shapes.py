@@ -38,6 +38,8 @@ _ABOUT: dict[str, Any] = {
     "categories": {"*": [str]},
     "groups": _WORD_OR_NONE,
     "n_groups": _COUNT_OR_NONE,
+    "cohort_column": str,
+    "cohorts": {"*": [int]},
     "independent_rows": (float, None),
     "design_effects": {"*": float},
     "protocol": _WORD_OR_NONE,
