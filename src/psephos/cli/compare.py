@@ -95,9 +95,10 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
 @click.option(
     "--metric",
     metavar="NAME",
-    help="The measure by which settings and models are chosen: log-loss, average-precision, mcc, "
-    "f1, brier, hand-till-auc, roc-auc, sensitivity@0.95 (at that specificity), of numbers mae, "
-    "rmse, pinball or crps (a prediction without a distribution counts as one of that point), or "
+    help="The measure by which settings and models are chosen (capitals do not count, and - is a "
+    "blank): balanced accuracy, accuracy, ROC-AUC, log-loss, average precision, Matthews correlation "
+    "(mcc), F1, Brier score, Hand-Till AUC, sensitivity@0.95 (at 0.95 specificity), of numbers R², "
+    "MAE, RMSE, pinball loss or CRPS (a prediction without a distribution counts as one of that point), or "
     "module:name of your own function of y_true and y_pred or y_score.  "
     "[default: balanced accuracy, of numbers R²]",
 )
@@ -224,15 +225,16 @@ def _show_cohorts(found: "Comparison") -> None:
     """Print the first measure of each model by cohort, and what may be concluded."""
     from psephos.cli.words import print_table
     from psephos.protocol.evaluation.scores import ranked_by
+    from psephos.protocol.evaluation.statistics import ONE_PART
 
     cohorts, models = list(found.about["cohorts"]), list(found.about["models"])
-    metric = ranked_by(found.results[0], found.about).name
-    value = {(row["model"], row["cohort"]): row[metric] for row in found.results}
+    metric = ranked_by(found.results[0], found.about)
+    value = {(row["model"], row["cohort"]): row[metric.name] for row in found.results}
     known = {k: "-" if v is None else f"{v:.3f}" for k, v in value.items()}
-    heads = (f"{metric.replace('_', ' ')} where {found.about['cohort_column']} is", *cohorts)
+    heads = (f"{metric.words} where {found.about['cohort_column']} is", *cohorts)
     print_table(heads, [[m, *(known[m, c] for c in cohorts)] for m in models], words=heads[:1])
     say(
-        "one test part: there is no interval over folds"
+        f"spread and intervals: {ONE_PART}"
         if len(cohorts) == 1
         else "spread and intervals are over cohorts, as if these were drawn at random from all"
     )

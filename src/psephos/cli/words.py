@@ -152,7 +152,7 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
     """
     import math
 
-    from psephos.protocol.evaluation.statistics import comparable
+    from psephos.protocol.evaluation.statistics import ONE_PART, comparable, one_part
     from psephos.vote.names import fixed
 
     ranked = {one.model for one in comparable(found.summary())}
@@ -165,7 +165,7 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
     used = _used(found) if budget else {}
     measured = summaries[0].measures if summaries else {}
     measures = {name: one for name, one in _measures(found.about).items() if name in measured}
-    shown = [one.head for one in measures.values()]
+    shown = [one.words for one in measures.values()]
     heads = ["model", *shown, "columns", "stability", "voters"]
     heads += ["draws", "seconds"] if used else []
     heads += ["failed", ""] if failed else [""]
@@ -175,7 +175,7 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
             one.model,
             *(_spread(one.measures[name], 3, sign, kind.text) for name, kind in measures.items()),
             _spread(one.columns_used, 1, sign),
-            fixed(one.stability.value, 2) if math.isfinite(one.stability.value) else "-",
+            _known(one.stability.value, 2),
             fixed(one.n_voters.mean, 1) if one.n_voters.n else "-",
             *used.get(one.model, ()),
             *([str(one.n_failed or "")] if failed else []),
@@ -186,7 +186,9 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
     spare = ("voters", "stability", *shown[:0:-1])
     absent = print_table(heads, rows, words=("model", ""), spare=spare)
     valued = [one for one in summaries if one.measures[one.ranked_by.name].n]
-    if not any(one.columns_used.mean != 0 for one in valued):
+    if all(one.columns_used.mean == 0 for one in summaries):
+        show("No model reads a column: each predicts the same for every case.")
+    elif not any(one.columns_used.mean != 0 for one in valued):
         show("No fold of a model that reads columns has a value of the measure: none is ranked.")
     elif not found.better():
         show(
@@ -194,10 +196,12 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
             "(p > 0.05, corrected for the number of models)."
         )
     marked = {mark for some in marks.values() for mark in some}
-    for word, meaning in _notes(found.about):
+    measure = summaries[0].ranked_by.words if summaries else ""
+    for word, meaning in _NOTES:
         heads = [one for one in word.split(", ") if one not in absent]
         if heads and (word in marked or word not in _MARKS):
-            show(f"{', '.join(heads)}: {meaning}")
+            told = ONE_PART if word == "stability" and one_part(found.results) else meaning
+            show(f"{', '.join(heads)}: {told.format(measure=measure)}")
 
 
 def _used(found: Any) -> dict[str, list[str]]:
@@ -211,27 +215,19 @@ def _used(found: Any) -> dict[str, list[str]]:
 _MARKS = ("*", "smallest", "not ranked")
 
 
-def _notes(about: "JsonObject") -> Sequence[tuple[str, str]]:
-    """Return what the marks and columns of the table mean."""
-    from psephos.protocol.evaluation.scores import kept_metric
-
-    chosen = kept_metric(about)
-    measure = "accuracy" if truth_known(about) else "PU-F"
-    measure = measure if chosen is None else chosen.words
-    return [(word, text.format(measure=measure)) for word, text in _NOTES]
-
-
 def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list[str]]:
     """Return the words beside each model's figures."""
+    from psephos.protocol.evaluation.statistics import one_part
+
     optimal = {one.model for one in found.pareto()} & found.better().keys()
-    chosen = found.selected() if len(ranked) > 1 else None  # of one model nothing is selected
+    chosen = found.selected() if len(ranked) > 1 and not one_part(found.results) else None
     marks: dict[str, list[str]] = {}
     for one in summaries:
         held = {
             "*": one.model in optimal,
             "smallest": chosen is not None
             and chosen.model == one.model
-            and one.columns_used.mean != found.about.get("n_columns"),
+            and 0 < one.columns_used.mean != found.about.get("n_columns"),
             "reads no column": one.columns_used.n and one.columns_used.mean == 0,
             "not ranked": one.model not in ranked,
         }
@@ -251,7 +247,7 @@ def _measures(about: Any) -> dict[str, Any]:
 
     partial = bool(about.get("partial"))
     usual = measures_for(kind_of(about), partial=partial, truth=truth_known(about))
-    return {one.name: one for one in shown(with_chosen(usual, kept_metric(about))) if one.head}
+    return {one.name: one for one in shown(with_chosen(usual, kept_metric(about))) if one.tabled}
 
 
 def truth_known(about: Any) -> bool:
@@ -274,9 +270,9 @@ def partial_words(about: Any) -> list[str]:
         f"of {partial['positive']!r} counts as right. Models that take no cases without a label "
         f"were given {given}.",
         "PU-F is the squared share of the cases recorded so that are answered so, over the share "
-        "of cases without a label that are (half a case where none is); acc. from ... to are means "
-        "over the folds of intervals, each of which holds with 95 % the accuracy on new cases like "
-        f"those without a label, {prior}, if these are drawn at random from all cases "
+        "of cases without a label that are (half a case where none is); accuracy from, accuracy to "
+        "are means over the folds of intervals, each of which holds with 95 % the accuracy on new "
+        f"cases like those without a label, {prior}, if these are drawn at random from all cases "
         "and recorded ones from their class.",
     ]
     words += [partial["told"]] if partial.get("told") else []
@@ -313,8 +309,7 @@ _NOTES = (
     (
         "smallest",
         "of all models within one standard error of the best in {measure}, the one that reads the "
-        "fewest columns; a report shows a model of psephos in detail, says which and why, "
-        "and of which figures to be wary",
+        "fewest columns",
     ),
     (
         "not ranked",
@@ -331,13 +326,13 @@ _NOTES = (
 
 def show_knees(found: Any) -> None:
     """Print the knee of each model's curve of accuracy against columns, if there are curves."""
+    from psephos.protocol.evaluation.statistics import ONE_PART, one_part
     from psephos.protocol.running.curve import curve_points, failed_words
-    from psephos.vote.names import fixed
 
     shown = {"columns": 1, "score": 3, "price": 3, "low": 3, "high": 3, "stability": 2}
     points = curve_points(found.curve, found.about)
     knees = [point for point in points if point["knee"]]
-    rows = [[one["model"], *(fixed(one[name], n) for name, n in shown.items())] for one in knees]
+    rows = [[one["model"], *(_known(one[name], n) for name, n in shown.items())] for one in knees]
     if rows:
         print_table(["knee of the curve", *shown], rows, words=("knee of the curve",))
         show(
@@ -345,6 +340,8 @@ def show_knees(found: Any) -> None:
             "error of its best; price: by how much its fit on all it chose is better, with a 95 % "
             "interval (curve.csv has every point)"
         )
+    if rows and one_part(found.curve):
+        show(f"standard error, low, high and stability: {ONE_PART}; the knee is the best point")
     drawn = {point["model"] for point in points}
     absent = dict.fromkeys(row["model"] for row in found.curve if row["model"] not in drawn)
     if absent:
@@ -387,6 +384,13 @@ def _proved(row: Any) -> str:
     from psephos.vote.names import fixed
 
     return fixed(row["value"]) + (" vacuous" if row["vacuous"] else "")
+
+
+def _known(value: float, digits: int) -> str:
+    """Return a number, or a hyphen for one that is not defined."""
+    from psephos.vote.names import fixed
+
+    return fixed(value, digits) if value == value else "-"
 
 
 def plus_minus() -> str:

@@ -214,7 +214,7 @@ def cost_metric(missed: float) -> "ResultMetric":
         return float((missed * (yes & ~called_so) + (~yes & called_so)).mean())
 
     return ResultMetric(
-        "cost", "cost per case", measured, "cost", True, True, greatest=math.inf, ranks=True
+        "cost", "cost per case", measured, True, True, True, greatest=math.inf, ranks=True
     )
 
 
@@ -277,11 +277,11 @@ class ResultMetric:
     name : str
         The column of results.csv.
     words : str
-        Its name on the page.
+        Its name wherever it is shown: in the terminal, on the page, in pictures and help.
     measured : callable
         Of answers and truth: a number, or None where it is not defined.
-    head : str, default=""
-        In the terminal's table; without one it is not there.
+    tabled : bool, default=False
+        Whether it is in the terminal's table.
     first : bool, default=False
         Whether it is in the first table of the page. The first such row is what models are ranked
         by.
@@ -298,7 +298,7 @@ class ResultMetric:
     name: str
     words: str
     measured: _Measured
-    head: str = ""
+    tabled: bool = False
     first: bool = False
     lower_is_better: bool = False
     greatest: float = 1.0
@@ -321,10 +321,10 @@ def _ranked(measure: Callable[[Any, Any], float]) -> Callable[[LabelAnswers, Any
     return lambda answers, truth: measure(truth, answers.proba)
 
 
-def _in_unit(name: str, words: str, measured: _Measured, head: str = "") -> ResultMetric:
+def _in_unit(name: str, words: str, measured: _Measured, main: bool = False) -> ResultMetric:
     """Return a measure in the unit of the target, 0 at best."""
     return ResultMetric(
-        name, words, measured, head, bool(head), lower_is_better=True, greatest=math.inf, unit=True
+        name, words, measured, main, main, lower_is_better=True, greatest=math.inf, unit=True
     )
 
 
@@ -339,17 +339,17 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
         ResultMetric(
             "balanced_accuracy", "balanced accuracy",
             lambda answers, truth: balanced_accuracy(answers.codes, truth),
-            head="bal. accuracy", first=True,
+            tabled=True, first=True,
         ),
         ResultMetric("accuracy", "accuracy", _accuracy),
-        ResultMetric("roc_auc", "ROC-AUC", _roc_auc, head="ROC-AUC", first=True),
+        ResultMetric("roc_auc", "ROC-AUC", _roc_auc, tabled=True, first=True),
         ResultMetric("log_loss", "log-loss", _log_loss, lower_is_better=True, greatest=math.inf),
     ),
     "labels": (
         ResultMetric(
             "hamming_loss", "Hamming loss",
             lambda answers, truth: hamming_loss(truth, answers.given),
-            head="Hamming loss", lower_is_better=True,
+            tabled=True, lower_is_better=True,
         ),
         ResultMetric("one_error", "one-error", _ranked(one_error), lower_is_better=True),
         ResultMetric(
@@ -357,25 +357,25 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
         ),
         ResultMetric(
             "ranking_loss", "ranking loss", _ranked(ranking_loss),
-            head="ranking loss", lower_is_better=True,
+            tabled=True, lower_is_better=True,
         ),
         ResultMetric(
             "average_precision", "average precision", _ranked(average_precision),
-            head="av. precision", first=True,
+            tabled=True, first=True,
         ),
     ),
     "numbers": (
-        ResultMetric("r2", "R²", r_squared, head="R²", first=True, least=-math.inf),
-        _in_unit("mae", "MAE", absolute_error, "MAE"),
-        _in_unit("rmse", "RMSE", root_squared_error, "RMSE"),
+        ResultMetric("r2", "R²", r_squared, tabled=True, first=True, least=-math.inf),
+        _in_unit("mae", "MAE", absolute_error, main=True),
+        _in_unit("rmse", "RMSE", root_squared_error, main=True),
         _in_unit("pinball", "pinball loss", pinball_loss),
         _in_unit("crps", "CRPS", mean_crps),
         ResultMetric("coverage_90", "coverage of 90 % intervals", covered),
     ),
     "partial": (
-        ResultMetric("pu_f", "PU-F", _recorded("pu_f"), head="PU-F", first=True, greatest=math.inf),
-        ResultMetric("accuracy_low", "accuracy from", _recorded("accuracy_low"), head="acc. from"),
-        ResultMetric("accuracy_high", "accuracy to", _recorded("accuracy_high"), head="to"),
+        ResultMetric("pu_f", "PU-F", _recorded("pu_f"), tabled=True, first=True, greatest=math.inf),
+        ResultMetric("accuracy_low", "accuracy from", _recorded("accuracy_low"), tabled=True),
+        ResultMetric("accuracy_high", "accuracy to", _recorded("accuracy_high"), tabled=True),
     ),
     # of one class a row, where models are ranked by them
     "chosen": (
@@ -383,7 +383,7 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
         ResultMetric(
             "mcc", "Matthews correlation",
             lambda answers, truth: float(_sklearn.matthews_corrcoef(truth, answers.codes)),
-            head="MCC", least=-1.0,
+            least=-1.0,
         ),
         ResultMetric("f1", "F1", _f1),
         ResultMetric("brier_score", "Brier score", _brier, lower_is_better=True, greatest=2.0),
@@ -424,7 +424,8 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
     Parameters
     ----------
     name : str
-        Of `TABLES`, 'sensitivity@' with a specificity, or 'module:name' of a function or scorer.
+        Of `TABLES` (its column or its name in words), 'sensitivity@' with a specificity, or
+        'module:name' of a function or scorer.
     kind : {'classes', 'labels', 'numbers'}, default='classes'
     classes : sequence of labels
         Those of the target.
@@ -434,11 +435,11 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
     PsephosError
         If there is none of that name for such a target.
     """
-    word = name.strip().lower().replace("-", "_").replace(" ", "_")
+    word = _word(name)
     word = _ALIASES.get(word, word)
     tables = (kind, "chosen") if kind == "classes" else (kind,)
-    known = {one.name: one for each in tables for one in TABLES[each]}
-    known = {key: one for key, one in known.items() if key not in _UNRANKED}
+    able = [one for each in tables for one in TABLES[each] if one.name not in _UNRANKED]
+    known = {key: one for one in able for key in (_word(one.words), one.name)}
     if ":" in name:
         found = _of_user(name, kind, np.asarray(classes))
     elif word.startswith("cost@") and len(classes) == 2:
@@ -453,9 +454,21 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
         several = ["sensitivity@0.95"] if len(classes) == 2 else []
         raise PsephosError(
             f"--metric (metric=) is {name!r}, which is not a measure of such a target: "
-            f"{suggest(word, [*known, *several])} Your own is module:name."
+            f"{suggest(word, [*(one.name for one in able), *several])} Your own is module:name."
         )
-    return replace(found, head=found.head or found.words, first=True, ranks=True)
+    return replace(found, tabled=True, first=True, ranks=True)
+
+
+def _word(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
+
+
+def display_name(name: str) -> str:
+    """Return what a measure of results.csv is called wherever it is shown (`ResultMetric.words`)."""
+    if name.startswith("sensitivity@"):
+        return _at_specificity(name).words
+    every = [cost_metric(1.0), *(one for table in TABLES.values() for one in table)]
+    return next((one.words for one in every if one.name == name), name)
 
 
 def _at_specificity(word: str) -> ResultMetric:
@@ -468,9 +481,8 @@ def _at_specificity(word: str) -> ResultMetric:
             f"--metric (metric=) is {word!r}: after the @ a specificity of at least 0 and below 1 "
             "must stand, as in sensitivity@0.95."
         )
-    words = f"sensitivity at a specificity of {least:g}"
-    measured = _by_class(_sensitivity_at(least))
-    return ResultMetric(f"sensitivity@{least:g}", words, measured, f"sens. @ {least:g}")
+    words, measured = f"sensitivity at {least:g} specificity", _by_class(_sensitivity_at(least))
+    return ResultMetric(f"sensitivity@{least:g}", words, measured)
 
 
 def kept_metric(about: About) -> ResultMetric | None:
@@ -484,7 +496,7 @@ def kept_metric(about: About) -> ResultMetric | None:
     name, lower = str(kept["name"]), bool(kept["lower_is_better"])
     if ":" not in name:
         return metric_named(name, kind_of(about), about["classes"])
-    return ResultMetric(name, name, _unmeasured, name, True, lower, math.inf, -math.inf, ranks=True)
+    return ResultMetric(name, name, _unmeasured, True, True, lower, math.inf, -math.inf, ranks=True)
 
 
 def _unmeasured(answers: object, truth: object) -> None:
@@ -530,7 +542,7 @@ def _of_user(name: str, kind: str, classes: Array) -> ResultMetric:
         return float(value) if math.isfinite(value) else None
 
     lower = attribute.endswith(("_loss", "_error", "_deviance"))
-    return ResultMetric(name, name, measured, "", False, lower, math.inf, -math.inf)
+    return ResultMetric(name, name, measured, False, False, lower, math.inf, -math.inf)
 
 
 def _unusable(name: str, why: str) -> PsephosError:

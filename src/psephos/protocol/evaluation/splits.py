@@ -24,6 +24,7 @@ from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
 from psephos.protocol.evaluation.cohorts import Rows, Split, cohort_splits
+from psephos.protocol.evaluation.scores import display_name
 from psephos.protocol.tables.table import DataTable
 
 _STRATA = 5  # of a target of numbers
@@ -154,8 +155,7 @@ class Protocol:
     ) -> str:
         """Return the protocol as a sentence; `measure` is that by which draws are chosen."""
         kind = _KINDS.get(kind, "stratified") + (", grouped" if grouped else "")
-        measure = {"pu_f": "PU-F of the recorded labels", "r2": "R²"}.get(measure, measure)
-        measure = measure if ":" in measure else measure.replace("_", " ")
+        measure = display_name(measure) + " of the recorded labels" * (measure == "pu_f")
         if self.cohorts:
             outer = f"each of {self.cohorts} cohorts is the test part once"
             outer = outer if self.cohorts > 1 else "one test part, which a column names"

@@ -173,6 +173,13 @@ def _figures_of(sums: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 Rows = Sequence[Mapping[str, Any]]
+#: What is said of spreads, intervals, standard errors and stability over folds, if there is one.
+ONE_PART = "not available with one test part"
+
+
+def one_part(results: Rows) -> bool:
+    """Return whether rows of results.csv are all of one test part."""
+    return len({(row["repeat"], row["fold"]) for row in results}) == 1
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from psephos._types import ColumnLists, Floats, Indices, Json, JsonObject
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Params, Shape
 from psephos.explain.drawing import Display, plain
-from psephos.protocol.evaluation.scores import answers_of, ranked_by
+from psephos.protocol.evaluation.scores import answers_of, display_name, ranked_by
 from psephos.protocol.evaluation.splits import inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
 from psephos.protocol.evaluation.statistics import (
@@ -292,9 +292,9 @@ class CurveDisplay(Display):
         ``model``; ``k``, the columns it was fitted on (None: as it was tuned, on all that it
         chose), and the mean of those it had, ``columns``; ``score`` and ``sd`` over the ``folds``
         that did not fail (``failed``; NaN if all did); ``price``, by how much the tuned model is
-        better on the same folds, with its 95 % interval (``low``, ``high``: `paired_difference`); ``stability`` of the
-        columns (`selection_stability`); and ``knee``, whether it has the fewest columns within one
-        standard error of the model's best (`one_standard_error`).
+        better on the same folds, with its 95 % interval (``low``, ``high``: `paired_difference`);
+        ``stability`` of the columns (`selection_stability`); and ``knee``, whether it has the
+        fewest columns within one standard error of the model's best (`one_standard_error`).
         """
         return {name: [point[name] for point in self.points] for name in self.points[0]}
 
@@ -311,4 +311,4 @@ class CurveDisplay(Display):
         axes.set_xscale("log", base=2)
         axes.legend()
         axes.set(xlabel="columns, those ranked first in the training part",
-                 ylabel=self.measure.replace("_", " "))  # fmt: skip
+                 ylabel=display_name(self.measure))  # fmt: skip

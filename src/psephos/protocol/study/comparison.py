@@ -14,6 +14,7 @@ from psephos._types import Floats, JsonObject, NDArray
 from psephos.explain.drawing import Display, plain
 from psephos.files.near import suggest
 from psephos.protocol.evaluation.scores import (
+    display_name,
     kept_metric,
     kind_of,
     measures_for,
@@ -424,7 +425,7 @@ def _table(display: AccuracyDisplay, comparison: Any) -> str:
     sign = ranked_by(comparison.results[0], comparison.about).sign
     merits = {row["model"]: sign * row["score"] for row in rows if row["score"] == row["score"]}
     rows.sort(key=lambda row: (-row["n"], -merits.get(row["model"], 0.0)))
-    heads = ("model", "columns", display.measure.replace("_", " "), "folds",
+    heads = ("model", "columns", display_name(display.measure), "folds",
              f"less that of {display.reference}", "95 % interval", "stability")  # fmt: skip
     body = [
         (

@@ -71,11 +71,13 @@ def result_columns(
 ) -> tuple[str, ...]:
     """Return the columns of results.csv; the class prior only where labels are partly recorded."""
     named = ("cohort",) if cohorts else ()
-    return (*_WHICH, *named, *metrics, *(("prior",) if partial else ()), *_READ)
+    return (*_WHICH, *named, *_measured(tuple(metrics), partial=partial), *_READ)
 
 
-def _prior(table: DataTable) -> tuple[str, ...]:
-    return () if table.partial is None else ("prior",)
+def _measured(metrics: tuple[str, ...], *, partial: bool) -> tuple[str, ...]:
+    """Return measures, and behind them the threshold that a cost is of and the class prior."""
+    threshold = ("threshold",) if {"cost", "inner_cost"} & {*metrics} else ()
+    return (*metrics, *threshold, *(("prior",) if partial else ()))
 
 
 def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
@@ -131,7 +133,8 @@ def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]
 def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tidy row of a fit; None where a figure is not defined."""
     repeat, fold = task.split or (0, 0)
-    measured: Mapping[str, Any] = entry.get("measures", {})
+    known: Mapping[str, Any] = {**entry, **entry.get("measures", {})}
+    columns = metrics_of(table, task.protocol)
     return {
         "dataset": table.dataset,
         "protocol": task.protocol.name,
@@ -143,8 +146,7 @@ def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dic
         "n_columns": table.n_columns,
         "draws": entry.get("draws"),
         **({"cohort": table.cohorts.tested[fold]} if table.cohorts is not None else {}),
-        **{metric: measured.get(metric) for metric in metrics_of(table, task.protocol)},
-        **{name: entry.get(name) for name in _prior(table)},
+        **{c: known.get(c) for c in _measured(columns, partial=table.partial is not None)},
         "columns_used": entry.get("columns_used"),
         "columns": entry.get("columns"),
         "n_voters": entry.get("n_voters"),
@@ -294,9 +296,9 @@ def used_rows(finished: Finished) -> list[dict[str, object]]:
 
 
 def _refit_columns(table: DataTable, protocol: Protocol) -> tuple[str, ...]:
-    inner = f"inner_{inner_metric(table, protocol)}"
-    threshold = ("threshold",) if inner == "inner_cost" else ()
-    return ("model", "draws", "params", inner, *threshold, *_prior(table), *_REFIT_COLUMNS)
+    inner = (f"inner_{inner_metric(table, protocol)}",)
+    measured = _measured(inner, partial=table.partial is not None)
+    return ("model", "draws", "params", *measured, *_REFIT_COLUMNS)
 
 
 def refit_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:

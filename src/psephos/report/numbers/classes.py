@@ -141,7 +141,7 @@ def _note(
 ) -> str:
     m, n = int(positive.sum()), len(answers)
     words = pooled_words(about)
-    if about.areas and math.isfinite(under.value):
+    if len(about.areas) > 1 and math.isfinite(under.value):
         words += (
             f" The mean of the {plural(len(about.areas), 'area')} under the ROC curve of single"
             f" folds is {chance(math.fsum(about.areas) / len(about.areas))}."

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from psephos.protocol.evaluation.scores import ResultMetric
+from psephos.protocol.evaluation.statistics import ONE_PART
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
@@ -82,7 +83,7 @@ def accuracy_section(
             for s in rows
         ],
         "any_failed": any(s.failed for s in rows),
-        "n_fits_words": plural(len({f.split for s in rows for f in [*s.fits, *s.failed]}), "fold"),
+        "caption": _caption(len({f.split for s in rows for f in [*s.fits, *s.failed]})),
         "measures_note": _measures_note(folder, prior)
         + _not_measured([one.words for one in folder.measures if one.name not in measured]),
         "prior_words": number(prior) if math.isfinite(prior) else "",
@@ -153,6 +154,12 @@ def _chart_note(rows: Sequence[Standing]) -> str:
 
 
 # ---------------------------------------------------------------------- the table
+def _caption(n: int) -> str:
+    if n == 1:
+        return f"Figures of one test part; spread, intervals and stability: {ONE_PART}"
+    return f"Means over {plural(n, 'fold')}; behind ± one standard deviation"
+
+
 def _model(
     s: Standing,
     measures: Sequence[ResultMetric],
@@ -222,14 +229,12 @@ def _difference(pair: Pair | None, reach: float, best: bool) -> dict[str, Any]:
                 "whole": "the best" if best else ""}  # fmt: skip
     known = math.isfinite(pair.low)
     low, high = (pair.low, pair.high) if known else (pair.mean, pair.mean)
-    interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}" if known else "one fold"
+    interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}" if known else ""
     return {
         "text": small_difference(pair.mean),
         "interval": interval,
         "value": pair.mean,
-        "whole": f"{small_difference(pair.mean)}, 95 % interval from {interval}"
-        if known
-        else interval,
+        "whole": f"{small_difference(pair.mean)}, 95 % interval {interval or ONE_PART}",
         "bar": [round(v / reach, 4) for v in (pair.mean, low, high)],
     }
 
@@ -237,6 +242,8 @@ def _difference(pair: Pair | None, reach: float, best: bool) -> dict[str, Any]:
 def _difference_note(found: Sequence[Pair], best: Standing | None) -> str:
     if best is None or not found:
         return ""
+    if not any(math.isfinite(p.low) for p in found):
+        return f"Differences are from {best.label}, which was picked as the best on these cases."
     return (
         f"Differences are from {best.label}, on the same folds, with 95 % intervals corrected for"
         " training sets that overlap (Nadeau & Bengio 2003): one by one, not for many comparisons"

@@ -7,6 +7,7 @@ from typing import Any
 
 from psephos.explain.effects import value_text
 from psephos.protocol.evaluation.stability import positions_of
+from psephos.protocol.evaluation.statistics import ONE_PART
 from psephos.protocol.study.folds import FoldModel, read_folds, returned_of
 from psephos.report.panels.missed import class_names
 from psephos.report.panels.verdict import UNSTABLE
@@ -220,6 +221,8 @@ def _model(
         return _nothing("Which columns the models of its folds read was not kept.")
     if not any(folds):
         return _nothing(f"{s.label} reads no column.")
+    if len(folds) == 1:
+        return _nothing(f"How often columns of {s.label} come back: {ONE_PART}.")
     if all(len(own) == len(columns) for own in folds):
         return _nothing(f"{s.label} reads every column every time; there is nothing to compare.")
     times = Counter(j for own in folds for j in own)

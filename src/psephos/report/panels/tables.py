@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psephos.protocol.evaluation.scores import ResultMetric
+from psephos.protocol.evaluation.statistics import ONE_PART, one_part
 from psephos.protocol.running.curve import failed_words
 from psephos.protocol.study.outputs import POOLED_COLUMNS
 from psephos.report.study.folder import Folder
@@ -147,8 +148,10 @@ def curve_section(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
             half = high - price if high == high else 0.0
             place = (one["columns"], one["score"], half, one["knee"])
             lines.setdefault(one["model"], []).append(place)
-        words = f"{small_difference(price)} ({difference(low)} to {difference(high)})"
-        cells = [str(one["k"]), plus_minus(one["score"], one["sd"]), words]
+        words = small_difference(price)
+        words += f" ({difference(low)} to {difference(high)})" if low == low else ""
+        score = plus_minus(one["score"], one["sd"] if one["folds"] > 1 else None)
+        cells = [str(one["k"]), score, words]
         if one["k"] is None:
             cells[::2] = f"all it chose ({count(one['columns'])})", ""
         cells.append(number(one["stability"], 2))
@@ -159,6 +162,11 @@ def curve_section(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
     if not points:
         return {"curve": None}
     return {
-        "curve": {"rows": table, "measure": folder.measure, "failed": failed_words(points)},
+        "curve": {
+            "rows": table,
+            "measure": folder.measure,
+            "failed": failed_words(points),
+            "one": ONE_PART if one_part(folder.rows) else "",
+        },
         "island": {"curve": {"measure": folder.measure, "lines": drawn}} if drawn else {},
     }

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from psephos.protocol.evaluation.scores import ResultMetric
-from psephos.protocol.evaluation.statistics import paired_difference
+from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
@@ -45,7 +45,10 @@ def verdict(
         return ["Every fit failed; the reasons are below."]
     best, opened = choice.best, choice.opened
     words = [_best(folder, rows, best), *(_apart(s) for s in rows if s.drawn and not s.ranked)]
-    if not any(s.columns.mean > 0 and _gain(s, folder) > 0 for s in rows if s.drawn):
+    reading = _reading(rows)
+    if not reading:
+        words.append(_NONE_READS)
+    elif not any(_gain(s, folder) > 0 for s in reading):
         words.append(
             "No model that reads a column did better than a constant prediction, which has "
             f"{'an' if folder.multilabel else 'a'} {folder.measure} of {rate(folder.constant)}."
@@ -96,7 +99,9 @@ def first_sentences(
         f"{s.label} reads {_reads(s)} and reaches a held-out {folder.measure} of"
         f" {rate(s.score)}{_interval(s, measure)}.",
         f"{_against_constant(folder, rows, s, better)}"
-        f"{_against_best(choice, s, found, rows, sure=s.key in better)}.",
+        f"{_against_best(choice, s, found, rows, sure=s.key in better)}."
+        if _reading(rows)
+        else _NONE_READS,
     ]
     if folder.kind == "numbers" and (figures := folder.pooled().get(s.key)):
         low, high = (_text(figures[f"mae_{end}"]) for end in ("low", "high"))
@@ -125,7 +130,7 @@ def _interval(s: Standing, measure: ResultMetric) -> str:
     """Return the corrected resampled t interval of a model's mean over folds, in brackets."""
     own = [f for f in s.fits if measure.name in f.measures]
     if len(own) < 2:
-        return " (one fold gives no interval)"
+        return f" (95 % interval {ONE_PART})"
     values = [f.measures[measure.name] for f in own]
     ratio = sum(f.n_test for f in own) / sum(f.n_train for f in own)
     mean = paired_difference(values, [0.0] * len(values), ratio)
@@ -136,9 +141,16 @@ def _interval(s: Standing, measure: ResultMetric) -> str:
 def _against_constant(
     folder: Folder, rows: Sequence[Standing], s: Standing, better: Collection[str]
 ) -> str:
-    n = sum(one.drawn and one.columns.mean > 0 for one in rows)
-    sure = s.key in better
+    n, sure = len(_reading(rows)), s.key in better
     return f"It is {'' if sure else 'not '}significantly better than {_constant(folder, n, sure)}"
+
+
+def _reading(rows: Sequence[Standing]) -> list[Standing]:
+    """Return the models with figures that read a column."""
+    return [s for s in rows if s.drawn and s.columns.mean > 0]
+
+
+_NONE_READS = "No model reads a column: each predicts the same for every case."
 
 
 def _constant(folder: Folder, n: int, sure: bool, name: str = "") -> str:
@@ -215,7 +227,7 @@ def _smallest(folder: Folder, rows: Sequence[Standing], better: Collection[str])
 
 def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
     """Return which models are better than a constant prediction, corrected for their number."""
-    asked = [s.key for s in rows if s.drawn and s.columns.mean > 0]
+    asked = [s.key for s in _reading(rows)]
     sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
     n = len(asked)
     constant = _constant(folder, n, bool(sure), f"{folder.measure} ")
@@ -284,7 +296,7 @@ def _readable(choice: Opening, opened: Standing, pair: Pair | None, folder: Fold
 
 def _judged(pair: Pair, folder: Folder) -> str:
     if not (math.isfinite(pair.low) and math.isfinite(pair.high)):
-        return f"The difference is {difference(pair.mean, 2)}; one fold gives no interval."
+        return f"The difference is {difference(pair.mean, 2)}, its 95 % interval {ONE_PART}."
     interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}"
     settled = pair.high < 0 or pair.low > 0
     return (
