@@ -8,6 +8,7 @@ import pytest
 
 from psephos import read_table
 from psephos._errors import PsephosError
+from psephos.cli.compare import conclude
 from psephos.protocol import better_than_constant, compare
 from psephos.protocol.evaluation.splits import PROTOCOLS, Protocol, outer_splits
 from psephos.report import summarise
@@ -83,6 +84,30 @@ def test_one_named_part_has_no_interval(file):
     assert [(row["cohort"], row["fold"]) for row in found.results] == [("Ulm", 0)] * 2
     assert np.isnan(found.difference(*MODELS).low)
     assert "one test part" in found.about["protocol"]
+
+
+def test_with_one_part_nothing_is_said_of_spread_and_stability(data, tmp_path, capsys):
+    X, y, site = data
+    found = compare(X, y, ["cart", "sklearn-l1-logistic", "majority"], "demo", n_jobs=1,
+                    leave_out=site == "Ulm", curve=True, out=tmp_path / "s")  # fmt: skip
+    conclude(found, tmp_path / "s", report=True)
+    told = "".join(capsys.readouterr())
+    assert "stability: not available with one test part\n" in told
+    assert "spread and intervals: not available with one test part\n" in told
+    assert "standard error, low, high and stability: not available with one test part" in told
+    page = (tmp_path / "s" / "report.html").read_text("utf-8").partition("<script")[0]
+    assert "(95 % interval not available with one test part)" in page
+    assert page.count("spread, intervals and stability: not available with one test part") == 2
+    assert "Knee: the model's best point; standard error, intervals and stability: not" in page
+    stability = summarise(tmp_path / "s")["island"]["stability"]["models"]
+    assert {one["words"] for key, one in stability.items() if key != "majority"} == {
+        f"In how many folds {key} reads a column: not available with one test part."
+        for key in ("cart", "sklearn-l1-logistic")
+    }
+    for text in (told, page):
+        assert not re.search(
+            r"\bnan\b|smallest|within one standard error|one fold|± 0|– to –|single folds", text
+        )
 
 
 def test_true_rows_of_a_mask_are_the_test_part(data):

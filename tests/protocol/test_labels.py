@@ -550,7 +550,7 @@ def test_the_command(tmp_path, study):
     compared = call("compare", path, "--labels", 3, "--models", "ml-knn,adaboost", "--folds", 2,
                     "--protocol", "demo", "--out", tmp_path / "out", "--n-jobs", 1)  # fmt: skip
     assert compared.exit_code == 0, compared.output
-    assert "av. precision" in compared.output
+    assert "average precision" in compared.output
     assert "adaboost: one model a label, which no model file holds." in compared.output
 
 

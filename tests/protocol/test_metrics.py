@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn import metrics
 
 from psephos._errors import PsephosError
+from psephos.cli.compare import compare as compare_command
 from psephos.protocol import (
     Protocol,
     better_than_constant,
@@ -20,7 +21,7 @@ from psephos.protocol import (
     summary,
 )
 from psephos.protocol.evaluation.number_scores import NumberAnswers
-from psephos.protocol.evaluation.scores import ClassAnswers, metric_named
+from psephos.protocol.evaluation.scores import TABLES, ClassAnswers, display_name, metric_named
 from psephos.protocol.evaluation.statistics import permuted
 from psephos.protocol.running.tasks import _Tried, _winner, cheapest
 from psephos.report.page.summarise import summarise
@@ -168,13 +169,14 @@ def test_a_usual_measure_adds_no_column_and_another_one(by_loss, table):
     assert "f1" in other.frame("pandas").columns
     assert list(by_loss.results[0]) == list(usual.results[0])
     assert set(other.results[0]) - set(usual.results[0]) == {"f1"}
+    assert "threshold" not in usual.frame("pandas").columns
     assert "metric" not in usual.about
     assert "metric" not in usual.about["protocol_settings"]
     assert other.about["metric"]["constant"] == other.summary()[0].score  # always the majority
 
 
 def test_draws_are_chosen_by_it(by_loss):
-    assert "by log loss" in by_loss.about["protocol"]
+    assert "by log-loss in" in by_loss.about["protocol"]
     assert all(row["inner_log_loss"] > 0 for row in by_loss.refits if row["draws"] > 1)
 
 
@@ -197,6 +199,25 @@ def test_the_usual_measure_by_name_is_the_usual_study(table, tmp_path):
     named = compare(*table, MODELS[:2], TINY, metric="balanced accuracy", n_jobs=1, out=tmp_path)
     assert named.results == usual.results
     assert (tmp_path / "journal.jsonl").read_bytes() == before  # nothing was fitted again
+
+
+@pytest.mark.parametrize("kind", ["classes", "labels", "numbers"])
+def test_a_measure_has_one_name_by_which_it_can_be_chosen(kind):
+    for one in (*TABLES[kind], *(TABLES["chosen"] if kind == "classes" else ())):
+        if one.name == "coverage_90":
+            continue
+        for name in (one.name, one.name.replace("_", "-"), one.words, one.words.upper()):
+            assert metric_named(name, kind, ["a", "b"]).name == one.name
+        assert display_name(one.name) == metric_named(one.name, kind).words == one.words
+    assert display_name("sensitivity@0.90") == "sensitivity at 0.9 specificity"
+    assert display_name("cost") == "cost per case"
+    assert display_name("mine:loss") == "mine:loss"
+
+
+def test_the_help_names_measures_as_the_page_does():
+    known = [*TABLES["classes"][1:], *TABLES["chosen"], *TABLES["numbers"][1:-1]]
+    option = next(one for one in compare_command.params if one.name == "metric")
+    assert [one.words for one in known if one.words not in option.help] == []
 
 
 def test_the_page_and_the_terminal_name_it(by_loss, capsys):
@@ -277,6 +298,10 @@ def test_the_cost_is_that_of_answers_at_a_threshold_of_the_training_part(by_cost
         entry = by_fit[row["model"], row["repeat"], row["fold"]]
         assert 0 < entry["threshold"] < 1
         assert row["cost"] == entry["measures"]["cost"]
+        assert row["threshold"] == entry["threshold"]
+    written = pd.read_csv(by_cost.out / "results.csv")
+    assert written["threshold"].tolist() == [row["threshold"] for row in by_cost.results]
+    assert by_cost.frame("pandas")["threshold"].tolist() == written["threshold"].tolist()
     ranked = min(by_cost.summary(), key=lambda one: one.score)
     assert by_cost.pareto()[-1].model == ranked.model
     ill = 25 / 72  # of constant answers calling everybody ill is the best

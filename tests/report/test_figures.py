@@ -3,11 +3,13 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError
-from psephos.protocol import better_than_constant
+from psephos.cli.words import show_summary
+from psephos.protocol import better_than_constant, compare
 from psephos.protocol.evaluation.scores import measures_for
 from psephos.protocol.study.outputs import result_columns
 from psephos.report.page.summarise import summarise
@@ -237,7 +239,7 @@ def test_a_pair_with_one_common_fold_has_no_interval(tmp_path):
     rows = standings(made)
     choice = choose(rows, ["few"])
     found = [m["difference"] for m in summarise(tmp_path)["models"]]
-    assert [(d["text"], d["interval"]) for d in found] == [("the best", ""), ("−0.20", "one fold")]
+    assert [(d["text"], d["interval"]) for d in found] == [("the best", ""), ("−0.20", "–")]
     assert len(set(found[1]["bar"])) == 1
     assert choice.opened.key == "few"
     assert "few failed in 3 of 4 folds" in opened_words(choice)
@@ -281,3 +283,18 @@ def test_of_one_model_nothing_was_selected(tmp_path, also):
     assert "the only model" in words
     assert opened_words(choice) == "one is the only model with figures."
     assert "fewest" not in opened_words(choice)
+
+
+def test_of_constant_columns_the_cause_is_named(tmp_path, capsys):
+    X, y = np.ones((60, 3)), np.arange(60) % 2
+    models = ["cart", "sklearn-l1-logistic", "majority"]
+    found = compare(X, y, models, "demo", n_jobs=1, copies="apart", out=tmp_path / "s")
+    show_summary(found)
+    told = capsys.readouterr().out
+    assert "No model reads a column: each predicts the same for every case." in told
+    assert "smallest" not in told
+    assert "none is ranked" not in told
+    page = summarise(tmp_path / "s")
+    for words in (page["first"], page["verdict"]):
+        assert "No model reads a column: each predicts the same for every case." in words
+        assert not [one for one in words if "constant prediction" in one]

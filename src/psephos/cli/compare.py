@@ -95,10 +95,10 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
 @click.option(
     "--metric",
     metavar="NAME",
-    help="The measure by which settings and models are chosen (capitals do not count, and - is a "
-    "blank): balanced accuracy, accuracy, ROC-AUC, log-loss, average precision, Matthews correlation "
-    "(mcc), F1, Brier score, Hand-Till AUC, sensitivity@0.95 (at 0.95 specificity), of numbers R², "
-    "MAE, RMSE, pinball loss or CRPS (a prediction without a distribution counts as one of that point), or "
+    help="By what settings and models are chosen (capitals do not count, - is a blank): log-loss, "
+    "average precision, Matthews correlation (mcc), F1, Brier score, Hand-Till AUC, ROC-AUC, "
+    "accuracy, sensitivity@0.95 (at 0.95 specificity), of numbers MAE, RMSE, pinball loss "
+    "or CRPS (a prediction without a distribution counts as one of that point), or "
     "module:name of your own function of y_true and y_pred or y_score.  "
     "[default: balanced accuracy, of numbers R²]",
 )

@@ -11,14 +11,11 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from psephos.files.escaping import printable
-
-if TYPE_CHECKING:
-    from psephos._types import JsonObject
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
 _SEVERAL = {"--accept", "--categorical", "--classes", "--drop", "--keep-word", "--missing"}
@@ -152,8 +149,7 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
     """
     import math
 
-    from psephos.protocol.evaluation.statistics import ONE_PART, comparable, one_part
-    from psephos.vote.names import fixed
+    from psephos.protocol.evaluation.statistics import comparable
 
     ranked = {one.model for one in comparable(found.summary())}
     summaries = sorted(
@@ -176,7 +172,7 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
             *(_spread(one.measures[name], 3, sign, kind.text) for name, kind in measures.items()),
             _spread(one.columns_used, 1, sign),
             _known(one.stability.value, 2),
-            fixed(one.n_voters.mean, 1) if one.n_voters.n else "-",
+            _known(one.n_voters.mean, 1),
             *used.get(one.model, ()),
             *([str(one.n_failed or "")] if failed else []),
             " ".join(marks[one.model]),
@@ -185,6 +181,13 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
     ]
     spare = ("voters", "stability", *shown[:0:-1])
     absent = print_table(heads, rows, words=("model", ""), spare=spare)
+    _show_notes(found, summaries, {mark for some in marks.values() for mark in some}, absent)
+
+
+def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list[str]) -> None:
+    """Print what the table of a comparison shows, and what its marks and columns mean."""
+    from psephos.protocol.evaluation.statistics import ONE_PART, one_part
+
     valued = [one for one in summaries if one.measures[one.ranked_by.name].n]
     if all(one.columns_used.mean == 0 for one in summaries):
         show("No model reads a column: each predicts the same for every case.")
@@ -195,13 +198,13 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
             "No model that reads columns is significantly better than a constant prediction "
             "(p > 0.05, corrected for the number of models)."
         )
-    marked = {mark for some in marks.values() for mark in some}
     measure = summaries[0].ranked_by.words if summaries else ""
     for word, meaning in _NOTES:
         heads = [one for one in word.split(", ") if one not in absent]
         if heads and (word in marked or word not in _MARKS):
-            told = ONE_PART if word == "stability" and one_part(found.results) else meaning
-            show(f"{', '.join(heads)}: {told.format(measure=measure)}")
+            if word == "stability" and one_part(found.results):
+                meaning = ONE_PART
+            show(f"{', '.join(heads)}: {meaning.format(measure=measure)}")
 
 
 def _used(found: Any) -> dict[str, list[str]]:
@@ -335,13 +338,13 @@ def show_knees(found: Any) -> None:
     rows = [[one["model"], *(_known(one[name], n) for name, n in shown.items())] for one in knees]
     if rows:
         print_table(["knee of the curve", *shown], rows, words=("knee of the curve",))
+        near = f"of its best score (standard error, low, high and stability: {ONE_PART})"
         show(
-            "knee: the fewest columns, of those that the model ranks first, within one standard "
-            "error of its best; price: by how much its fit on all it chose is better, with a 95 % "
-            "interval (curve.csv has every point)"
+            "knee: the fewest columns, of those that the model ranks first, "
+            f"{near if one_part(found.curve) else 'within one standard error of its best'}; price: "
+            "by how much its fit on all it chose is better, with a 95 % interval (curve.csv has "
+            "every point)"
         )
-    if rows and one_part(found.curve):
-        show(f"standard error, low, high and stability: {ONE_PART}; the knee is the best point")
     drawn = {point["model"] for point in points}
     absent = dict.fromkeys(row["model"] for row in found.curve if row["model"] not in drawn)
     if absent:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from psephos._errors import PsephosError
@@ -13,7 +13,7 @@ from psephos.vote.names import MINUS, class_words, fixed, series
 __all__ = [
     "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "WEIGHTED_SHARE", "Wording",
     "chance", "class_kinds", "class_words", "count", "difference", "number", "of", "plural",
-    "plus_minus", "rate", "series", "small_difference", "span", "threshold_words",
+    "plus_minus", "rate", "series", "small_difference", "span", "spanned", "threshold_words",
 ]  # fmt: skip
 
 
@@ -207,9 +207,16 @@ def threshold_words(t: float) -> str:
     return f"{t:.3f}".removesuffix("0") if abs(round(t, 3) - t) < 1e-9 else f"{t:.7g}"
 
 
-def span(low: float, high: float) -> str:
+def span(low: float, high: float, text: Callable[[float, int], str] = number) -> str:
     """Return '0.50 to 0.79'; nothing where there is no interval."""
-    return f"{rate(low)} to {rate(high)}" if math.isfinite(low) and math.isfinite(high) else ""
+    known = math.isfinite(low) and math.isfinite(high)
+    return f"{text(low, 2)} to {text(high, 2)}" if known else ""
+
+
+def spanned(mean: float, low: float, high: float) -> str:
+    """Return '+0.03 (−0.02 to +0.08)': a difference, and its interval if there is one."""
+    interval = span(low, high, difference)
+    return small_difference(mean) + (f" ({interval})" if interval else "")
 
 
 def of(k: int, n: int, what: str = "") -> str:

@@ -464,10 +464,10 @@ def _word(name: str) -> str:
 
 
 def display_name(name: str) -> str:
-    """Return what a measure of results.csv is called wherever it is shown (`ResultMetric.words`)."""
+    """Return what a measure of results.csv is called wherever it is shown."""
     if name.startswith("sensitivity@"):
         return _at_specificity(name).words
-    every = [cost_metric(1.0), *(one for table in TABLES.values() for one in table)]
+    every = (*sum(TABLES.values(), ()), cost_metric(1.0))
     return next((one.words for one in every if one.name == name), name)
 
 

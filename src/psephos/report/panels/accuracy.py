@@ -12,7 +12,6 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
     count,
-    difference,
     number,
     plural,
     plus_minus,
@@ -70,7 +69,7 @@ def accuracy_section(
     ]
     measures = [one for one in stated if one.name in measured]
     best = choice.best if choice else None
-    judged = {p.key: p for p in found}
+    judged, n = {p.key: p for p in found}, len({f.split for f in folder.fits})
     reach, points = _reach(found), [_point(s, folder, kept) for s in rows if s.drawn]
     return {
         "measure": folder.measure,
@@ -83,7 +82,9 @@ def accuracy_section(
             for s in rows
         ],
         "any_failed": any(s.failed for s in rows),
-        "caption": _caption(len({f.split for s in rows for f in [*s.fits, *s.failed]})),
+        "caption": f"Means over {plural(n, 'fold')}; behind ± one standard deviation"
+        if n > 1
+        else f"Figures of one test part; spread, intervals and stability: {ONE_PART}",
         "measures_note": _measures_note(folder, prior)
         + _not_measured([one.words for one in folder.measures if one.name not in measured]),
         "prior_words": number(prior) if math.isfinite(prior) else "",
@@ -136,30 +137,19 @@ def _ends(folder: Folder, points: Sequence[Point]) -> dict[str, list[float]]:
 
 
 def _chart_note(rows: Sequence[Standing]) -> str:
-    many = any(len(s.fits) > _FOLDS for s in rows)
     line = "The dashed line joins models to which no other is equal on fewer columns. "
+    folds = "small dots are its folds and the bar spans their columns"
+    if any(len(s.fits) > _FOLDS for s in rows):
+        folds = "a bar spans the columns of its folds' models, too many to draw one by one"
     return (
         "Each name is a model's mean over the held-out folds. Filled marks can be read on this"
-        " page; of hollow ones there are answers only. "
-        + (line if any(s.frontier for s in rows if s.drawn) else "")
-        + (
-            "For the model being read, a bar spans the columns of its folds' models, too many to"
-            " draw one by one"
-            if many
-            else "For the model being read, small dots are its folds and the bar spans their"
-            " columns"
-        )
-        + "; the triangle on the axis marks the columns of its fit to all cases."
+        f" page; of hollow ones there are answers only. {line * any(s.frontier for s in rows)}For"
+        f" the model being read, {folds}; the triangle on the axis marks the columns of its fit to"
+        " all cases."
     )
 
 
 # ---------------------------------------------------------------------- the table
-def _caption(n: int) -> str:
-    if n == 1:
-        return f"Figures of one test part; spread, intervals and stability: {ONE_PART}"
-    return f"Means over {plural(n, 'fold')}; behind ± one standard deviation"
-
-
 def _model(
     s: Standing,
     measures: Sequence[ResultMetric],
@@ -229,12 +219,11 @@ def _difference(pair: Pair | None, reach: float, best: bool) -> dict[str, Any]:
                 "whole": "the best" if best else ""}  # fmt: skip
     known = math.isfinite(pair.low)
     low, high = (pair.low, pair.high) if known else (pair.mean, pair.mean)
-    interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}" if known else ""
     return {
         "text": small_difference(pair.mean),
-        "interval": interval,
+        "interval": pair.interval or "–",
         "value": pair.mean,
-        "whole": f"{small_difference(pair.mean)}, 95 % interval {interval or ONE_PART}",
+        "whole": f"{small_difference(pair.mean)}, 95 % interval {pair.interval or ONE_PART}",
         "bar": [round(v / reach, 4) for v in (pair.mean, low, high)],
     }
 
@@ -242,7 +231,7 @@ def _difference(pair: Pair | None, reach: float, best: bool) -> dict[str, Any]:
 def _difference_note(found: Sequence[Pair], best: Standing | None) -> str:
     if best is None or not found:
         return ""
-    if not any(math.isfinite(p.low) for p in found):
+    if not any(p.interval for p in found):
         return f"Differences are from {best.label}, which was picked as the best on these cases."
     return (
         f"Differences are from {best.label}, on the same folds, with 95 % intervals corrected for"

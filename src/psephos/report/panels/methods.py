@@ -434,19 +434,16 @@ def _origin(folder: Folder) -> list[str]:
 def recipes(folder: Folder, rows: Sequence[Standing]) -> list[dict[str, str]]:
     """Return for each model that ran what it was tuned over, and what is to be known of it."""
     models: Mapping[str, Mapping[str, Any]] = folder.about.get("models", {})
-    found: list[dict[str, str]] = []
-    for s in rows:
-        about = models.get(s.key, {})
-        ranges: Mapping[str, str] = about.get("distributions", {})
-        found.append(
-            {
-                "label": s.label,
-                "draws": "–" if s.draws is None else count(s.draws),
-                "ranges": "; ".join(f"{name}: {text}" for name, text in ranges.items()) or "–",
-                "notes": str(about.get("notes") or ""),
-            }
-        )
-    return found
+    drawn = {s.key: models.get(s.key, {}).get("distributions", {}) for s in rows}
+    return [
+        {
+            "label": s.label,
+            "draws": count(s.draws),
+            "ranges": "; ".join(f"{name}: {text}" for name, text in drawn[s.key].items()) or "–",
+            "notes": str(models.get(s.key, {}).get("notes") or ""),
+        }
+        for s in rows
+    ]
 
 
 def _range(values: set[int]) -> str:

@@ -222,7 +222,7 @@ def _model(
     if not any(folds):
         return _nothing(f"{s.label} reads no column.")
     if len(folds) == 1:
-        return _nothing(f"How often columns of {s.label} come back: {ONE_PART}.")
+        return _nothing(f"In how many folds {s.label} reads a column: {ONE_PART}.")
     if all(len(own) == len(columns) for own in folds):
         return _nothing(f"{s.label} reads every column every time; there is nothing to compare.")
     times = Counter(j for own in folds for j in own)

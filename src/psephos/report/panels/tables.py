@@ -10,15 +10,7 @@ from psephos.protocol.running.curve import failed_words
 from psephos.protocol.study.outputs import POOLED_COLUMNS
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Standing
-from psephos.report.words import (
-    MINUS,
-    count,
-    difference,
-    number,
-    plural,
-    plus_minus,
-    small_difference,
-)
+from psephos.report.words import MINUS, count, number, plural, plus_minus, spanned
 
 
 def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
@@ -148,10 +140,8 @@ def curve_section(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
             half = high - price if high == high else 0.0
             place = (one["columns"], one["score"], half, one["knee"])
             lines.setdefault(one["model"], []).append(place)
-        words = small_difference(price)
-        words += f" ({difference(low)} to {difference(high)})" if low == low else ""
         score = plus_minus(one["score"], one["sd"] if one["folds"] > 1 else None)
-        cells = [str(one["k"]), score, words]
+        cells = [str(one["k"]), score, spanned(price, low, high)]
         if one["k"] is None:
             cells[::2] = f"all it chose ({count(one['columns'])})", ""
         cells.append(number(one["stability"], 2))

@@ -94,13 +94,14 @@ def first_sentences(
     """
     if choice is None:
         return []
-    s, measure = choice.opened or choice.best, folder.measures[0]
+    s, measure, reading = choice.opened or choice.best, folder.measures[0], _reading(rows)
+    sure = s.key in better
     words = [
         f"{s.label} reads {_reads(s)} and reaches a held-out {folder.measure} of"
         f" {rate(s.score)}{_interval(s, measure)}.",
-        f"{_against_constant(folder, rows, s, better)}"
-        f"{_against_best(choice, s, found, rows, sure=s.key in better)}."
-        if _reading(rows)
+        f"It is {'' if sure else 'not '}{_against_constant(folder, len(reading), sure)}"
+        f"{_against_best(choice, s, found, rows, sure=sure)}."
+        if reading
         else _NONE_READS,
     ]
     if folder.kind == "numbers" and (figures := folder.pooled().get(s.key)):
@@ -138,13 +139,6 @@ def _interval(s: Standing, measure: ResultMetric) -> str:
     return f" (95 % interval {rate(low)} to {rate(high)})"
 
 
-def _against_constant(
-    folder: Folder, rows: Sequence[Standing], s: Standing, better: Collection[str]
-) -> str:
-    n, sure = len(_reading(rows)), s.key in better
-    return f"It is {'' if sure else 'not '}significantly better than {_constant(folder, n, sure)}"
-
-
 def _reading(rows: Sequence[Standing]) -> list[Standing]:
     """Return the models with figures that read a column."""
     return [s for s in rows if s.drawn and s.columns.mean > 0]
@@ -153,11 +147,10 @@ def _reading(rows: Sequence[Standing]) -> list[Standing]:
 _NONE_READS = "No model reads a column: each predicts the same for every case."
 
 
-def _constant(folder: Folder, n: int, sure: bool, name: str = "") -> str:
+def _against_constant(folder: Folder, n: int, sure: bool, name: str = "") -> str:
     """Return what the constant prediction reaches, and the p-value against it, of `n` models."""
-    corrected = f", corrected for {n} models" if n > 1 else ""
-    value = f"{name}{rate(folder.constant)}"
-    return f"a constant prediction ({value}; p {'≤' if sure else '>'} 0.05{corrected})"
+    p = f"p {'≤' if sure else '>'} 0.05" + (f", corrected for {n} models" if n > 1 else "")
+    return f"significantly better than a constant prediction ({name}{rate(folder.constant)}; {p})"
 
 
 def _against_best(
@@ -169,11 +162,7 @@ def _against_best(
         return f"{' and' if sure else ', though'} the {best.most} of {n} models" if n > 1 else ""
     if pair is None or not s.ranked:
         return ""
-    interval = (
-        f" (95 % interval {difference(pair.low, 2)} to {difference(pair.high, 2)})"
-        if math.isfinite(pair.low) and math.isfinite(pair.high)
-        else ""
-    )
+    interval = f" (95 % interval {pair.interval})" if pair.interval else ""
     return (
         f", and differs by {small_difference(pair.mean)}{interval} from {best.label}, the"
         f" {best.most} of {n}, which reads {_reads(best)}"
@@ -230,15 +219,15 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
     asked = [s.key for s in _reading(rows)]
     sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
     n = len(asked)
-    constant = _constant(folder, n, bool(sure), f"{folder.measure} ")
+    constant = _against_constant(folder, n, bool(sure), f"{folder.measure} ")
     if n == 1:
-        return f"It is {'' if sure else 'not '}significantly better than {constant}."
+        return f"It is {'' if sure else 'not '}{constant}."
     if not sure:
-        return f"None of the {n} models that read columns is significantly better than {constant}."
+        return f"None of the {n} models that read columns is {constant}."
     head = f"Of the {n} models that read columns {len(sure)} {_is(sure)}"
     head = head if others else f"{'Both' if n == 2 else f'All {n}'} models that read columns are"
     rest = f"; {series(others)} {_is(others)} not" if others else ""
-    return f"{head} significantly better than {constant}{rest}."
+    return f"{head} {constant}{rest}."
 
 
 def _is(named: Sequence[str]) -> str:
@@ -295,13 +284,12 @@ def _readable(choice: Opening, opened: Standing, pair: Pair | None, folder: Fold
 
 
 def _judged(pair: Pair, folder: Folder) -> str:
-    if not (math.isfinite(pair.low) and math.isfinite(pair.high)):
+    if not pair.interval:
         return f"The difference is {difference(pair.mean, 2)}, its 95 % interval {ONE_PART}."
-    interval = f"{difference(pair.low, 2)} to {difference(pair.high, 2)}"
     settled = pair.high < 0 or pair.low > 0
     return (
-        f"The difference, {small_difference(pair.mean)} (95 % interval {interval}), is one that"
-        f" {cases_in_groups(folder)} {'can' if settled else 'cannot'} settle."
+        f"The difference, {small_difference(pair.mean)} (95 % interval {pair.interval}), is one"
+        f" that {cases_in_groups(folder)} {'can' if settled else 'cannot'} settle."
     )
 
 

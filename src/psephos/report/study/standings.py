@@ -9,6 +9,7 @@ from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, paired_difference, pareto, summary
 from psephos.protocol.evaluation.statistics import FoldSpread, Summary, comparable
 from psephos.report.study.folder import Fit, Folder
+from psephos.report.words import difference, span
 
 
 @dataclass(frozen=True)
@@ -195,18 +196,18 @@ class Pair:
     low: float
     high: float
 
+    @property
+    def interval(self) -> str:
+        """Return the interval in words; nothing where it is not known."""
+        return span(self.low, self.high, difference)
+
 
 def pairs(rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:
     """Return the difference of every other model from the reference, on the folds both have."""
     if reference is None:
         return []
-    return [
-        pair
-        for s in rows
-        if s.drawn and s.key != reference.key
-        for pair in [_pair(s, reference)]
-        if pair is not None
-    ]
+    found = [_pair(s, reference) for s in rows if s.drawn and s.key != reference.key]
+    return [pair for pair in found if pair is not None]
 
 
 def _pair(s: Standing, reference: Standing) -> Pair | None:
@@ -218,8 +219,6 @@ def _pair(s: Standing, reference: Standing) -> Pair | None:
         return None
     a = [mine[k].measures[measure] for k in shared]
     b = [theirs[k].measures[measure] for k in shared]
-    if len(shared) < 2:
-        return Pair(s.key, s.label, s.ours, s.columns.mean > 0, a[0] - b[0], math.nan, math.nan)
     ratio = sum(mine[k].n_test for k in shared) / sum(mine[k].n_train for k in shared)
     found = paired_difference(a, b, ratio)
     return Pair(s.key, s.label, s.ours, s.columns.mean > 0, found.mean, found.low, found.high)
