@@ -65,7 +65,7 @@ def test_a_measure_is_a_row_of_one_table(call, table, columns, tmp_path, monkeyp
         return float(np.mean((answers.proba[:, 1] - (truth == 1)) ** 2))
 
     row = scores.ResultMetric(
-        "brier", "Brier score", brier, head="Brier", first=True, lower_is_better=True
+        "brier", "Brier score", brier, tabled=True, first=True, lower_is_better=True
     )
     monkeypatch.setitem(scores.TABLES, "classes", (*scores.TABLES["classes"], row))
     out = tmp_path / "out"
@@ -75,7 +75,7 @@ def test_a_measure_is_a_row_of_one_table(call, table, columns, tmp_path, monkeyp
         rows = list(csv.DictReader(file))
     assert {0.0 < float(row["brier"]) < 1.0 for row in rows} == {True}
     heads = next(line for line in result.stdout.splitlines() if line.startswith("model"))
-    assert heads.split()[:5] == ["model", "bal.", "accuracy", "ROC-AUC", "Brier"]
+    assert heads.split()[:6] == ["model", "balanced", "accuracy", "ROC-AUC", "Brier", "score"]
     assert "Brier score" in (out / "report.html").read_text("utf-8")
 
 

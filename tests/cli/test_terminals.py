@@ -311,6 +311,8 @@ def test_a_narrow_terminal_shows_less_and_cuts_nothing():
         assert f"\n{heads}: means over the folds" in text
         assert ("stability: 1 if" in text) == (text == whole)
     assert "ROC-AUC" in narrow
+    assert "balanced accuracy" in narrow
+    assert re.search(r"^ +balanced *\nmodel +accuracy +columns", small, re.MULTILINE)
     assert f"{short}, ROC-AUC: the terminal is narrow)" in " ".join(small.split())
     assert whole.count("0.345 vacuous") == 12
 

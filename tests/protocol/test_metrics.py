@@ -263,8 +263,8 @@ def test_one_standard_error_is_part_of_a_comparison(table, tmp_path):
     splits, tuning = summarise(tmp_path)["methods"][:2]
     assert splits.startswith("Stratified 3-fold cross-validation, repeated 2 times.")
     assert tuning.startswith(
-        "Inside each training part, a random search kept the setting whose models read the fewest "
-        "columns, among those with a mean balanced accuracy over 2 folds within one standard error"
+        "Inside each training part, a random search kept the setting of the fewest columns within "
+        "one standard error of the best mean balanced accuracy over 2 folds of 2 draws a model"
     )
 
 

@@ -117,10 +117,12 @@ def print_table(
             absent.append(head)
             place = cells[0].index(head)
             cells = [row[:place] + row[place + 1 :] for row in cells]
-    sheet = Table(box=None, pad_edge=False)
-    for head in cells[0]:
-        side = "left" if head in words else "right"
-        sheet.add_column(head, justify=side, no_wrap=head != fold, overflow="fold")
+    sheet, names = Table(box=None, pad_edge=False), cells[0]
+    if _width(cells, fold) > room:  # heads on several lines
+        cells = [[head.replace(" ", "\n") for head in names], *cells[1:]]
+    for name, head in zip(names, cells[0], strict=True):
+        side = "left" if name in words else "right"
+        sheet.add_column(head, justify=side, no_wrap=name != fold, overflow="fold")
     for row in cells[1:]:
         sheet.add_row(*row)
     # a line that is too long all the same wraps at the edge, with every letter
@@ -137,7 +139,7 @@ def _width(cells: Sequence[Sequence[str]], fold: str | None) -> int:
     from rich.cells import cell_len
 
     columns = list(zip(*cells, strict=True))
-    widths = [max(map(cell_len, column)) for column in columns]
+    widths = [max(cell_len(one) for cell in c for one in cell.split("\n")) for c in columns]
     folded = [min(w, _FOLDED) if c[0] == fold else w for w, c in zip(widths, columns, strict=True)]
     return sum(folded) + 2 * (len(folded) - 1)
 

@@ -389,14 +389,12 @@ def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     if not draws and not seconds:
         return ["No model that ran was tuned."]
     first = ", the first of them the default setting" if settings.get("defaults_first") else ""
-    mean = f"mean {folder.tuned_by} over {settings['inner_folds']} folds"
-    kept = (
-        "the setting whose models read the fewest columns, among those with a"
-        f" {mean} within one standard error of the best,"
-        if settings.get("select") == "one-se"
-        else f"the setting with the best {mean}"
+    fewest = "of the fewest columns within one standard error of"
+    how = (
+        "Inside each training part, a random search kept the setting"
+        f" {fewest if settings.get('select') == 'one-se' else 'with'} the best mean"
+        f" {folder.tuned_by} over {settings['inner_folds']} folds"
     )
-    how = f"Inside each training part, a random search kept {kept}"
     if seconds:
         return [
             f"{how} of the draws that {seconds:g} s allow{first}: the machine decides how many."

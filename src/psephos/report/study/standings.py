@@ -219,6 +219,6 @@ def _pair(s: Standing, reference: Standing) -> Pair | None:
         return None
     a = [mine[k].measures[measure] for k in shared]
     b = [theirs[k].measures[measure] for k in shared]
-    ratio = sum(mine[k].n_test for k in shared) / sum(mine[k].n_train for k in shared)
+    ratio = sum(mine[k].n_test for k in shared) / max(sum(mine[k].n_train for k in shared), 1)
     found = paired_difference(a, b, ratio)
     return Pair(s.key, s.label, s.ours, s.columns.mean > 0, found.mean, found.low, found.high)
