@@ -119,7 +119,7 @@ def print_table(
             cells = [row[:place] + row[place + 1 :] for row in cells]
     sheet, names = Table(box=None, pad_edge=False), cells[0]
     if _width(cells, fold) > room:  # heads on several lines
-        cells = [[head.replace(" ", "\n") for head in names], *cells[1:]]
+        cells = [[w if w == fold else w.replace(" ", "\n") for w in names], *cells[1:]]
     for name, head in zip(names, cells[0], strict=True):
         side = "left" if name in words else "right"
         sheet.add_column(head, justify=side, no_wrap=name != fold, overflow="fold")
