@@ -111,7 +111,9 @@ def test_a_study_for_a_spreadsheet_has_the_same_report(call, odd, tmp_path):
     from psephos.report.study.answers import held_out_answers
     from psephos.report.study.folder import read_folder
 
-    found = [held_out_answers(read_folder(tmp_path / one), ["adaboost"]) for one in ("plain", "safe")]
+    found = [
+        held_out_answers(read_folder(tmp_path / one), ["adaboost"]) for one in ("plain", "safe")
+    ]
     np.testing.assert_array_equal(found[0].truth, found[1].truth)
     np.testing.assert_array_equal(found[0].chances["adaboost"], found[1].chances["adaboost"])
     assert found[0].known("adaboost").any()

@@ -309,7 +309,8 @@ def _verdict(told: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
     if ranked["value"] is None:
         words.append(f"{asked}: how well it ranks them cannot be said ({ranked['method']}).")
     else:
-        interval = span(*(np.nan if ranked[k] is None else ranked[k] for k in ("low", "high")))
+        low, high = (np.nan if ranked[k] is None else ranked[k] for k in ("low", "high"))
+        interval = span(low, high)
         what = "its area under the ROC curve" if two else f"its {name}"
         level = f" ({100 * about['level']:g} % interval {interval})" if interval else ""
         words.append(f"{asked}: {what} is {chance(ranked['value'])}{level}.")
