@@ -88,6 +88,7 @@ def test_another_study_is_refused_and_nothing_is_touched(folder, table, settings
 
 
 @pytest.mark.filterwarnings("ignore:empty lines are left out:UserWarning")
+@pytest.mark.filterwarnings("ignore:cells that --missing makes missing:UserWarning")
 def test_other_words_for_missing_values_are_another_study(tmp_path):
     """A saved model remembers them: that of another file would read new cases wrongly."""
     rows = [f"{'NA' if i % 7 == 0 else i % 5},{i % 3},{'ab'[i % 2]}" for i in range(30)]
