@@ -33,6 +33,12 @@ def test_a_table_without_a_target(cases, call):
     assert "id       none" in call("table", cases / "t.csv").stdout
 
 
+def test_classes_need_a_target(cases, call):
+    done = call("table", cases / "t.csv", "--classes", "a=b")
+    assert done.exit_code != 0
+    assert "--classes names classes of the target: name it with --target." in done.stderr
+
+
 @pytest.mark.parametrize("turned", [[], ["--transpose"]])
 def test_a_table_with_its_target(cases, call, turned):
     found = call("table", cases / "rows.csv", "--target", "y", "--id", "case", *turned)

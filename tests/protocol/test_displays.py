@@ -82,6 +82,19 @@ def test_the_notebook_shows_a_row_a_model_and_no_markup_of_names(study):
         AccuracyDisplay.from_comparison(Comparison(failed, study.about, None))
 
 
+def test_a_comparison_prints_as_its_table(study):
+    first, heads, *rows, note = str(study).splitlines()
+    assert first.startswith("All ")
+    assert heads.split()[:3] == ["model", "columns", "balanced"]
+    assert [row.split()[0] for row in rows] == ["cart", "majority"]
+    assert len({len(line) for line in (heads, *rows)}) == 1
+    score = np.mean([r["balanced_accuracy"] for r in study.results if r["model"] == "cart"])
+    assert f"{score:.3f} ± " in rows[0]
+    assert note.startswith("* none is better in both accuracy and columns.")
+    failed = [{**row, "status": "error", "error": "no & no"} for row in study.results]
+    assert str(Comparison(failed, study.about, None)).count("\n") == 0
+
+
 def test_the_pictures_have_their_tables(study):
     pytest.importorskip("matplotlib", reason="needs matplotlib (extra 'plot')").use("Agg")
     axes = AccuracyDisplay.from_comparison(study).plot()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from psephos._errors import Complaints
+from psephos._errors import Complaints, PsephosError
 from psephos.cli.cautions import options_of, read_whole
 from psephos.cli.options import partial_options, table_options
 from psephos.cli.words import repeated, show
@@ -43,6 +43,8 @@ def table(context: click.Context, **_: object) -> None:
         data = read_whole(path, roles, "compare")
         show(data.contents())
     else:
+        if roles["classes"]:
+            raise PsephosError("--classes names classes of the target: name it with --target.")
         how = Reading(**{name: roles[name] for name in Reading.__annotations__ if name in roles})
         form = [roles[name] for name in ("missing", "decimal", "thousands", "keep_word")]
         of_columns = {name: roles[name] for name in ("group", "drop", "categorical")}

@@ -36,7 +36,7 @@ from psephos.vote.frames import frame_of
 from psephos.vote.names import MINUS, fixed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The results of a comparison.
 
@@ -123,8 +123,12 @@ class Comparison:
         columns = {c: [row.get(c) for row in self.results] for c in names}
         return frame_of(columns, backend)
 
+    def __repr__(self) -> str:
+        """Return how the run ended, and the models as a table, the most accurate first."""
+        return comparison_text(self)
+
     def _repr_html_(self) -> str:
-        """Return the models as a table of a notebook, the most accurate first."""
+        """Return the same as a table of a notebook."""
         return comparison_html(self)
 
     def summary(self) -> list[Summary]:
@@ -408,17 +412,32 @@ class StabilityDisplay(Display):
 _CELL = "padding:2px 10px 2px 0;text-align:left"
 
 
-def comparison_html(comparison: Any) -> str:
-    """Return how the run ended, and a row a model: columns, accuracy, difference from the best."""
+def comparison_text(comparison: Comparison) -> str:
+    """Return how the run ended, and a row a model, as lines of text."""
+    words = comparison.words()
+    lines = [words[0].upper() + words[1:]]
+    if any(row["status"] == "ok" for row in comparison.results):
+        cells = _cells(comparison)
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        pairs = [[*zip(row, widths, strict=True)] for row in cells]
+        lines += ["  ".join([f"{w:{n}}" if k == 0 else f"{w:>{n}}" for k, (w, n) in enumerate(row)])
+                  for row in pairs]  # fmt: skip
+        lines.append(_note(comparison))
+    return "\n".join(lines)
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Return how the run ended, and a row a model, as a table of a notebook."""
     words = comparison.words()
     parts = [f"<p><b>{escape(words[0].upper() + words[1:])}</b></p>"]
     if any(row["status"] == "ok" for row in comparison.results):
-        display = AccuracyDisplay.from_comparison(comparison)
-        parts += [_table(display, comparison), f"<p>{escape(_note(comparison))}</p>"]
+        parts += [_table(_cells(comparison)), f"<p>{escape(_note(comparison))}</p>"]
     return f"<div>{''.join(parts)}</div>"
 
 
-def _table(display: AccuracyDisplay, comparison: Any) -> str:
+def _cells(comparison: Comparison) -> list[tuple[str, ...]]:
+    """Return the names of the columns, and a row a model: accuracy, difference from the best."""
+    display = AccuracyDisplay.from_comparison(comparison)
     table = display.table()
     stable = {one.model: one.stability.value for one in comparison.summary()}
     rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
@@ -439,6 +458,11 @@ def _table(display: AccuracyDisplay, comparison: Any) -> str:
         )
         for row in rows
     ]
+    return [heads, *body]
+
+
+def _table(cells: list[tuple[str, ...]]) -> str:
+    heads, *body = cells
     head = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in heads)
     lines = "".join(
         "<tr>" + "".join(f'<td style="{_CELL}">{escape(one)}</td>' for one in row) + "</tr>"
@@ -447,7 +471,7 @@ def _table(display: AccuracyDisplay, comparison: Any) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _note(comparison: Any) -> str:
+def _note(comparison: Comparison) -> str:
     words = "* none is better in both accuracy and columns. Mean ± standard deviation over folds."
     found = comparison.selected()
     if found is None:
