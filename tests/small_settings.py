@@ -155,7 +155,6 @@ def _c45() -> dict[str, Any]:
         "c45-unpruned": C45Classifier(pruning=None),
         "c45-of-three": C45Classifier(3),
         "c45-release-8": C45Classifier(release="c45"),
-        "c45-groups": C45Classifier(release="c45", criterion="gain", group_values=True),
     }
 
 

@@ -140,7 +140,6 @@ BAD = {
     "confidence": [0, 1, -0.25, np.nan, "0.25", None, True],
     "pruning": ["reduced", 0, True],
     "release": ["c50", 8, None],
-    "group_values": [0, "yes", None],
     "cp": [-0.01, np.nan, np.inf, "0.01", None, True],
     "max_competitors": [-1, 2.5, "4", None, True],
     "max_surrogates": [-1, 2.5, "5", None, True],

@@ -18,7 +18,7 @@ from psephos._errors import ModelFileError
 
 CASES = 25  # for each of the models below; 20,000 over all models by benchmarks/robustness/fuzz.py
 KINDS = [
-    ("samba", "gaps"), ("adaboost", "frame"), ("c45-groups", "frame"), ("cart", "gaps"),
+    ("samba", "gaps"), ("adaboost", "frame"), ("c45-release-8", "frame"), ("cart", "gaps"),
     ("swag-c45", "two"), ("proset-batches", "gaps"), ("newton-numbers-hist", "two"),
     ("forest-entropy", "three"),
 ]  # fmt: skip

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos import PsephosError
 from psephos.trees.c45 import C45Options, c45_text, grow_c45
 
 _SPEC = importlib.util.spec_from_file_location("c45_twin", Path(__file__).with_name("c45_twin.py"))
@@ -66,12 +65,12 @@ def test_tree_is_the_twins(table, options):
 
 
 @settings(max_examples=40)
-@given(tables(), st.sampled_from(RELEASES), st.booleans(), st.booleans())
-def test_weight_two_is_the_row_twice(table, release, by_gain, grouped):
+@given(tables(), st.sampled_from(RELEASES), st.booleans())
+def test_weight_two_is_the_row_twice(table, release, by_gain):
     X, y, _, k, n_codes = table
     copies = np.random.default_rng(len(y)).integers(1, 4, len(y))
     twice = np.repeat(np.arange(len(y)), copies)
-    options = C45Options(release=release, by_gain=by_gain, grouped=grouped and release == "c45")
+    options = C45Options(release=release, by_gain=by_gain)
     one = grow_c45(X, y, copies * 1.0, k, n_codes, options)
     many = grow_c45(X[twice], y[twice], np.ones(len(twice)), k, n_codes, options)
     assert_array_equal(one.column, many.column)
@@ -80,12 +79,10 @@ def test_weight_two_is_the_row_twice(table, release, by_gain, grouped):
 
 
 @settings(max_examples=90)
-@given(tables(), st.sampled_from([*RELEASES, "groups"]))
+@given(tables(), st.sampled_from(RELEASES))
 def test_tree_is_sound(table, release):
     X, y, w, k, n_codes = table
     options = C45Options(release=release)
-    if release == "groups":
-        options = C45Options(release="c45", grouped=True)
     tree = grow_c45(X, y, w, k, n_codes, options)
     assert_allclose(tree.counts[0], np.bincount(y, w, k))
     assert_allclose(tree.value.sum(axis=1), 1)
@@ -97,46 +94,12 @@ def test_tree_is_sound(table, release):
         assert (tree.counts[children].sum(axis=1) >= 2 - 1e-5).sum() >= (release == "j48")
 
 
-def table_of_groups(seed=0, n=300):
-    """Nine categories that stand for two, and one without rows."""
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 9, n).astype(float)
-    y = np.where(rng.random(n) < 0.1, codes % 3 > 0, codes % 3 == 0).astype(np.intp)
-    return np.column_stack([codes, rng.standard_normal(n)]), y
-
-
-def test_value_groups():
-    X, y = table_of_groups()
-    options = C45Options(release="c45", grouped=True)
-    tree = grow_c45(X, y, np.ones(len(y)), 2, {0: 10}, options)
-    assert tree.column[0] == 0
-    branch = tree.code_branch[tree.code_ptr[0] : tree.code_ptr[1]]
-    assert_array_equal(branch, [0, 1, 1, 0, 1, 1, 0, 1, 1, -1])
-    words = (["kind", "size"], {0: list("abcdefghij")}, ["no", "yes"])
-    lines = c45_text(tree, *words).splitlines()
-    assert lines[0].startswith("kind in {a, d, g}: yes (")
-    assert any(line.startswith("kind in {b, c, e, f, h, i}") for line in lines)
-    plain = grow_c45(X, y, np.ones(len(y)), 2, {0: 10}, C45Options(release="c45"))
-    assert plain.n_children[0] == 10
-    assert tree.n_leaves < plain.n_leaves
-
-
-def test_too_many_categories_to_group():
-    X, y = table_of_groups()
-    options = C45Options(release="c45", grouped=True)
-    with pytest.raises(PsephosError, match="column 0 has 2001 categories: group_values"):
-        grow_c45(X, y, np.ones(len(y)), 2, {0: 2001}, options)
-    assert grow_c45(X, y, np.ones(len(y)), 2, {0: 2001}, options, [0]).n_children[0] == 2
-
-
 @settings(max_examples=40)
-@given(tables(), st.sampled_from([*RELEASES, "groups"]))
+@given(tables(), st.sampled_from(RELEASES))
 def test_codes_nobody_declared_are_those_of_the_rows(table, release):
     """Empty codes between the others change nothing but their names."""
     X, y, w, k, n_codes = table
-    options = C45Options(release="c45" if release == "groups" else release)
-    if release == "groups":
-        options = C45Options(release="c45", grouped=True)
+    options = C45Options(release=release)
     apart, dense, sizes = X.copy(), X.copy(), {}
     for j in n_codes:
         held = np.unique(X[~np.isnan(X[:, j]), j])

@@ -11,10 +11,8 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
 from psephos.kernels.numerics.ordering import sort_rows
-from psephos.kernels.sorted_trees.c45_groups import groups_for
-from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, GROUPED, Nodes, grow
+from psephos.kernels.sorted_trees.c45_grow import Nodes, grow
 from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reached
 from psephos.kernels.sorted_trees.c45_worth import TIE, C45Growth, counts_for
 from psephos.runtime.jit import frozen
@@ -25,7 +23,6 @@ _Floats = NDArray[np.float64]
 _special: Any = scipy.special  # its types say less than they promise
 _ROUNDING = 1e-10  # release 8 compares numbers as they are; ours must not go by rounding
 _TABLED = 1 << 16  # whole numbers whose x log2 x is kept
-_GROUPED = 2000  # categories of which all pairs are compared
 _DEVIATES = (
     (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0),
     (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0),
@@ -42,7 +39,6 @@ class C45Options:
     # {'j48', 'c45'}; the program whose behaviour is meant: Weka's J48, or C4.5 release 8
     release: str = "j48"
     by_gain: bool = False  # splits are compared by their gain, not by the gain ratio
-    grouped: bool = False  # one branch for each group of categories
     gap: float = 0.0  # values that differ by no more than this are not cut apart
 
     def limit(self) -> Limit:
@@ -75,7 +71,6 @@ class C45Table:
         weight: _Floats,
         n_classes: int,
         n_codes: Mapping[int, int],
-        options: C45Options,
         found: Collection[int],
     ) -> Self:
         """Return the table that `grow_c45` is given."""
@@ -88,7 +83,6 @@ class C45Table:
                 X = X.copy() if np.shares_memory(X, values) else X
                 X[j] = np.where(np.isnan(X[j]), np.nan, np.searchsorted(held, X[j]))
                 kept[j] = held
-        _refuse_many(kept, options)
         return cls(frozen(X), y, weight, n_classes, n_codes, kept, float(weight.sum()))
 
 
@@ -112,21 +106,11 @@ def grow_c45(
     n_codes : codes of each column of categories, declared: a code without rows is an empty branch
     found : columns whose codes nobody declared: there a code without rows is no code
     """
-    data = C45Table.of(values, y, weight, n_classes, n_codes, options, found)
+    data = C45Table.of(values, y, weight, n_classes, n_codes, found)
     nodes = grown(data, options)
     if options.pruning:
         prune(data.X, data.y, data.weight, nodes, options.limit())
     return as_tree(nodes, data, options)
-
-
-def _refuse_many(kept: Mapping[int, NDArray[np.intp]], options: C45Options) -> None:
-    """Raise a sentence if a column has too many categories to be grouped."""
-    for j, held in kept.items():
-        if options.grouped and len(held) > _GROUPED:
-            raise PsephosError(
-                f"column {j} has {len(held)} categories: group_values compares all pairs of them, "
-                f"up to {_GROUPED}; unite the rare ones, or leave the column out."
-            )
 
 
 def grown(data: C45Table, options: C45Options) -> Nodes:
@@ -147,13 +131,22 @@ def grown(data: C45Table, options: C45Options) -> Nodes:
     old = options.release == "c45"
     rule = C45Growth(
         n_classes, float(options.least), _ROUNDING if old else TIE, old, data.total,
-        options.by_gain, options.grouped, float(options.gap),
+        options.by_gain, float(options.gap),
     )  # fmt: skip
     most = max(int(codes.max(initial=0)), 1)
     nodes = grow(
-        X, data.y, data.weight, codes, at, order, known, listed, rule, table,
-        counts_for(most, n_classes), groups_for(most, n_classes) if options.grouped else None,
-    )  # fmt: skip
+        X,
+        data.y,
+        data.weight,
+        codes,
+        at,
+        order,
+        known,
+        listed,
+        rule,
+        table,
+        counts_for(most, n_classes),
+    )
     collapse(nodes, old)
     return nodes
 
@@ -161,10 +154,10 @@ def grown(data: C45Table, options: C45Options) -> Nodes:
 def as_tree(nodes: Nodes, data: C45Table, options: C45Options) -> Tree:
     """Return the nodes that are still reached as a `Tree`."""
     old, child = reached(nodes)
-    arrays: list[Any] = [array[old] for array in nodes[:-1]]
-    nodes = Nodes(*arrays, groups=nodes.groups)._replace(child=child)
+    arrays: list[Any] = [array[old] for array in nodes]
+    nodes = Nodes(*arrays)._replace(child=child)
     inner = nodes.n_children > 0
-    numeric = nodes.code == CUT
+    numeric = ~np.isnan(nodes.threshold)
     sets = [_branches(nodes, int(i), data) for i in np.flatnonzero(inner & ~numeric)]
     size = np.zeros(len(inner), np.intp)
     size[inner & ~numeric] = [len(s) for s in sets]
@@ -198,15 +191,9 @@ def _thresholds(nodes: Nodes, cuts: NDArray[np.bool_], data: C45Table) -> _Float
 
 def _branches(nodes: Nodes, node: int, data: C45Table) -> NDArray[np.intp]:
     """Return the branch of every code of a node's column, -1 for a code that has none."""
-    column, code = int(nodes.column[node]), int(nodes.code[node])
-    held = data.kept[column]
-    branch = np.arange(len(held), dtype=np.intp)
-    if code <= GROUPED:
-        branch = nodes.groups[GROUPED - code :][: len(held)].astype(np.intp)
-    elif code != ALL_CODES:
-        branch = (branch != code).astype(np.intp)
+    column = int(nodes.column[node])
     out = np.full(data.n_codes[column], -1, np.intp)
-    out[held] = branch
+    out[data.kept[column]] = np.arange(len(data.kept[column]))
     return out
 
 

@@ -10,8 +10,7 @@ from scipy.stats import norm
 
 from psephos.kernels.numerics.ordering import sort_rows
 from psephos.kernels.sorted_trees import c45_grow, c45_prune
-from psephos.kernels.sorted_trees.c45_groups import Groups, group_codes
-from psephos.kernels.sorted_trees.c45_grow import ALL_CODES, CUT, Nodes, grow
+from psephos.kernels.sorted_trees.c45_grow import Nodes, grow
 from psephos.kernels.sorted_trees.c45_prune import (
     Limit,
     added_errors,
@@ -37,7 +36,7 @@ def called(kernel):
 
 
 best_cut, code_worth = called(best_cut), called(code_worth)
-group_codes, x_log2_x, pessimistic = called(group_codes), called(x_log2_x), called(pessimistic)
+x_log2_x, pessimistic = called(x_log2_x), called(pessimistic)
 J48 = Limit(0.25, float(norm.ppf(0.75)), False)
 OLD = Limit(0.25, 0.6925, True)
 NONE = np.empty(0)
@@ -152,75 +151,6 @@ def test_codes():
     assert not code_worth(met, 10.0, rule(least=4.0), NONE, c)[0]
 
 
-def groups_by_hand(bags, weight, least):
-    """Return the groups of codes, as the chapter describes it; all is added up anew each time."""
-
-    def worth(parts):
-        sizes = [bag.sum() for _, bag in parts]
-        whole = sum(bag for _, bag in parts)
-        inside = sum(bag.sum() * entropy(bag) for _, bag in parts)
-        info = entropy([*sizes, weight - sum(sizes)])
-        gain = (whole.sum() * entropy(whole) - inside) / weight
-        return gain, gain / info if info > 1e-3 else -1.0
-
-    def heavy(parts):
-        return sum(bag.sum() >= least for _, bag in parts)
-
-    def united(parts, i, j):
-        one = sorted(parts[i][0] + parts[j][0]), parts[i][1] + parts[j][1]
-        return sorted([one, *(part for at, part in enumerate(parts) if at not in (i, j))], key=str)
-
-    parts = [([code], bag) for code, bag in enumerate(bags) if bag.sum() > 0]
-    for a in range(len(bags[0])):
-        pure = [part for part in parts if part[1][a] == part[1].sum()]
-        if pure:
-            codes = sorted(code for part in pure for code in part[0])
-            parts = [part for part in parts if part[1][a] != part[1].sum()]
-            parts.append((codes, sum(bag for _, bag in pure)))
-    enough = worth(parts)[0] / 2
-    while len(parts) > 2:
-        now = worth(parts)[1] if heavy(parts) >= 2 else -np.inf
-        tries = [united(parts, i, j) for i in range(len(parts)) for j in range(i)]
-        tries = [
-            t for t in tries
-            if worth(t)[0] >= enough - 1e-12 and (heavy(parts) < 2 or heavy(t) >= 2)
-        ]  # fmt: skip
-        best = max(tries, key=lambda t: worth(t)[1], default=None)
-        if best is None or worth(best)[1] <= now + 1e-10:
-            break
-        parts = best
-    return sorted(codes for codes, _ in parts), *worth(parts), heavy(parts) >= 2
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(1, 7))
-def test_groups_are_those_by_hand(seed, k, n_codes):
-    rng = np.random.default_rng(seed)
-    bags = rng.integers(0, 7, (n_codes, k)) * rng.integers(0, 2, (n_codes, 1)) * 1.0
-    bags += 0.01 * rng.random((n_codes, k)) * (bags > 0)  # no ties
-    weight, least = bags.sum() + 1.5, 2.0
-    c = counts(n_codes, k)
-    c.bag[:], c.weight[:], c.total[:] = bags, bags.sum(axis=1), bags.sum(axis=0)
-    met = rng.permutation(np.flatnonzero(c.weight))
-    if len(met) == 0:
-        return
-    c.seen[: len(met)] = met
-    size = max(n_codes, k)
-    g = Groups(
-        np.empty(n_codes, np.int64), np.empty((n_codes, k)), np.empty(n_codes),
-        np.empty((n_codes, n_codes)), np.empty((n_codes, n_codes)), np.empty(size, np.int64),
-    )  # fmt: skip
-    r = rule(k, least, old=True)._replace(tolerance=1e-10, grouped=True)
-    valid, gain, ratio, number = group_codes(len(met), weight, r, NONE, c, g)
-    found = [np.flatnonzero(g.of == b).tolist() for b in range(number)]
-    expected, by_gain, by_ratio, reasonable = groups_by_hand(bags, weight, least)
-    assert found == expected
-    assert valid == reasonable
-    assert_allclose(gain, by_gain, atol=1e-9)
-    assert_allclose(ratio, by_ratio, atol=1e-9)
-    assert_array_equal(np.flatnonzero(g.of < 0), np.flatnonzero(bags.sum(axis=1) == 0))
-
-
 def tree_of(X, y, n_codes, r, w=None):
     w = np.ones(len(y)) if w is None else w
     X = frozen(np.asarray(X, float).T)
@@ -232,7 +162,7 @@ def tree_of(X, y, n_codes, r, w=None):
     return (
         X,
         w,
-        grow(X, y, w, n_codes, at, order, known, listed, r, NONE, c, None),
+        grow(X, y, w, n_codes, at, order, known, listed, r, NONE, c),
     )
 
 
@@ -248,7 +178,7 @@ def test_missing_rows_are_divided():
     X, y = spread_rows()
     r = rule(least=1.0)
     _, _, nodes = tree_of(X[:, :1], y, np.array([3]), r)
-    assert nodes.code[0] == ALL_CODES
+    assert np.isnan(nodes.threshold[0])
     assert_array_equal(nodes.n_children, [3, 0, 0, 0])
     assert_allclose(nodes.counts[1:], [[4.4, 0.4], [3.6, 3.6], [0, 0]])
     assert_allclose(nodes.share[1:], [0.4, 0.6, 0])
@@ -259,7 +189,6 @@ def test_a_threshold_is_the_middle_of_two_values():
     X = np.array([0.0, 0, 1, 1, 8, 8, 9, 9, 4])[:, None]
     y, r = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1]), rule(least=1.0)
     _, _, nodes = tree_of(X, y, np.zeros(1, np.int64), r)
-    assert nodes.code[0] == CUT
     assert nodes.threshold[0] == 2.5
 
 

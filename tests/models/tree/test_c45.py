@@ -100,15 +100,6 @@ def test_file_keeps_the_tree(tmp_path):
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-def test_value_groups_are_an_option_of_release_8():
-    X, y = frame()
-    with pytest.raises(PsephosError, match="group_values is an option of release='c45'"):
-        C45Classifier(group_values=True).fit(X, y)
-    model = C45Classifier(release="c45", group_values=True).fit(X, y)
-    assert model.score(X, y) == 1.0
-    assert "kind = a" in model.export_text()
-
-
 def softened(model, width):
     """Return a fitted model with the soft thresholds that a file of an earlier version may have."""
     voters = model.vote_.voters
@@ -153,7 +144,7 @@ def test_what_was_removed_is_an_unknown_parameter_and_no_hindrance_to_files(tmp_
             content = new.read(one)
             if one == "manifest.json":
                 manifest = json.loads(content)
-                manifest["params"] |= {"n_windows": 3, "laplace": True, "collapse": True}
+                manifest["params"] |= {"n_windows": 3, "laplace": True, "group_values": False}
                 del manifest["checksum"]
                 manifest["checksum"] = _digest(_canonical(manifest))
                 content = json.dumps(manifest)

@@ -12,35 +12,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.sorted_trees.c45_groups import group_codes
 from psephos.kernels.sorted_trees.c45_worth import TIE, at_least, best_cut, code_worth
 from psephos.runtime.jit import jit
 
-__all__ = ["ALL_CODES", "CUT", "GROUPED", "Nodes", "grow", "longer", "total_of"]
+__all__ = ["Nodes", "grow", "longer", "total_of"]
 
-# `code` of a node that compares numbers, or has one branch for each code; and GROUPED less the
-# place in `groups` where the branches of its codes begin.
-CUT, ALL_CODES, GROUPED = -1, -2, -3
 _EPSILON = 1e-3
-_NODES, _GROUPS, _WAITING, _ARENA = 1, 2, 3, 4  # what is too short
+_NODES, _WAITING, _ARENA = 1, 2, 3  # what is too short
 
 
 class Nodes(NamedTuple):
     """The nodes of a tree; those of a leaf have no child and column -1.
 
-    `groups` is not by node: branches of codes, -1 for a code that the node did not hold.
+    The threshold is NaN in a node that has a branch for each code.
     """
 
     child: NDArray[np.int64]
     n_children: NDArray[np.int64]
     column: NDArray[np.int64]
     threshold: NDArray[np.float64]
-    code: NDArray[np.int64]
     share: NDArray[np.float64]
     gain: NDArray[np.float64]
     n_rows: NDArray[np.int64]
     counts: NDArray[np.float64]
-    groups: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 class Workspace(NamedTuple):
@@ -49,8 +43,8 @@ class Workspace(NamedTuple):
     The lists are in `arena`: row 0 all rows, row 1 + f those of numeric column f; the first entry
     of a list is its length. `weights` holds the weights of the rows of list 0. By row: weights in
     this node, the branch, one to copy with. By column: gain, ratio, validity, where, whether the
-    column was tested above. Then the groups, the nodes that wait with the start of their lists,
-    the parents (release 8 only), and two by branch.
+    column was tested above. Then the nodes that wait with the start of their lists, the parents
+    (release 8 only), and two by branch.
     """
 
     arena: NDArray[np.int32]
@@ -63,7 +57,6 @@ class Workspace(NamedTuple):
     valid: NDArray[np.bool_]
     where: NDArray[np.int64]
     tested: NDArray[np.bool_]
-    groups: NDArray[np.int64]
     waiting: NDArray[np.int64]
     start: NDArray[np.int64]
     up: NDArray[np.int64]
@@ -84,16 +77,15 @@ def _begin(y, weight, order, known, p, rule, widest):
     n, q, size = len(y), len(known), 256
     nodes = Nodes(
         np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, -1, np.int64),
-        np.full(size, np.nan), np.full(size, CUT, np.int64), np.ones(size), np.zeros(size),
-        np.zeros(size, np.int64), np.zeros((size, rule.n_classes)),
+        np.full(size, np.nan), np.ones(size), np.zeros(size), np.zeros(size, np.int64),
+        np.zeros((size, rule.n_classes)),
     )  # fmt: skip
     room = Workspace(
         np.empty((q + 1, 2 * n + 8), np.int32), np.empty(2 * n + 8), np.zeros(n),
         np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(p), np.zeros(p),
         np.zeros(p, np.bool_), np.zeros(p, np.int64), np.zeros(p, np.bool_),
-        np.empty(64, np.int64), np.zeros(64, np.int64), np.zeros(64, np.int64),
-        np.zeros(size, np.int64), np.empty(widest, np.int64),
-        np.empty(widest, np.int64),
+        np.zeros(64, np.int64), np.zeros(64, np.int64), np.zeros(size, np.int64),
+        np.empty(widest, np.int64), np.empty(widest, np.int64),
     )  # fmt: skip
     nodes.counts[0] = np.bincount(y, weight, rule.n_classes)
     nodes.n_rows[0] = n
@@ -106,15 +98,15 @@ def _begin(y, weight, order, known, p, rule, widest):
 def _more(nodes, room, short, need):
     """Return (nodes, room) with more of what was short."""
     if short == _NODES:
-        rests = (0, 0, -1, np.nan, CUT, 1.0, 0.0, 0, 0.0)
-        more: Any = [longer(a, need, rest) for a, rest in zip(nodes[:-1], rests, strict=True)]
+        rests = (0, 0, -1, np.nan, 1.0, 0.0, 0, 0.0)
+        more: Any = [longer(a, need, rest) for a, rest in zip(nodes, rests, strict=True)]
         nodes = Nodes(*more)
     if short == _ARENA:
         size = max(2 * room.arena.shape[1], need)
         arena = np.empty((len(room.arena), size), np.int32)
         arena[:, : room.arena.shape[1]] = room.arena
         return nodes, room._replace(arena=arena, weights=longer(room.weights, size))
-    names = {_NODES: ("up",), _GROUPS: ("groups",), _WAITING: ("waiting", "start")}[short]
+    names = {_NODES: ("up",), _WAITING: ("waiting", "start")}[short]
     return nodes, room._replace(**{name: longer(getattr(room, name), need) for name in names})
 
 
@@ -195,7 +187,7 @@ def _choose(gain, ratio, valid, listed, rule):
     return chosen
 
 
-def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
+def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c):
     """Return the nodes of the grown tree.
 
     Parameters
@@ -208,31 +200,29 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g):
         have one
     listed : (p,) bool; columns whose gain counts in the average
     rule, table : C45Growth, (r,) float64; see `kernels.sorted_trees.c45_worth`
-    c, g : Counts, Groups or None; scratch for the largest number of codes; None unless
-        ``rule.grouped``: numba leaves out what would not be run
+    c : Counts; scratch for the largest number of codes
     """
     widest = max(2, int(n_codes.max(initial=0)))
     nodes, room = _begin(y, weight, order, known, len(X), rule, widest)
-    state = np.array([_may_split(nodes.counts[0], rule), 1, 0, 0])
-    parts = (X, y, weight, n_codes, at, order, known, listed, rule, table, c, g)
+    state = np.array([_may_split(nodes.counts[0], rule), 1, 0])
+    parts = (X, y, weight, n_codes, at, listed, rule, table, c)
     while short := _grow(*parts, nodes, room, state):
-        nodes, room = _more(nodes, room, short, int(state[3]))
-    _, used, n_groups, _ = state
-    whole: Any = [a[:used].copy() for a in nodes[:-1]]
-    return Nodes(*whole, groups=room.groups[:n_groups].copy())
+        nodes, room = _more(nodes, room, short, int(state[2]))
+    whole: Any = [a[: state[1]].copy() for a in nodes]
+    return Nodes(*whole)
 
 
 @jit
-def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, nodes, room, state):
+def _grow(X, y, weight, n_codes, at, listed, rule, table, c, nodes, room, state):
     """Grow on until the tree is whole (0), or return what is too short for the next node.
 
-    ``state[:3]`` is how many nodes wait, nodes and groups are in use; ``state[3]`` how long it is
-    to be. A node for which something is short is as if it had not been looked at.
+    ``state[:2]`` is how many nodes wait and are in use; ``state[2]`` how long it is to be. A node
+    for which something is short is as if it had not been looked at.
     """
     p, k = len(X), rule.n_classes
-    arena, weights, w, branch, scratch, gain, ratio, valid, where, tested, groups = room[:11]
-    waiting, start, up, slot, place = room[11:]
-    n_waiting, used, n_groups = state[0], state[1], state[2]
+    arena, weights, w, branch, scratch, gain, ratio, valid, where, tested = room[:10]
+    waiting, start, up, slot, place = room[10:]
+    n_waiting, used = state[0], state[1]
     short = np.int64(0)
     while n_waiting > 0:
         node, s = waiting[n_waiting - 1], start[n_waiting - 1]
@@ -243,7 +233,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             w[rows[i]] = weights[s + 1 + i]
             total += weights[s + 1 + i]
             n_all += weight[rows[i]]
-        if rule.old and not rule.grouped:
+        if rule.old:
             for j in range(p):
                 tested[j] = False
             above = node
@@ -257,13 +247,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
                 continue
             if n_codes[j] > 0:
                 met = _count_codes(rows, m, X[j], y, w, c)
-                if rule.grouped:
-                    if g is not None:
-                        valid[j], gain[j], ratio[j], where[j] = group_codes(
-                            met, total, rule, table, c, g
-                        )
-                else:
-                    valid[j], gain[j], ratio[j] = code_worth(met, total, rule, table, c)
+                valid[j], gain[j], ratio[j] = code_worth(met, total, rule, table, c)
                 _forget_codes(met, c)
             else:
                 f = at[j]
@@ -288,12 +272,9 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             n_waiting -= 1
             continue
         # ------------------------------------------------------------ the rule
-        column, code, cut = X[chosen], np.int64(CUT), np.nan
-        children, n_grouped = np.int64(2), np.int64(0)
-        if g is not None and n_codes[chosen] > 0:
-            children, code, n_grouped = where[chosen], GROUPED - n_groups, n_codes[chosen]
-        elif n_codes[chosen] > 0:
-            children, code = n_codes[chosen], np.int64(ALL_CODES)
+        column, cut, children = X[chosen], np.nan, np.int64(2)
+        if n_codes[chosen] > 0:
+            children = n_codes[chosen]
         else:
             f, i = at[chosen], where[chosen]
             below = column[arena[1 + f, s + 1 + i]]
@@ -302,24 +283,15 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             if not below <= cut < above_it:  # the sum may overflow
                 cut = below
         if used + children > len(nodes.child):
-            short, state[3] = _NODES, used + children
-            break
-        if n_groups + n_grouped > len(groups):
-            short, state[3] = _GROUPS, n_groups + n_grouped
+            short, state[2] = _NODES, used + children
             break
         begun = n_waiting - 1
         if begun + children > len(waiting):
-            short, state[3] = _WAITING, begun + children
+            short, state[2] = _WAITING, begun + children
             break
-        if g is not None and n_grouped > 0:
-            met = _count_codes(rows, m, column, y, w, c)
-            group_codes(met, total, rule, table, c, g)
-            _forget_codes(met, c)
-            for i in range(n_grouped):
-                groups[n_groups + i] = g.of[i]
         first = used
         nodes.child[node], nodes.n_children[node] = first, children
-        nodes.column[node], nodes.threshold[node], nodes.code[node] = chosen, cut, code
+        nodes.column[node], nodes.threshold[node] = chosen, cut
         nodes.gain[node] = gain[chosen]
         # ------------------------------------------------------------ who goes where
         _clear(c.total)  # of missing value
@@ -330,10 +302,8 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             b = -1
             if value == value:
                 b = 0 if value <= cut else 1
-                if code != CUT:
+                if cut != cut:
                     b = np.int64(value)
-                if g is not None and code <= GROUPED:
-                    b = g.of[np.int64(value)]
             branch[row] = b
             if b < 0:
                 c.total[y[row]] += w[row]
@@ -367,14 +337,13 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
                 n_waiting += 1
                 need += 1 + nodes.n_rows[child]
         if s + need > arena.shape[1]:
-            short, state[3] = _ARENA, s + need
+            short, state[2] = _ARENA, s + need
             n_waiting, waiting[begun] = begun + 1, node
             for child in range(first, first + children):
                 nodes.n_rows[child] = 0
                 _clear(nodes.counts[child])
             break
         used += children
-        n_groups += n_grouped
         if n_waiting == begun:
             continue
         waiting[begun], waiting[heaviest] = waiting[heaviest], waiting[begun]
@@ -384,7 +353,7 @@ def _grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c, g, no
             top += 1 + nodes.n_rows[waiting[t]]
         _hand_on(arena, weights, s, w, branch, scratch, nodes, first, waiting, start, begun,
                  n_waiting, slot, place)  # fmt: skip
-    state[0], state[1], state[2] = n_waiting, used, n_groups
+    state[0], state[1] = n_waiting, used
     return short
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.sorted_trees.c45_grow import CUT, GROUPED, longer, total_of
+from psephos.kernels.sorted_trees.c45_grow import longer, total_of
 from psephos.kernels.sorted_trees.c45_worth import TIE, at_least
 from psephos.runtime.jit import jit
 
@@ -114,12 +114,8 @@ def branch_of(nodes, node, value):
     """Return the branch of a value, -1 if it is missing, or of a category that has none."""
     if value != value:
         return -1
-    code = nodes.code[node]
-    if code == CUT:
-        return 0 if value <= nodes.threshold[node] else 1
-    if code <= GROUPED:
-        return nodes.groups[GROUPED - code + np.int64(value)]
-    return np.int64(value)
+    cut = nodes.threshold[node]
+    return np.int64(value) if cut != cut else np.int64(value > cut)
 
 
 @jit
@@ -233,7 +229,7 @@ def take_place(nodes, node, other):
     """Give a node the split of another, which is below it."""
     nodes.child[node], nodes.n_children[node] = nodes.child[other], nodes.n_children[other]
     nodes.column[node], nodes.threshold[node] = nodes.column[other], nodes.threshold[other]
-    nodes.code[node], nodes.gain[node] = nodes.code[other], nodes.gain[other]
+    nodes.gain[node] = nodes.gain[other]
 
 
 @jit

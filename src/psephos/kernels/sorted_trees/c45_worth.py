@@ -24,10 +24,7 @@ class C45Growth(NamedTuple):
     tolerance: float  # 1e-6 for J48, next to none for release 8
     old: bool  # as release 8
     n_rows: float  # rows of the training table
-    # `by_gain`, `grouped`: splits are compared by their gain, not by its ratio; one branch for each
-    # group of codes
-    by_gain: bool = False
-    grouped: bool = False
+    by_gain: bool = False  # splits are compared by their gain, not by its ratio
     gap: float = 0.0  # values that differ by no more than this are not cut apart
 
 

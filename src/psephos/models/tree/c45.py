@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
@@ -72,9 +71,6 @@ class C45Classifier(Leaves, VoteClassifier):
         Weka's J48 (3.9), or release 8 of Quinlan's program: see Notes.
     criterion : {'gain_ratio', 'gain'}
         What a split is chosen by (release 8's option -g).
-    group_values : bool
-        Put the categories of a split into groups, one branch for each ('c45' only, its option
-        -s): see Notes.
     classes : list of labels or None
         The classes and their order, those of no row too, as a file of names declares them. Where
         classes tie, the first is the answer. None: the labels of y, sorted.
@@ -103,13 +99,6 @@ class C45Classifier(Leaves, VoteClassifier):
     may be raised is pruned on the node's rows before it is compared. Its estimates take long in
     deep trees, for each level looks at its largest branch anew.
 
-    Value groups: categories that all rows of the node agree on are united with the others of that
-    class; then the two groups whose union gives the best ratio are united, again and again, until
-    there are two, or no union is better than none. A union keeps at least half the gain, and two
-    groups of weight M. With criterion='gain' only categories of one class are united, for no other
-    union gains. A category that the node has no row of is read as missing. The time grows with the
-    cube of the number of categories.
-
     A column whose type declares its categories (a pandas Categorical, a polars Enum, an Arrow
     dictionary) has a branch for each, with rows or without, as J48 has; of other columns the
     categories are those of the rows. J48 also counts classes that are declared without rows, and
@@ -118,9 +107,9 @@ class C45Classifier(Leaves, VoteClassifier):
 
     References
     ----------
-    Quinlan (1993), "C4.5: Programs for Machine Learning"; chapter 7 has the value groups. Quinlan
-    (1996), "Improved use of continuous attributes in C4.5", J. Artif. Intell. Res. 4. Hall et al.
-    (2009), "The WEKA data mining software", SIGKDD Explorations 11(1).
+    Quinlan (1993), "C4.5: Programs for Machine Learning". Quinlan (1996), "Improved use of
+    continuous attributes in C4.5", J. Artif. Intell. Res. 4. Hall et al. (2009), "The WEKA data
+    mining software", SIGKDD Explorations 11(1).
 
     Examples
     --------
@@ -168,7 +157,6 @@ class C45Classifier(Leaves, VoteClassifier):
     min_value_gap: float = 0.0
     release: str = "j48"
     criterion: str = "gain_ratio"
-    group_values: bool = False
     categorical_features: CategoricalFeatures = "from_dtype"
     classes: Any = None
     class_weight: ClassWeightLike = None
@@ -188,15 +176,12 @@ class C45Classifier(Leaves, VoteClassifier):
         return Vote(voters, Constant(p, np.ones(1)), Readout("normalised", "share"), target), {}
 
     def _options(self) -> C45Options:
-        if self.release == "j48" and self.group_values:
-            raise PsephosError("group_values is an option of release='c45', not of 'j48'.")
         return C45Options(
             float(self.min_samples_leaf),
             float(self.confidence),
             self.pruning is not None,
             self.release,
             self.criterion == "gain",
-            bool(self.group_values),
             float(self.min_value_gap),
         )
 
