@@ -94,7 +94,7 @@ CASES = {
     "sets, a tree": (lambda: TREE.fit(X, [{"a"}] * 60), "holds a set in row 0"),
     "path, a number": (lambda: FEW.path(X, LABELS, 3), r"give budgets, such as \(4, 8, 16\)"),
     "path, a word": (lambda: FEW.path(X, LABELS, "12"), "give budgets"),
-    "path, words": (lambda: FEW.path(X, LABELS, (1, "a")), "'n_columns' is 'a'"),
+    "path, words": (lambda: FEW.path(X, LABELS, (1, "a")), "'n_columns' must be .*; got 'a'"),
     "majority of numbers": (
         lambda: replace(numbers().vote_, readout=Readout("majority", "identity")),
         "numbers have no majority",

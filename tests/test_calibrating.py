@@ -120,7 +120,7 @@ def test_wrong_input_is_refused():
     X, y = split(load_wine)
     model = RandomForestClassifier(n_estimators=3, random_state=0).fit(X, y)
     for given, words in (
-        ((model, X, y, "loud"), "method is 'loud'"),
+        ((model, X, y, "loud"), "method must be one of 'sigmoid', .*; got 'loud'"),
         ((model, X, np.where(y == 2, 1, y)), "no row is of class 2"),
         ((model, X, y + 1), "label 3 is not one of the model's classes"),
         ((model, X, y[:9]), "9 labels for 178 rows"),

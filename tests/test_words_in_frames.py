@@ -116,7 +116,7 @@ def test_what_the_command_refuses_is_refused(case, kind, tmp_path):
     pd.DataFrame({"w": words, "x": NUMBER, "y": Y}).to_csv(tmp_path / "t.csv", index=False)
     if case == "an identifier":  # a caution, of which the command asks whether it is meant
         assert "FD002" in str(read_table(tmp_path / "t.csv", target="y").cautions())
-        with pytest.warns(TableWarning, match="'w' holds words most of which"):
+        with pytest.warns(TableWarning, match="'w' holds many different values"):
             compare(frame, Y, ["majority"])
     else:
         with pytest.raises(PsephosError, match=f"column 'w' {sentence}"):

@@ -100,7 +100,9 @@ def calibrate(
     (119, 2)
     """
     if method not in _METHODS:
-        raise PsephosError(f"method is {method!r}: one of {', '.join(map(repr, _METHODS))}.")
+        raise PsephosError(
+            f"method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}."
+        )
     target: Any = getattr(getattr(model, "vote_", None), "target", None)
     if not isinstance(model, VoteClassifier) or target is None or target.kind == "multilabel":
         raise PsephosError(f"{type(model).__name__} is not a fitted single-label classifier.")
@@ -172,7 +174,7 @@ def at_threshold(model: Any, threshold: float, positive: Any = None) -> Any:
         raise PsephosError(f"{type(model).__name__} is not a fitted classifier of psephos.")
     labels = [] if model.multilabel else model.classes_.tolist()
     if positive is not None and positive not in labels:
-        raise PsephosError(f"positive is {positive!r}; it must be one of {labels}.")
+        raise PsephosError(f"positive must be one of {labels}; got {positive!r}.")
     place = 1 if positive is None else labels.index(positive)
     decided = copy(model)
     decided.vote_ = vote_at(model.vote_, threshold, place)

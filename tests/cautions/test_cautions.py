@@ -207,11 +207,21 @@ def test_of_subjects_the_group_is_advised():
 def test_ids_of_one_stem_are_not_to_be_dropped():
     stem = frame(who=list(VISITS), key=NAMES)
     found = check_table(stem, Y)[0]
-    assert "Leave 'key' out, or name one as the id. Words of 'who' begin alike" in found.sentence
+    assert "Leave 'key' out, or name one as the id. Values of 'who' begin alike" in found.sentence
     assert found.remedy == (("--group", "who=*_*"), ("--id", "key"))
     lone = check_table(frame(who=NAMES), Y)[0]
     assert lone.remedy == (("--id", "who"),)
     assert "begin alike" not in lone.sentence
+
+
+def test_sentences_state_what_was_found():
+    remarks = [f"seen again after {i // 2} days" for i in range(len(Y))]
+    (found,) = check_table(frame(note=remarks), Y)
+    counts = f"{(len(Y) + 1) // 2} in {len(Y)} rows"
+    assert f"(such as 'seen again after 0 days'), {counts}, as names, ids" in found.sentence
+    scale = np.where(np.arange(len(Y)) % 8 == 0, 9, np.random.default_rng(0).integers(1, 6, len(Y)))
+    (found,) = check_table(frame(scale=scale), Y)
+    assert "not known: 9 in 'scale' (the others are 1 to 5). If it does" in found.sentence
 
 
 def test_every_caution_has_a_test_and_a_paragraph():

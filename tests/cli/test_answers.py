@@ -236,7 +236,7 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
             ["--model", "SparseWrapperRegressor"],
             "is not a number: correct it, or say --task classes",
         ),
-        (["--model", "swag", "--set", "m=some"], "parameter 'm' is 'some'"),
+        (["--model", "swag", "--set", "m=some"], "parameter 'm' must be"),
         (["--model", "voting", "--set", "estimators=[]"], "the command fits its default members"),
         (["--model", "stacking", "--set", "levels=[]"], "the command fits its default members"),
         (["--model", "multi-view", "--set", "views=[('a',['nois'])]"], "'nois', which is not a"),

@@ -329,7 +329,7 @@ def test_who_is_called_does_not_depend_on_rounding():
     truth = np.array([1, 1, 0, 1, 0, 0], dtype=bool)
     worth = figures.net_benefit(truth, sums, [0.1 + 0.2])[0].model.value
     assert worth == figures.net_benefit(truth, sums, [0.3])[0].model.value
-    with pytest.raises(PsephosError, match=r"threshold is 1\.5"):
+    with pytest.raises(PsephosError, match=r"threshold must be .*; got 1\.5"):
         figures.called(sums, 1.5)
 
 

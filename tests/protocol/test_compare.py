@@ -384,19 +384,19 @@ X3, Y3 = TABLE.X[:, :3], TABLE.y
         ({"models": ["samba", "samba"]}, "models names 'samba' twice"),
         ({"models": []}, "models is empty"),
         ({"protocol": "quik"}, "there is no protocol 'quik': did you mean 'quick'?"),
-        ({"random_state": None}, "'random_state' is None"),
-        ({"random_state": -1}, "'random_state' is -1"),
+        ({"random_state": None}, "'random_state' must be"),
+        ({"random_state": -1}, "'random_state' must be"),
         ({"column_names": ["a"]}, "1 names for 3 columns"),
-        ({"metric": len}, "'metric' is <built-in function len>; it must be None, the name of a"),
+        ({"metric": len}, "'metric' must be None, the name of a"),
         ({"budget": 8}, "the budget is 8: write draws=8"),
         ({"cost": True}, "--cost (cost=) is True: write missed=5"),
         ({"cost": {"alarm": 3}}, "--cost (cost=) is {'alarm': 3}: write missed=5"),
         ({"cost": {"missed": None}}, "--cost (cost=) is {'missed': None}: write missed=5"),
-        ({"curve": "yes"}, "'curve' is 'yes'; it must be True or False"),
-        ({"time_limit": "x"}, "'time_limit' is 'x'; it must be a finite number above 0"),
-        ({"select": "two-se"}, "'select' is 'two-se'; it must be one of None, 'best', 'one-se'"),
+        ({"curve": "yes"}, "'curve' must be True or False"),
+        ({"time_limit": "x"}, "'time_limit' must be a finite number above 0"),
+        ({"select": "two-se"}, "'select' must be one of None, 'best', 'one-se'"),
         ({"repeats": 1.5}, "compare has no parameter 'repeats'"),
-        ({"groups": [*"abcde" * 11, *"abcd", None]}, "groups is empty in row 59"),
+        ({"groups": [*"abcde" * 11, *"abcd", None]}, "groups has no value in row 59"),
     ],
 )
 def test_sentences_before_anything_is_fitted(tmp_path, arguments, text):
@@ -411,9 +411,9 @@ def test_more_sentences(tmp_path):
     (tmp_path / "file").write_text("")
     with sentence("cannot be written"):
         compare(X3, Y3, models=["majority"], out=tmp_path / "file" / "folder")
-    with sentence("parameter 'folds' is 1; it must be a whole number of at least 2"):
+    with sentence("parameter 'folds' must be a whole number of at least 2"):
         Protocol(folds=1)
-    with sentence("parameter 'outer' is 'loo'"):
+    with sentence("parameter 'outer' must be"):
         Protocol(outer="loo")
     with sentence("row(s) in a training part, fewer than the 5 inner folds"):
         compare(X3, ["rare"] * 5 + ["b"] * 55, models=["majority"], protocol="samba")

@@ -294,8 +294,8 @@ def test_estimator_check(estimator, check):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"strategy": "both"}, "'strategy' is 'both'"),
-        ({"rule": "1se"}, "'rule' is '1se'"),
+        ({"strategy": "both"}, "'strategy' must be .*; got 'both'"),
+        ({"rule": "1se"}, "'rule' must be .*; got '1se'"),
         ({"scoring": "logloss"}, "did you mean 'log_loss'"),
         ({"scoring": "crps"}, "scoring is 'crps'"),
         ({"cv": 1}, "cv is 1"),
@@ -304,13 +304,13 @@ def test_estimator_check(estimator, check):
         ({"cv": []}, "no rows to train or to test on in fold 0"),
         ({"cv": [(np.arange(90), np.arange(90, 178)), (np.arange(90), [])]}, "in fold 1"),
         ({"cv": 500}, "n_samples = 178 is fewer than the 500 folds"),
-        ({"max_batches": 0}, "'max_batches' is 0"),
+        ({"max_batches": 0}, "'max_batches' must be .*; got 0"),
         ({"lambda_v_grid": []}, "lambda_v_grid"),
         ({"lambda_v_grid": [1e-3, -1.0]}, "lambda_v_grid"),
         ({"lambda_v_grid": ["few"]}, "lambda_v_grid"),
         ({"strategy": "two-stage", "lambda_w_range": (0.0, 1.0)}, "lambda_w_range is"),
         ({"strategy": "two-stage", "lambda_v_range": (1e-1, 1e-3)}, "lambda_v_range is"),
-        ({"strategy": "two-stage", "n_pairs": 0}, "'n_pairs' is 0"),
+        ({"strategy": "two-stage", "n_pairs": 0}, "'n_pairs' must be .*; got 0"),
     ],
 )
 def test_what_cannot_be_used_is_named(settings, words):

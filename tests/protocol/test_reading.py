@@ -732,3 +732,11 @@ def test_a_target_of_numbers_with_one_written_otherwise_is_questioned(tmp_path, 
     with pytest.raises(PsephosError, match="is it a measurement") as found:
         read_table(tmp_path / "t.csv", target="y")
     assert odd in str(found.value)
+
+
+def test_an_id_that_is_read_as_missing_may_be_kept(tmp_path):
+    path = write(tmp_path, "id,a,y\nNA,1,u\nb,2,v\n")
+    with says("holds 'NA', which is read as missing, in line 2: fill it in, or keep it as a"):
+        read_table(path, target="y", id="id")
+    kept = read_table(path, target="y", id="id", keep_word=["NA"])
+    assert kept.ids.tolist() == ["NA", "b"]

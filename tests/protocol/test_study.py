@@ -196,7 +196,7 @@ def test_a_study_of_another_form_is_refused_or_replaced(folder):
     assert told["versions"].pop("the form of its files") == SCHEMA
     written = json.dumps({"study": told, "digest": key_of(told)})
     (folder / "study.json").write_text(written)
-    words = f"the form of its files was another there and is {SCHEMA} here"
+    words = "another version of psephos wrote its files, and this one cannot continue them"
     with pytest.raises(
         PsephosError, match=f"{words}. Give another folder with --out, or --replace"
     ):

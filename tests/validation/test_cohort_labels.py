@@ -108,7 +108,7 @@ def test_series_of_any_type_are_read_and_their_gaps_are_no_label(kind):
         ({"y": []}, "no case"),
         ({"y": None}, "one value per row"),
         ({"y": ["ill"] * 3}, "3 values for 90 rows"),
-        ({"threshold": "0.5"}, "threshold is '0.5'"),
+        ({"threshold": "0.5"}, "threshold must be .*; got '0.5'"),
         ({"classes": [("a", "b")]}, "must be a dict"),
         ({"groups": [None] * 90}, "groups is missing in 90 of 90"),
         ({"groups": [np.nan, *range(89)]}, "groups is missing in 1 of 90"),

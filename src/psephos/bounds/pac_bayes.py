@@ -373,7 +373,7 @@ def _prior_and_rows(
 ) -> tuple[float, tuple[str, ...]]:
     """Return (KL(Q || P), what is assumed), once rows and prior are such as the theorem needs."""
     if rows not in _ROWS:
-        raise PsephosError(f"rows={rows!r}: give one of {', '.join(map(repr, _ROWS))}.")
+        raise PsephosError(f"rows must be one of {', '.join(map(repr, _ROWS))}; got {rows!r}.")
     facts = hypotheses_of(one.model)
     if rows == "training" and facts is not None and facts.kind != "bins":
         raise one.refuse(

@@ -26,8 +26,8 @@ _DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
 _ROWS_EACH = 5  # of a range of the target
 _CLASSES, _RANGES = "all classes apart", "the range of the target that each row is in,"
 _GROUPED = (
-    " If {} names subjects or batches of several rows, name it as the group (--group): left out, "
-    "their rows are divided by folds."
+    " If {} names subjects or batches of several rows, name it as the group (--group): if it is "
+    "only left out, rows of one are in both the training and the test part."
 )
 _EVEN = 2.4  # kurtosis: 1.8 of ids spread evenly, 3 of measurements about a middle
 _BLOCK = 1.1  # ids that were issued together are within a tenth of the least
@@ -61,11 +61,11 @@ def dates(given: Given) -> Found:
 
 
 def words_once(given: Given) -> Found:
-    """Find columns in most rows of which stands a word of their own: names and remarks.
+    """Find columns of text in which most rows have a value of their own: names, ids, free text.
 
-    Of remarks, most of which are of three words or more, a third as many as rows are enough.
+    Of free text (most values of three words or more) a third as many values as rows are enough.
     """
-    columns: list[int] = []
+    columns, many = list[int](), list[str]()
     ids, stems = set[int](), dict[int, str]()
     for j, words in given.words.items():
         codes = given.X[:, j]
@@ -74,6 +74,7 @@ def words_once(given: Given) -> Found:
         remarks = 2 * text > len(words) and 3 * different > counts.sum()
         if different >= _LEAST and (remarks or 2 * (counts == 1).sum() > counts.sum()):
             columns.append(j)
+            many.append(f"{different} in {counts.sum()} rows")
             form = None if are_dates(words) else stem_form(words)  # days name no case
             stems |= {j: form} if form else {}
             names = not are_dates(words) and not any(" " in word for word in words)
@@ -83,7 +84,7 @@ def words_once(given: Given) -> Found:
     them = "it" if len(columns) == 1 else quoted(rest) if stems else "them"
     advice = [f"Leave {them} out{', or name one as the id' if ids else ''}."] * bool(rest)
     advice += [stem_advice(given.names[j], given.words[j], form) for j, form in stems.items()]
-    found = _drop(given, columns, advice=" ".join(advice))
+    found = _drop(given, columns, counts=some(many), advice=" ".join(advice))
     flags = {given.names[j]: ("--id", given.names[j]) for j in ids}
     flags |= {given.names[j]: ("--group", f"{given.names[j]}={form}") for j, form in stems.items()}
     return found._replace(remedy=[flags.get(name, (flag, name)) for flag, name in found.remedy])
@@ -113,7 +114,7 @@ def saved_index(given: Given) -> Found:
 
 
 def ids(given: Given) -> Found:
-    """Find numbers that name the rows: of many digits, or called so."""
+    """Find numbers that name the rows: of many digits, or in a column named id, nr or similar."""
     kept = np.setdiff1d(given.different, np.concatenate(_counting(given)))
     if len(given.X) < _LEAST or not len(kept):
         return Found()
@@ -140,16 +141,19 @@ def _has_many_digits(values: Floats) -> bool:
 
 
 def sentinels(given: Given) -> Found:
-    """Find a number such as -999 far from all others, which stands for a missing value."""
-    p, found = len(given.names), dict[int, float]()
+    """Find a number such as -999 that seems to stand for a missing value."""
+    p, found, beside = len(given.names), dict[int, float](), dict[int, str]()
     parts = [given.X] if given.numbers is None else [given.X, given.numbers[:, None]]
     for start, X in zip((0, p), parts, strict=False):
         for end in (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)):
             for j in np.flatnonzero(np.isin(end, _SENTINELS)).tolist():
                 if start + j not in given.levels and _stands_far(X[:, j], float(end[j])):
                     found.setdefault(start + j, float(end[j]))
+                    others = X[X[:, j] != found[start + j], j]
+                    beside[start + j] = f"{np.nanmin(others):.6g} to {np.nanmax(others):.6g}"
     at = {j: given.names[j] if j < p else given.target for j in found}
-    words = [f"{v:.15g} in {'the target ' * (j == p)}{shown(at[j])}" for j, v in found.items()]
+    words = [f"{v:.15g} in {'the target ' * (j == p)}{shown(at[j])} (the others are {beside[j]})"
+             for j, v in found.items()]  # fmt: skip
     rest = "; --task numbers --unlabeled '' leaves out rows without a target" if p in found else ""
     held = {
         v: set(np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist()) for v in found.values()

@@ -81,7 +81,7 @@ def gene_days(given: Given) -> Found:
 
 
 def total_row(given: Given) -> Found:
-    """Find a last row that holds the sums or means of the others, or is called so."""
+    """Find a last row that holds the sums or means of the others, or is named total or similar."""
     n = len(given.X) - 1
     if n < 4:
         return Found()

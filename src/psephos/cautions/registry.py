@@ -30,8 +30,8 @@ CAUTIONS: dict[str, Rule] = {
         "{columns} hold{s} dates or times{such}: new cases have others. Give days since the "
         "earliest in {their} place, or leave {them} out."),
     "FD002": Rule("words-once", "columns", _BOTH, columns.words_once,
-        "{columns} hold{s} words most of which stand in one row only{such}, as names or remarks do:"
-        " new cases have others. {advice}"),
+        "{columns} hold{s} many different values{such}, {counts}, as names, ids and free text do: "
+        "new cases have others. {advice}"),
     "FD003": Rule("row-numbers", "columns", _BOTH, columns.counts_rows,
         "{columns} count{s} the rows: a model would learn in which order they were written. Leave "
         "{them} out, or name one as the id."),
@@ -45,8 +45,8 @@ CAUTIONS: dict[str, Rule] = {
         "{columns} hold{s} whole numbers above 9007199254740992, whose last digits are lost. If "
         "they are identifiers, leave {them} out, or name one as the id."),
     "FD007": Rule("sentinel", "columns", _NONE, columns.sentinels,
-        "A number stands far from all others, as one that means 'not known' does: {values}. If it "
-        "does, name it with --missing COLUMN=NUMBER, or write an empty cell there{rest}."),
+        "A number may mean that a value is not known: {values}. If it does, name it with --missing "
+        "COLUMN=NUMBER, or write an empty cell there{rest}."),
     "FD008": Rule("target-again", "columns", _BOTH, columns.is_target,
         "{columns} {how} left to learn. If {they} hold{s} the target under another name, leave "
         "{them} out."),
@@ -58,9 +58,10 @@ CAUTIONS: dict[str, Rule] = {
         "visit does: its size measures nothing. Leave {them} out, unless the order itself matters."
         ),
     "FD020": Rule("replicates", "rows", ("compare",), rows.divided_replicates,
-        "{n} rows are replicates, far nearer to each other than to all others: {pairs}. Where "
-        "folds divide them, a model is tested on what it was trained on. Name the column that says "
-        "which rows belong together as the group{which}, or keep one row of each."),
+        "{n} rows are replicates, far nearer to each other than to all others: {pairs}. With "
+        "replicates in both the training and the test part, a model is tested on what it was "
+        "trained on. Name the column that says which rows belong together as the group{which}, or "
+        "keep one row of each."),
     "FD021": Rule("sorted-rows", "rows", _NONE, rows.ordered,
         "The order of the rows tells the class: it changes {changes} times from a row to the next, "
         "and {expected} times in rows of any order. It does no harm if the table was sorted; if "
@@ -75,12 +76,12 @@ CAUTIONS: dict[str, Rule] = {
         "class.", classes=True),
     "FD024": Rule("subjects", "rows", _BOTH, rows.subjects,
         "{columns} name{s} subjects of several rows each{answer}: a model learns the subjects by "
-        "heart, and folds divide them. Name the column as the group (--group); if it is only left "
-        "out, folds divide them all the same."),
+        "heart, and rows of one subject are in both the training and the test part. Name the "
+        "column as the group (--group); if it is only left out, they still are."),
     "FD025": Rule("divided-subjects", "rows", ("compare",), rows.divided_subjects,
-        "Column {which} is not learnt from, and names subjects of several rows each{answer}: where "
-        "folds divide them, a model is tested on subjects that it was trained on. Name it as the "
-        "group (--group {how})."),
+        "Column {which} is not learnt from, and names subjects of several rows each{answer}: rows "
+        "of one subject are in both the training and the test part. Name it as the group (--group "
+        "{how})."),
     "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,
         "The first line looks like a case, not like names ({why}). Put a line of names above it, "
         "or the first case is lost."),

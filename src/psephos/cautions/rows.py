@@ -25,12 +25,12 @@ _SUBJECT = re.compile(
 )
 _LEAST, _EXPLAINED = 20, 0.5
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
-_SEVERAL, _FEWEST = 10, 5  # subjects, and those of a column that is called so
+_SEVERAL, _FEWEST = 10, 5  # subjects, and those of a column named patient, subject, ...
 _FAR = 5.0  # standard deviations fewer changes than in any order
 
 
 def divided_replicates(given: Given) -> Found:
-    """Find rows that are replicates of each other and that folds may divide."""
+    """Find rows that are replicates of each other and not of one group."""
     pairs, tied = replicates(given.X), given.groups
     pairs = [(a, b) for a, b in pairs if tied is None or tied[a] != tied[b]]
     if not pairs:
@@ -56,7 +56,8 @@ def divided_replicates(given: Given) -> Found:
 def subjects(given: Given) -> Found:
     """Find columns that name subjects of several rows each, whose rows have one class.
 
-    Where the target is not known, those called so, or of equally many rows a word.
+    Where the target is not known, those named patient, subject or similar, or with equally many
+    rows of each value.
     """
     dates = [j for j, words in given.levels.items() if are_dates(words)]
     coded: list[int] = [*given.levels, *given.whole.tolist()]
@@ -73,7 +74,7 @@ def _of_one(given: Given) -> str:
 
 
 def divided_subjects(given: Given) -> Found:
-    """Find a column that is not learnt from and names subjects, whose rows folds divide."""
+    """Find a column that is not learnt from and names subjects, and is not the group."""
     for name, form, codes, words in _grouping(given.aside):
         tied = _tied(codes, given.groups)
         if not tied and _names_subjects(given, codes, name, words, fewest=_FEWEST):
@@ -136,7 +137,7 @@ def _tied(codes: Floats, groups: NDArray[np.generic] | None) -> bool:
 def _names_subjects(
     given: Given, column: Floats, name: str, words: bool, *, fewest: int = _SEVERAL
 ) -> bool:
-    """Return whether a column names subjects; `fewest` are enough of one that is called so."""
+    """Return whether a column names subjects; `fewest` are enough of one named patient or so."""
     if len(column) < _LEAST or (given.answers is None and given.target):
         return False
     known = ~np.isnan(column)

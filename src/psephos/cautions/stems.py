@@ -1,4 +1,4 @@
-"""Words that begin alike: P000_V1 and P000_V2 are rows of one subject, whose name is their stem."""
+"""Values that begin alike: P000_V1, P000_V2 are rows of one subject, whose name is their stem."""
 
 import re
 from collections import Counter
@@ -47,12 +47,12 @@ def stem_of(word: str, form: str) -> str | None:
 
 
 def stem_advice(name: str, words: Sequence[str], form: str) -> str:
-    """Return the sentence on a column whose words share stems: which, and how to name them."""
+    """Return the sentence on a column whose values share stems: which, and how to name them."""
     stems = [stem_of(word.strip(), form) for word in words]
     most = Counter(stems).most_common(1)[0][0]
     pair = [shown(word, CELL) for word, stem in zip(words, stems, strict=True) if stem == most][:2]
     return (
-        f"Words of {shown(name)} begin alike, as those of one subject do ({', '.join(pair)}): name "
-        f"what they share as the group (--group {shown(f'{name}={form}')}); if the column is left "
-        "out, folds divide such rows."
+        f"Values of {shown(name)} begin alike, as those of one subject do ({', '.join(pair)}): "
+        f"name what they share as the group (--group {shown(f'{name}={form}')}); if the column is "
+        "only left out, rows of one subject are in both the training and the test part."
     )

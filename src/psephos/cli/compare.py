@@ -95,9 +95,9 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
 @click.option(
     "--metric",
     metavar="NAME",
-    help="By what settings and models are chosen (capitals do not count, - is a blank): log-loss, "
-    "average precision, Matthews correlation (mcc), F1, Brier score, Hand-Till AUC, ROC-AUC, "
-    "accuracy, sensitivity@0.95 (at 0.95 specificity), of numbers MAE, RMSE, pinball loss "
+    help="By what settings and models are chosen (capitals, hyphens and blanks do not count): "
+    "log-loss, average precision, Matthews correlation (mcc), F1, Brier score, Hand-Till AUC, "
+    "ROC-AUC, accuracy, sensitivity@0.95 (at 0.95 specificity), of numbers MAE, RMSE, pinball loss "
     "or CRPS (a prediction without a distribution counts as one of that point), or "
     "module:name of your own function of y_true and y_pred or y_score.  "
     "[default: balanced accuracy, of numbers R²]",

@@ -36,10 +36,10 @@ classes_option = click.option(
     "--classes",
     multiple=True,
     metavar="OLD=NEW",
-    help="A label of TABLE and the class that it is taken as; several: benign,borderline=negative. "
-    "'unclear=' leaves its rows out, '=' those without a label, and '*=other' is all labels that "
-    "stand on neither side of another. Labels may hold a = or a comma; repeatable. Models keep it "
-    "for psephos validate.",
+    help="Rename the label OLD of TABLE to the class NEW; several: benign,borderline=negative. "
+    "'unclear=' leaves its rows out, '=' those without a label, and '*=other' renames all labels "
+    "that are neither OLD nor NEW of another --classes. Labels may hold = or a comma; repeatable. "
+    "Models keep it for psephos validate.",
 )
 _ANSWERS = (
     click.argument("model", type=IN_FILE),
@@ -83,8 +83,8 @@ _OPTIONS = (
     click.option(
         "--group",
         metavar="COLUMN[=PATTERN]",
-        help="Cases of one group (a subject) stay on one side of a split. Of words such as P000_V1 "
-        "and P000_V2 a pattern says which part is the group: the first * of 'COLUMN=*_V*'.",
+        help="Cases of one group (a subject) stay on one side of a split. Of values such as "
+        "P000_V1 and P000_V2 a pattern says which part is the group: the first * of 'COLUMN=*_V*'.",
     ),
     click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable."),
     click.option(

@@ -18,6 +18,7 @@ import click
 from psephos.files.escaping import printable
 
 _WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
+_APART = ("--drop", "--id")
 _SEVERAL = {"--accept", "--categorical", "--classes", "--drop", "--keep-word", "--missing"}
 _FOLDED = 24  # the least width of a column that wraps
 
@@ -45,7 +46,8 @@ def show(text: str) -> None:
 def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[str]:
     """Return the words of a command with options, which replace those that take one value.
 
-    The --drop of a column that one of them names as the id or the group is removed.
+    The --drop of a column that one of them names as the id or the group is removed, and the --id of
+    one that is the group.
     Of such an option with two values none is added: each would settle one thing and bring another.
     """
     pairs = list(dict.fromkeys(options))
@@ -55,7 +57,7 @@ def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[s
     before = zip(["", *words], words, strict=False)
     kept = [w for last, w in before if last not in old and w.partition("=")[0] not in old]
     named = {part for flag, w in pairs if flag in old for part in (w, w.rpartition("=")[0])}
-    drops = [k for k, two in enumerate(pairwise(kept)) if two[0] == "--drop" and two[1] in named]
+    drops = [k for k, two in enumerate(pairwise(kept)) if two[0] in _APART and two[1] in named]
     kept = [w for k, w in enumerate(kept) if k not in drops and k - 1 not in drops]
     return [*kept, *(word for pair in pairs for word in pair)]
 
@@ -188,8 +190,10 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
 
 def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list[str]) -> None:
     """Print what the table of a comparison shows, and what its marks and columns mean."""
-    from psephos.protocol.evaluation.statistics import ONE_PART, one_part
+    from psephos.protocol.evaluation.statistics import ONE_PART, constant_score, one_part
+    from psephos.vote.names import fixed
 
+    measure = summaries[0].ranked_by.words if summaries else ""
     valued = [one for one in summaries if one.measures[one.ranked_by.name].n]
     if all(one.columns_used.mean == 0 for one in summaries):
         show("No model reads a column: each predicts the same for every case.")
@@ -198,9 +202,9 @@ def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list
     elif not found.better():
         show(
             "No model that reads columns is significantly better than a constant prediction "
-            "(p > 0.05, corrected for the number of models)."
+            f"({measure} {fixed(constant_score(found.about))} at best; p > 0.05, corrected for the "
+            "number of models)."
         )
-    measure = summaries[0].ranked_by.words if summaries else ""
     for word, meaning in _NOTES:
         heads = [one for one in word.split(", ") if one not in absent]
         if heads and (word in marked or word not in _MARKS):

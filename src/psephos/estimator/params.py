@@ -296,7 +296,7 @@ def check_values(
         value = values[name]
         if not constraint.allows(value):
             raise PsephosError(
-                f"{kind}: parameter {name!r} is {_shown(value)}; it must be {constraint.words()}."
+                f"{kind}: parameter {name!r} must be {constraint.words()}; got {_shown(value)}."
             )
 
 

@@ -56,9 +56,7 @@ class DrawnTable:
             raise PsephosError(f"{type(estimator).__name__} is no classifier and no regressor.")
         loss = loss or ("zero_one" if labels else "squared")
         if loss not in LOSSES:
-            raise PsephosError(
-                f"loss is {loss!r}; it must be one of {', '.join(map(repr, LOSSES))}."
-            )
+            raise PsephosError(f"loss must be one of {', '.join(map(repr, LOSSES))}; got {loss!r}.")
         if loss == "zero_one" and not labels:
             raise PsephosError("loss='zero_one' is of classifiers: use 'squared' for a regressor.")
         if loss == "squared" and labels and not hasattr(estimator, "predict_proba"):

@@ -220,7 +220,7 @@ class MissedDisplay(Display):
         if not ((answers >= 0) & (answers <= 1)).all():
             raise PsephosError("y_proba has values that are no probabilities: give 0 to 1.")
         if not isinstance(threshold, int | float | np.number) or not 0 <= threshold <= 1:
-            raise PsephosError(f"threshold is {threshold!r}; it must be from 0 to 1.")
+            raise PsephosError(f"threshold must be from 0 to 1; got {threshold!r}.")
         labels: list[Any] = sorted(set(truth.tolist()))
         if pos_label is None and len(labels) != 2:
             raise PsephosError(f"y_true has {len(labels)} classes: give pos_label.")

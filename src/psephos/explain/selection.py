@@ -121,7 +121,7 @@ class SelectionTest(Display):
             If no p can be so small with this number of permutations.
         """
         if not 0 < level < 1:
-            raise PsephosError(f"level is {level}: it must be above 0 and below 1.")
+            raise PsephosError(f"level must be above 0 and below 1; got {level}.")
         if level * (1 + self.n_permutations) < 1 - 1e-9:
             raise PsephosError(
                 f"with {self.n_permutations} permutations p is at least "

@@ -256,7 +256,7 @@ def calibration_table(
     y, p = _checked(truth, p)
     n = len(p)
     if n_bins < 1:
-        raise PsephosError(f"n_bins is {n_bins!r}; it must be a whole number of at least 1.")
+        raise PsephosError(f"n_bins must be a whole number of at least 1; got {n_bins!r}.")
     level_p = levelled(p)
     order = np.argsort(level_p, kind="stable")
     values, starts, counts = np.unique(level_p[order], return_index=True, return_counts=True)

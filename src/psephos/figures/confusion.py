@@ -55,7 +55,7 @@ def called(p: Any, threshold: float) -> NDArray[np.bool_]:
     [True, False]
     """
     if not 0.0 <= threshold <= 1.0:
-        raise PsephosError(f"a threshold is {threshold!r}; it must be at least 0 and at most 1.")
+        raise PsephosError(f"a threshold must be at least 0 and at most 1; got {threshold!r}.")
     p = numbers(p, "p")
     refuse_improbable(p)
     return in_millionths(p) >= in_millionths(threshold)
@@ -150,7 +150,7 @@ def predictive_values(
     [0.075, 0.998]
     """
     if not 0.0 <= prevalence <= 1.0:
-        raise PsephosError(f"prevalence is {prevalence!r}; it must be at least 0 and at most 1.")
+        raise PsephosError(f"prevalence must be at least 0 and at most 1; got {prevalence!r}.")
     found, alarms = sensitivity * prevalence, (1 - specificity) * (1 - prevalence)
     cleared, missed = specificity * (1 - prevalence), (1 - sensitivity) * prevalence
     ppv = found / (found + alarms) if found + alarms > 0 else math.nan
@@ -199,7 +199,7 @@ def net_benefit(
     found: list[NetBenefit] = []
     for t in thresholds:
         if not 0.0 <= t < 1.0:
-            raise PsephosError(f"a threshold is {t!r}; it must be at least 0 and below 1.")
+            raise PsephosError(f"a threshold must be at least 0 and below 1; got {t!r}.")
         worth = np.where(truth, 1.0, -t / (1.0 - t))
         model = mean(np.where(called(p, t), worth, 0.0), groups, level)
         found.append(NetBenefit(float(t), model, mean(worth, groups, level)))

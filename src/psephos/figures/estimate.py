@@ -28,7 +28,7 @@ FEW_GROUPS = 10  # below which intervals say that they are uncertain, and are ne
 def quantile(level: float) -> float:
     """Return z, so that a standard normal number is within -z and z with this probability."""
     if not 0.0 < level < 1.0:
-        raise PsephosError(f"level is {level!r}; it must be above 0 and below 1.")
+        raise PsephosError(f"level must be above 0 and below 1; got {level!r}.")
     return float(ndtri(0.5 + level / 2.0))
 
 

@@ -46,7 +46,9 @@ class MarginLoss:
 
     def __post_init__(self) -> None:
         if self.name not in LOSSES:
-            raise PsephosError(f"loss is {self.name!r}: one of {', '.join(map(repr, LOSSES))}.")
+            raise PsephosError(
+                f"loss must be one of {', '.join(map(repr, LOSSES))}; got {self.name!r}."
+            )
 
     @property
     def symmetric(self) -> bool:

@@ -401,7 +401,7 @@ def validated(
 ) -> Validation:
     """Return the validation of a reduced model on a cohort that was read for it."""
     if absent not in ABSENT:
-        raise PsephosError(f"absent is {absent!r}; it must be one of {', '.join(ABSENT)}.")
+        raise PsephosError(f"absent must be one of {', '.join(ABSENT)}; got {absent!r}.")
     vote = model.vote_ if absent == "missing" else silenced(model, cohort)
     refuse_silence(model, vote, cohort)
     groups, names = _grouped(cohort)
@@ -522,7 +522,7 @@ def _answered(
         if len(classes) != 2:
             raise PsephosError("a threshold is for two classes: leave it out.")
         if not Interval(0, 1, open_low=True, open_high=True).allows(threshold):
-            raise PsephosError(f"threshold is {threshold!r}; it must be above 0 and below 1.")
+            raise PsephosError(f"threshold must be above 0 and below 1; got {threshold!r}.")
         said = np.where(called(chances[:, place], threshold), place, 1 - place)
     names = [str(one) for one in classes]
     return Answered(names, cohort.codes, said, chances, place, level=level)

@@ -36,7 +36,7 @@ def at_threshold(vote: Vote, threshold: Any, positive: int = 1) -> Vote:
         raise PsephosError(f"a threshold is for a model of two classes, and this one has {what}.")
     whole = isinstance(threshold, bool) or not isinstance(threshold, int | float)
     if whole or not 0.0 < threshold < 1.0:
-        raise PsephosError(f"threshold is {threshold!r}; it must be a number above 0 and below 1.")
+        raise PsephosError(f"threshold must be a number above 0 and below 1; got {threshold!r}.")
     second = threshold if positive == 1 else 1.0 - threshold
     readout = vote.readout
     if readout.calibration is None and readout.link == "logistic":

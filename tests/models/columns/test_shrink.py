@@ -103,7 +103,7 @@ def test_towards_the_model_itself(model):
     ]  # fmt: skip
     assert off[0] > off[1] > off[2]
     assert off[2] < 1e-6 * np.square(score).mean()
-    with pytest.raises(PsephosError, match="target is 'both'"):
+    with pytest.raises(PsephosError, match="target must be 'labels' or 'model'; got 'both'"):
         shrink(model, 2, X, Y, target="both")
 
 
@@ -151,8 +151,8 @@ def test_what_is_refused():
     boosted = AdaBoostClassifier(n_estimators=5).fit(X[TRAIN], Y[TRAIN])
     for arguments, words in [
         ((CARTClassifier(), 3, X, Y), "not a fitted estimator"),
-        ((boosted, 0, X, Y), "n_columns is 0"),
-        ((boosted, 2.5, X, Y), "n_columns is 2.5"),
+        ((boosted, 0, X, Y), "n_columns must be .*; got 0"),
+        ((boosted, 2.5, X, Y), "n_columns must be .*; got 2.5"),
         ((boosted, 3, X, np.where(Y, "a", "b")), "label '[ab]' is not one"),
         ((boosted, 3, X, Y[:9]), "y has 9 values for 569 rows"),
         ((SamBAClassifier(n_estimators=3).fit(X, Y), 3, X, Y), "depend on the case"),

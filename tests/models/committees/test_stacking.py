@@ -298,7 +298,7 @@ def test_a_stack_is_a_member_of_a_stack():
     [
         ({"cv": 200}, "fewer than cv=200"),
         ({"cv": [(np.arange(0, 178, 2), np.arange(1, 178, 2))]}, "89 of 178 rows"),
-        ({"cv": "five"}, "'cv' is 'five'"),
+        ({"cv": "five"}, "'cv' must be .*; got 'five'"),
         ({"cv": 2, "levels": [MEMBERS, MEMBERS]}, "3 levels need more than 2 folds"),
         ({"levels": MEMBERS}, "a list of lists"),
         ({"final_estimator": "vote"}, "must be 'pool', 'logistic' or a classifier"),

@@ -102,7 +102,7 @@ def test_neighbours_and_ballots(tmp_path):
     every = cdist(X, X)
     np.fill_diagonal(every, np.inf)
     assert_allclose(apart, np.sort(every, axis=1)[:, :3])
-    with pytest.raises(PsephosError, match=r"n_neighbors is 80; .* from 1 to 79"):
+    with pytest.raises(PsephosError, match=r"n_neighbors must be .* from 1 to 79; got 80"):
         model.kneighbors(n_neighbors=80)
     ballots = model.explain(NEW[:2])
     for case, near in enumerate(model.kneighbors(NEW[:2])[1]):

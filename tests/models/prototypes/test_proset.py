@@ -104,7 +104,7 @@ def test_fewer_batches_are_a_fit_of_so_many(kind):
         assert fewer.n_batches == len(fewer.n_prototypes_) == n
         assert_allclose(fewer.predict(X), fitted.predict(X), rtol=1e-12)
         assert_array_equal(fewer.objective_, fitted.objective_)
-    with pytest.raises(PsephosError, match="has 3"):
+    with pytest.raises(PsephosError, match="between 0 and 3, the number of batches fitted; got 4"):
         model.truncate(4)
 
 

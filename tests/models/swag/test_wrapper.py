@@ -306,7 +306,7 @@ def test_costs_before_the_fit():
         ({"learner": "logistik"}, "learner"),
         ({"alpha": 0.0}, "alpha"),
         ({"alpha": "few"}, "alpha"),
-        ({"m": 0}, "'m' is 0"),
+        ({"m": 0}, "'m' must be .*; got 0"),
         ({"p_max": "all"}, "p_max"),
         ({"delta": 0}, "delta"),
         ({"vote": "loud"}, "vote"),

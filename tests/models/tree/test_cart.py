@@ -179,7 +179,7 @@ def test_pruned_is_fitted_with_that_cp(model, X, y):
         assert_array_equal(again.predict(X), smaller.predict(X))
         assert_array_equal(again.variable_importance_, smaller.variable_importance_)
         assert type(smaller) is type(model)
-    with pytest.raises(PsephosError, match="cp is -1"):
+    with pytest.raises(PsephosError, match=r"cp must be .*; got -1"):
         model.prune(-1)
 
 

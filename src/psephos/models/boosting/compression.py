@@ -115,7 +115,7 @@ def columns_of_distance(given: Any, table: Table) -> Indices:
         return np.array([j for j in range(schema.n_features) if j not in found], dtype=np.intp)
     if not isinstance(given, list | tuple | np.ndarray):
         raise PsephosError(
-            f"distance_columns is {given!r}; it must be None or a list of names or positions."
+            f"distance_columns must be None or a list of names or positions; got {given!r}."
         )
     columns = schema.columns_of(given, "distance_columns")
     for j in columns:

@@ -218,7 +218,7 @@ class Quantile:
     def answers(
         self, residual: Floats, margin: Floats, y: NDArray[Any], leaves: LeafRows
     ) -> Floats:
-        """Return the alpha-quantiles of y - F."""
+        """Return the alpha-quantile of y - F in each leaf."""
         return leaves.quantiles(y - margin, self.alpha)
 
     def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:

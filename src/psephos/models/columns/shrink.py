@@ -114,7 +114,7 @@ def shrink(
     """
     _check_model(model, n_columns)
     if target not in ("labels", "model"):
-        raise PsephosError(f"target is {target!r}; it must be 'labels' or 'model'.")
+        raise PsephosError(f"target must be 'labels' or 'model'; got {target!r}.")
     values = model._table(X).values
     weight = read_sample_weight(sample_weight, values.shape[0])
     vote: Vote = model.vote_.primary()
@@ -146,7 +146,7 @@ def _check_model(model: Estimator, n_columns: int) -> None:
     if not isinstance(model, VoteEstimator) or vote is None:
         raise PsephosError(f"{name} is not a fitted estimator of psephos: fit it first.")
     if isinstance(n_columns, bool) or not isinstance(n_columns, int | np.integer) or n_columns < 1:
-        raise PsephosError(f"n_columns is {n_columns!r}; it must be a whole number of at least 1.")
+        raise PsephosError(f"n_columns must be a whole number of at least 1; got {n_columns!r}.")
     if not isinstance(vote.weighting, Constant) or vote.weighting.alpha.min() < 0:
         raise PsephosError(
             f"the weights of this {name} depend on the case ({vote.weighting.words()}): only "

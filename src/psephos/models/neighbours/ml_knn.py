@@ -242,7 +242,7 @@ class MLKNeighborsClassifier(VoteClassifier):
         k = near.k if n_neighbors is None else n_neighbors
         most = len(near.cases) - (X is None)
         if not Interval(1, most, whole=True).allows(k):
-            raise PsephosError(f"n_neighbors is {k!r}; it must be a whole number from 1 to {most}.")
+            raise PsephosError(f"n_neighbors must be a whole number from 1 to {most}; got {k!r}.")
         if X is None:
             own = np.arange(len(near.cases))
             rows = np.zeros((len(own), near.n_features))

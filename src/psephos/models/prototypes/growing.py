@@ -193,19 +193,19 @@ class Growing:
         Parameters
         ----------
         n_batches : int
-            0 (the prior) to the number fitted.
+            Between 0 (the prior alone) and N, the number of batches fitted.
 
         Raises
         ------
         PsephosError
-            If there are not so many.
+            If it is not.
         """
         self._fitted()
         fitted = len(self.n_prototypes_)
         if not Interval(0, fitted, whole=True).allows(n_batches):
             raise PsephosError(
-                f"n_batches is {n_batches!r}: give a whole number of at least 0; the model has "
-                f"{fitted}."
+                f"n_batches must be a whole number between 0 and {fitted}, the number of batches "
+                f"fitted; got {n_batches!r}."
             )
         fewer: Any = clone(self)  # type: ignore[type-var]
         fewer.set_params(n_batches=n_batches)

@@ -1,4 +1,4 @@
-"""Candidates judged in fixed chunks by any workers, to the same bytes; and what it costs.
+"""Candidates evaluated in fixed chunks by any workers, to the same bytes; and the cost of it.
 
 A folder that keeps the finished chunks of a search, so that a killed one goes on.
 """

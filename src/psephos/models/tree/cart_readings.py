@@ -127,7 +127,7 @@ class CartReadings(Leaves):
         """
         self._fitted()
         if not Interval(0).allows(cp):
-            raise PsephosError(f"cp is {cp!r}: it must be {Interval(0).words()}.")
+            raise PsephosError(f"cp must be {Interval(0).words()}; got {cp!r}.")
         pruned: Any = clone(self)
         self.schema_.name_columns(pruned)
         vote, growth = self.vote_, self.growth_

@@ -106,7 +106,7 @@ class PriorSensitivity:
         if own.prior_ is None:
             raise PsephosError("no class prior was used: every row had a label.")
         if not Interval(0, 1, open_low=True, open_high=True).allows(shift):
-            raise PsephosError(f"shift is {shift!r}: a number above 0 and below 1.")
+            raise PsephosError(f"shift must be a number above 0 and below 1; got {shift!r}.")
         classes = own.classes_.tolist()
         positive = classes[1] if own.pos_label is None else own.pos_label
         seed, used = own.random_state, own.prior_

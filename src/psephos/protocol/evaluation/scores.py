@@ -4,6 +4,7 @@
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -19,7 +20,6 @@ from sklearn import metrics as _metrics
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, Label, NDArray, Values
 from psephos.figures.confusion import called, levelled
-from psephos.files.near import suggest
 from psephos.protocol.evaluation.label_scores import (
     LabelAnswers,
     average_precision,
@@ -390,7 +390,7 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
         ResultMetric("hand_till_auc", "Hand-Till AUC", _hand_till),
     ),
 }  # fmt: skip
-_ALIASES = {"brier": "brier_score", "hand_till": "hand_till_auc", "auc": "roc_auc"}
+_ALIASES = {"brier": "brierscore", "handtill": "handtillauc", "auc": "rocauc"}
 _UNRANKED = ("coverage_90",)  # 0.9 is best
 
 
@@ -424,8 +424,8 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
     Parameters
     ----------
     name : str
-        Of `TABLES` (its column or its name in words), 'sensitivity@' with a specificity, or
-        'module:name' of a function or scorer.
+        Of `TABLES` (its column or its name in words; capitals, hyphens, underscores and blanks do
+        not count), 'sensitivity@' with a specificity, or 'module:name' of a function or scorer.
     kind : {'classes', 'labels', 'numbers'}, default='classes'
     classes : sequence of labels
         Those of the target.
@@ -435,32 +435,34 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
     PsephosError
         If there is none of that name for such a target.
     """
-    word = _word(name)
-    word = _ALIASES.get(word, word)
+    word = name.strip().lower()
+    plain = _ALIASES.get(_plain(name), _plain(name))
     tables = (kind, "chosen") if kind == "classes" else (kind,)
     able = [one for each in tables for one in TABLES[each] if one.name not in _UNRANKED]
-    known = {key: one for one in able for key in (_word(one.words), one.name)}
+    known = {_plain(key): one for one in able for key in (one.words, one.name)}
     if ":" in name:
         found = _of_user(name, kind, np.asarray(classes))
     elif word.startswith("cost@") and len(classes) == 2:
         return cost_metric(float(word[5:]))
     elif word.startswith("sensitivity@") and len(classes) == 2:
         found = _at_specificity(word)
-    elif word in known:
-        found = known[word]
+    elif plain in known:
+        found = known[plain]
         if kind == "numbers":
             found = replace(found, measured=of_points(found.measured))
     else:
         several = ["sensitivity@0.95"] if len(classes) == 2 else []
         raise PsephosError(
-            f"--metric (metric=) is {name!r}, which is not a measure of such a target: "
-            f"{suggest(word, [*(one.name for one in able), *several])} Your own is module:name."
+            f"--metric (metric=) must be a measure of such a target "
+            f"({', '.join([*(one.name for one in able), *several])}), or module:name of your own "
+            f"function; got {name!r}."
         )
     return replace(found, tabled=True, first=True, ranks=True)
 
 
-def _word(name: str) -> str:
-    return name.strip().lower().replace("-", "_").replace(" ", "_")
+def _plain(name: str) -> str:
+    """Return a name without capitals, hyphens, underscores and blanks."""
+    return re.sub(r"[-_\s]", "", name.lower())
 
 
 def display_name(name: str) -> str:

@@ -542,7 +542,10 @@ def _check_training(table: DataTable, protocol: Protocol, train: Rows) -> None:
 def _check_smallest(
     classes: Array, counts: Indices, table: DataTable, protocol: Protocol, n_folds: int, kind: str
 ) -> None:
-    """Raise PsephosError if the smallest class has fewer rows than there are folds, of a kind."""
+    """Raise PsephosError if the smallest class has fewer rows than `n_folds` folds.
+
+    `kind` is 'inner ' of the folds inside a training part, else ''.
+    """
     label, n = classes[counts.argmin()], int(counts.min())
     if n >= n_folds:
         return

@@ -444,7 +444,7 @@ def better_than_constant(results: Rows, about: About, *, chance: float = 0.05) -
     where that is better, and probabilities are of Pearson's third type with their skewness.
     """
     if not 0.0 < chance < 1.0:
-        raise PsephosError(f"chance is {chance!r}; it must be above 0 and below 1.")
+        raise PsephosError(f"chance must be above 0 and below 1; got {chance!r}.")
     every = summary(results, about)
     found = [one for one in every if one.columns_used.n and one.columns_used.mean > 0]
     tails = {one.model: _tail(one, results, about) for one in found}

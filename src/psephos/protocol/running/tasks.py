@@ -551,7 +551,7 @@ def fitted_part(task: FitTask, params: Params, shape: Shape, table: DataTable) -
 
 
 def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow) -> None:
-    """Fit a model; one that draws folds of its own must not divide a group, either.
+    """Fit a model; one that draws folds of its own gets the groups, to keep each in one fold.
 
     Scores of columns that another has made of the same rows by the same settings are taken over.
     """

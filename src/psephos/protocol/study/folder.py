@@ -24,6 +24,7 @@ from psephos.files.atomic import remove_drafts, sync_folder, unwritable, write_w
 from psephos.protocol.evaluation.splits import Protocol
 from psephos.protocol.tables.table import DataTable
 
+_FORM = "the form of its files"  # a key of identities
 SCHEMA = 4  # of the folder's files; part of identities and of every key
 _LOCKED_BYTE = 2**31 - 2  # on Windows, where a locked byte cannot be read: beyond any line
 
@@ -277,7 +278,7 @@ def identity_of(
         "versions": {
             "psephos": __version__,
             "scikit-learn": sklearn.__version__,
-            "the form of its files": SCHEMA,
+            _FORM: SCHEMA,
         },
         **({"classes": dict(table.joined)} if table.joined else {}),
     }
@@ -478,5 +479,7 @@ def _other_values(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str
     for name, version in here["versions"].items():
         known = there.get("versions", {}).get(name, "another")
         if known != version:
-            differences.append(f"{name} was {known} there and is {version} here")
+            form = "another version of psephos wrote its files, and this one cannot continue them"
+            other = f"{name} was {known} there and is {version} here"
+            differences.append(form if name == _FORM else other)
     return differences

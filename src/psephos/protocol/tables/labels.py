@@ -157,7 +157,7 @@ def read_target(
 def task_given(task: str | None, *, insisted: bool) -> str | None:
     """Return what the target holds, as the user says; `insisted` that it was named a category."""
     if task is not None and task not in TASKS:
-        raise PsephosError(f"task is {task!r}: it must be one of {', '.join(TASKS)}.")
+        raise PsephosError(f"task must be one of {', '.join(TASKS)}; got {task!r}.")
     if insisted and task == "numbers":
         raise PsephosError(
             "--task numbers contradicts --categorical (categorical=), which names the target: give "

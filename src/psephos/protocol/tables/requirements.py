@@ -99,16 +99,16 @@ def _check_classes(table: "DataTable") -> None:
         )
 
 
-def check_ids(ids: Array | None, n: int) -> None:
-    """Raise PsephosError unless each id names one of n rows."""
+def check_ids(ids: Array | None, n: int, column: str = "") -> None:
+    """Raise PsephosError unless each id, of a column of the file, names one of n rows."""
     values, counts = counted(ids, "ids", n)
     if len(counts) and counts.max() > 1:
         twice = [str(v) for v in values[counts > 1]]
         raise PsephosError(
             f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id names "
             f"one row (repeated: {quoted(twice)}): if it names a patient or batch, make it the "
-            "group."
-        )
+            "group (--group)."
+        ).settled_by(*[("--group", column)] * bool(column))
 
 
 def check_groups(groups: Array | None, n: int) -> None:

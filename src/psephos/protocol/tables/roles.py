@@ -51,7 +51,7 @@ def words_of_rows(values: Any, what: str) -> Array:
     """Return one word a row; raise PsephosError naming rows that have none."""
     given: list[Any] = list(row_values(values, what))
     if gone := [row_words(i) for i, one in enumerate(given) if is_missing(one)]:
-        raise PsephosError(f"{what} is empty in {some(gone)}: fill it in, or remove the row.")
+        raise PsephosError(f"{what} has no value in {some(gone)}: fill it in, or remove the row.")
     return word_array([str(one) for one in given])
 
 
@@ -93,9 +93,9 @@ class Cohorts:
         measured = many_values(sizes) and 2 * parts > len(known)
         if self.only is None and (measured or 2 * len(known) > n):
             raise PsephosError(
-                f"{self.name!r} has {len(known)} values in {n} rows, as a measurement or an id "
-                "has: --leave-out (leave_out=) takes a cohort, such as a clinic or a batch, of "
-                "which there are many rows each."
+                f"{self.name!r} has {len(known)} values in {n} rows, as measurements and ids "
+                "do: --leave-out (leave_out=) must be a column of cohorts, such as clinics or "
+                "batches, with many rows each."
             )
         if self.only not in (None, *known):
             raise PsephosError(
@@ -345,7 +345,7 @@ def per_row(
                 raise PsephosError(
                     f"column {shown(name)} has {shown(words[odd[0]], CELL)} in "
                     f"{sheet.place(odd[0])}, which is not of the form {form} (--group): give a "
-                    "pattern of all its words, or a column that names the groups."
+                    "pattern of all its values, or a column that names the groups."
                 )
         words = words if odd else stems
     empty = [i for i, word in enumerate(words) if word is None]
@@ -356,7 +356,10 @@ def per_row(
             cell = apart[flag][empty[0]] or ""
             which = "is empty"
             advice = "fill it in, or remove the row."
-            if cell not in MISSING:
+            if cell in MISSING and cell:
+                which = f"holds {cell!r}, which is read as missing,"
+                advice = f"fill it in, or keep it as a value (--keep-word {cell})."
+            elif cell:
                 which = f"holds {shown(str(cell), CELL)}, which --missing names,"
                 advice = f"say in which columns it stands for no value: --missing COLUMN={cell}."
             raise PsephosError(
@@ -364,8 +367,10 @@ def per_row(
                 f"{sheet.place(empty[0])}{more}: {advice}"
             )
     with wrong.gather():
-        for check in {"--id": [check_ids], "--group": [check_groups]}.get(flag, []):
-            check(known, len(known))
+        if flag == "--id":
+            check_ids(known, len(known), name)
+        if flag == "--group":
+            check_groups(known, len(known))
     return None if empty else known
 
 

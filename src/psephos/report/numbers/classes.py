@@ -226,7 +226,7 @@ def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, abou
 def histogram(
     units: NDArray[np.int64], positive: NDArray[np.bool_], edges: Sequence[float]
 ) -> dict[str, list[int]]:
-    """Return how many answers of each class lie between edges (the last one, 1, is a place)."""
+    """Return how many answers of each class lie between edges; the last edge, 1, is a bin."""
     which = np.searchsorted(in_millionths(edges), units, "right") - 1
     return {
         name: np.bincount(which[mine], minlength=len(edges)).tolist()

@@ -16,7 +16,7 @@ BINS = 50  # columns of a lane
 FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
 GRID = np.arange(1, 100) / 100  # thresholds of the net benefit
 _BINS = 5  # of the calibration
-_FEWEST = 10  # cases of a fifth, where no single answer is to be told
+_FEWEST = 10  # cases of a fifth, so that none of them can be read off
 _LEAST = 0.05  # a stretch of thresholds that is named is at least as long
 _DIGITS = 4
 

@@ -164,7 +164,8 @@ def _column(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 def _tenths(shares: Sequence[float], expected: Sequence[float]) -> list[dict[str, Any]]:
     """Return the cases in tenths of the training cases, the least familiar first.
 
-    And how many there would be in each if they were like those: ties make that no tenths.
+    With how many cases like the training ones would be in each: equal ones make that differ from a
+    tenth.
     """
     which = np.minimum((np.array(shares) * _BARS).astype(int), _BARS - 1)
     counts = np.bincount(which, minlength=_BARS).tolist()

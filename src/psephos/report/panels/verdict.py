@@ -150,7 +150,8 @@ _NONE_READS = "No model reads a column: each predicts the same for every case."
 def _against_constant(folder: Folder, n: int, sure: bool, name: str = "") -> str:
     """Return what the constant prediction reaches, and the p-value against it, of `n` models."""
     p = f"p {'≤' if sure else '>'} 0.05" + (f", corrected for {n} models" if n > 1 else "")
-    return f"significantly better than a constant prediction ({name}{rate(folder.constant)}; {p})"
+    reached = rate(folder.constant) + " at best" * ("metric" in folder.about)  # of all classes
+    return f"significantly better than a constant prediction ({name}{reached}; {p})"
 
 
 def _against_best(

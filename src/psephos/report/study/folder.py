@@ -138,7 +138,7 @@ class Folder:
 
     @property
     def missed_cost(self) -> float | None:
-        """Return what a missed case costs where a false alarm costs 1, if it was compared by."""
+        """Return the cost of a missed case, a false alarm 1, if models are ranked by cost."""
         try:
             return missed_cost(self.about.get("protocol_settings", {}).get("metric"))
         except (TypeError, ValueError, AttributeError) as error:
@@ -146,7 +146,7 @@ class Folder:
 
     @property
     def constant(self) -> float:
-        """Return that measure of a constant answer."""
+        """Return the measure that models are ranked by, of a constant prediction."""
         return constant_score(self.about)
 
     @property

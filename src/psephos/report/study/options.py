@@ -39,7 +39,7 @@ class PageOptions:
     names : dict of str to Named
         Shown names and units of columns.
     ids : bool, default=False
-        Whether cases are called by their ids; otherwise by their place in the table.
+        Whether cases are named by their ids; otherwise by their row in the table.
     cases : {'rounded', 'full', 'none'}
         What the page carries of each case: values to three or four figures, to all, or counts
         alone.
@@ -53,7 +53,7 @@ class PageOptions:
 
     def __post_init__(self) -> None:
         if self.cases not in CASES:
-            raise PsephosError(f"cases is one of {', '.join(CASES)}: {self.cases!r} is none.")
+            raise PsephosError(f"cases must be one of {', '.join(CASES)}; got {self.cases!r}.")
         if self.ids and self.cases == "none":
             raise PsephosError("a page without cases has no ids: leave out 'ids', or give cases.")
         if self.title is not None and not self.title.strip():

@@ -21,8 +21,8 @@ def branch_voters(trees: Sequence[Tree], n_features: int, code: Floats | None = 
     Parameters
     ----------
     trees : sequence of Tree
-        At least one, all of one class with the same `strict` and `single`; their columns are
-        those of the table.
+        At least one, all with intervals or all without, and with the same `strict` and
+        `single`; their columns are those of the table.
     n_features : int
     code : ndarray of shape (C, K), default=None
         `Target.code` for trees whose values are class shares (C,): the vote is the sum over c of

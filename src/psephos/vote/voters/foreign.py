@@ -161,7 +161,7 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: Floats) ->
     Parameters
     ----------
     estimators : sequence of fitted classifiers
-        All of one class, fitted on all `n_features` columns and on integer class codes.
+        All of one type, fitted on all `n_features` columns and on integer class codes.
     n_features : int
     code : ndarray of shape (n_classes, K)
         The vote for each class.
@@ -181,10 +181,12 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: Floats) ->
 def plain_voters(
     estimators: Sequence[Any], n_features: int, code: Floats, says: str
 ) -> Voters | None:
-    """Return estimators of scikit-learn, all of one class, as plain arrays; None of other kinds.
+    """Return estimators of scikit-learn, all of one type, as plain arrays; None of other kinds.
 
-    They say 'answer', 'probability' or 'value'. Of linear classifiers only logistic regression has
-    probabilities by the link that voters have.
+    Their votes (`says`) are 'answer', 'probability' or 'value'. By probability, of linear
+    classifiers only logistic regression becomes arrays: its probabilities are those of the softmax
+    (sigmoid for two classes). Any other, such as linear discriminants or SGDClassifier with
+    log_loss, is kept as it is, and its `predict_proba` is called.
     """
     model: Any = estimators[0]
     name = type(model).__name__

@@ -62,7 +62,7 @@ def mixed_voters(
         If there is none, or one has no probabilities that are asked for.
     """
     if says not in SAYS:
-        raise PsephosError(f"says is {says!r}: one of {', '.join(map(repr, SAYS))}.")
+        raise PsephosError(f"says must be one of {', '.join(map(repr, SAYS))}; got {says!r}.")
     if not estimators:
         raise PsephosError("a vote needs at least one estimator.")
     parts = [_voter(one, n_features, code, says) for one in estimators]

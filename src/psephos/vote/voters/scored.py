@@ -134,7 +134,7 @@ def _check_scores(n_features: int, columns: Columns, table: Floats) -> None:
     check_columns(columns, n_features)
     check(
         table.ndim == 3 and table.shape[2] == len(columns) and table.shape[1] > 0,
-        "what scores are made of is not (T, scores, columns)",
+        "the coefficients of scores must have the shape (T, scores, columns)",
     )
 
 

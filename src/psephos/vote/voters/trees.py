@@ -246,7 +246,7 @@ def forest_voters(
     says: str = "answer",
     abstains: bool = False,
 ) -> Trees:
-    """Return forests as voters: each averages its trees, leaf by leaf, and votes by the mean.
+    """Return forests as voters: each averages the leaves that a row reaches, one a tree.
 
     Files of older releases hold these arguments.
 
