@@ -1,6 +1,5 @@
 """The held-out answers of a study, and the class that they are about."""
 
-import csv
 from types import SimpleNamespace
 
 import numpy as np
@@ -39,27 +38,6 @@ def test_a_failed_fold_leaves_its_cases_without_an_answer(builders, tmp_path):
     assert found.fold.tolist() == (np.arange(30) % 5).tolist()
 
 
-@pytest.mark.parametrize(
-    ("column", "cell", "why"),
-    [
-        ("p_y", "1.5", "are no probabilities"), ("p_y", "nan", "are no probabilities"),
-        ("p_y", "x", "could not convert"), ("truth", "z", "the class of row"),
-    ],
-)  # fmt: skip
-def test_a_damaged_answer_is_a_sentence(builders, tmp_path, column, cell, why):
-    truth, proba = builders.of_two(20)
-    folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
-    with (folder / "predictions.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    rows[3][column] = cell
-    with (folder / "predictions.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    with pytest.raises(PsephosError, match=rf"predictions.csv' is damaged.*{why}"):
-        held_out_answers(read_folder(folder), ["a"])
-
-
 def test_without_the_file_there_are_no_answers(builders, tmp_path):
     truth, proba = builders.of_two(20)
     folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
@@ -87,15 +65,6 @@ def test_the_positive_class_is_taken_by_a_rule_that_is_told(classes, sizes, want
 def test_a_class_that_is_none_is_a_sentence():
     with pytest.raises(PsephosError, match="'c' is no class of this study: a, b are"):
         positive_class(SimpleNamespace(about={"classes": ["a", "b"]}), [1, 2], "c")
-
-
-def test_a_lost_answer_is_a_sentence(builders, tmp_path):
-    truth, proba = builders.of_two(20)
-    folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
-    lines = (folder / "predictions.csv").read_text().splitlines(keepends=True)
-    (folder / "predictions.csv").write_text("".join(lines[:-1]))
-    with pytest.raises(PsephosError, match="a has 3 answers to the 4 test cases of repeat 0, fold"):
-        held_out_answers(read_folder(folder), ["a"])
 
 
 def test_a_page_takes_the_place_of_nothing_it_is_made_of(builders, tmp_path):

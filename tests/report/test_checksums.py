@@ -5,7 +5,6 @@ import hashlib
 import json
 import shutil
 
-import numpy as np
 import pytest
 
 from psephos import CARTClassifier, PsephosError, validate
@@ -90,19 +89,3 @@ def test_the_checksum_is_that_of_the_documentation(compared, validated):
         checksum = data.pop("checksum")
         text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         assert hashlib.sha256(text.encode()).hexdigest() == checksum
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_column_that_an_older_folder_renames_is_a_sentence(whole, copy):
-    """Folders of earlier versions have no checksum."""
-    path = copy / "comparison.json"
-    about = json.loads(path.read_text("utf-8"))
-    with np.load(copy / "cases.npz") as cases:
-        read = str(cases["names"][0])
-    if whole:
-        about["names"] = about.pop("columns")
-    else:
-        about["columns"][about["columns"].index(read)] = "renamed"
-    path.write_text(json.dumps(about), "utf-8")
-    with pytest.raises(PsephosError, match=r"cases\.npz' is damaged .*does not name"):
-        summarise(copy)

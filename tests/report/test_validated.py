@@ -163,7 +163,7 @@ def test_a_damaged_folder_is_refused(judged, tmp_path):
         summarise_validation(place)
     del whole["files"]
     (place / "validation.json").write_text(json.dumps(whole))
-    with pytest.raises(PsephosError, match=r"predictions\.csv.*damaged"):
+    with pytest.raises(PsephosError, match=r"validation\.json.*damaged"):
         summarise_validation(place)
 
 

@@ -17,7 +17,7 @@ from psephos._errors import PsephosError
 from psephos.figures.estimate import FEW_GROUPS
 from psephos.files.atomic import unwritable, write_whole
 from psephos.files.escaping import csv_bytes, printable
-from psephos.protocol.study.folder import check_seal, sealed, sha256_of
+from psephos.protocol.study.folder import read_sealed, sealed, sha256_of, unsealed
 from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
 from psephos.vote.calibration import Sigmoid
@@ -359,6 +359,7 @@ def subgroup_heads(classes: list[str]) -> list[str]:
 # ---------------------------------------------------------------------- the folder
 SCHEMA = 1
 MARK = "validation.json"
+AGAIN = "validate again"
 _TABLES = (
     "figures", "confusion", "calibration", "net_benefit", "subgroups", "columns", "voters",
     "predictions",
@@ -445,17 +446,11 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
     place = Path(folder)
     if not (place / MARK).is_file():
         raise PsephosError(f"{str(place)!r} holds no {MARK}: psephos validate --out writes it.")
-    try:
-        found: dict[str, Any] = json.loads((place / MARK).read_bytes())
-        schema = int(found["schema"])
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise PsephosError(f"{str(place / MARK)!r} is damaged: {error}.") from error
-    if schema > SCHEMA:
-        raise PsephosError(f"{str(place)!r} was written by a later version: update psephos.")
-    check_seal(found, place / MARK, "Validate again.")
-    for wrong in _misshapen(found):
-        raise PsephosError(f"{str(place / MARK)!r} is damaged: {wrong} is no table.")
-    _refuse_changed(place, found.get("files", {}))
+    found = read_sealed(place / MARK, AGAIN)
+    with unsealed(place / MARK, found, AGAIN):
+        if int(found["schema"]) > SCHEMA:
+            raise PsephosError(f"{str(place)!r} was written by a later version: update psephos.")
+        _refuse_changed(place, found.get("files", {}))
     try:
         with (place / "predictions.csv").open(encoding="utf-8", newline="") as file:
             found["predictions"] = list(csv.DictReader(file))
@@ -466,8 +461,6 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
 
 def _refuse_changed(place: Path, digests: Any) -> None:
     """Raise PsephosError if a file is there that is not as it was written."""
-    if not isinstance(digests, dict):
-        raise PsephosError(f"{str(place / MARK)!r} is damaged: 'files' holds no digests.")
     for name in _DIGESTED:
         try:
             found = sha256_of(place / name)
@@ -478,24 +471,6 @@ def _refuse_changed(place: Path, digests: Any) -> None:
                 f"{name!r} in {str(place)!r} was changed after it was written, or is of another "
                 "validation: validate again."
             )
-
-
-def _misshapen(found: dict[str, Any]) -> list[str]:
-    """Return which tables of a validation are none: no rows, or columns that are not alike."""
-    lists = ("figures", "confusion", "calibration", "net_benefit", "subgroups")
-    wrong = [name for name in lists if not _is_rows(found.get(name))]
-    for name, inner in (("shift", "columns"), ("speaking", "voters")):
-        outer = found.get(name)
-        table = outer.get(inner) if isinstance(outer, dict) else None
-        columns: list[Any] = list(table.values()) if isinstance(table, dict) else [None]
-        sizes = {len(one) if isinstance(one, list) else -1 for one in columns}
-        if -1 in sizes or len(sizes) > 1:
-            wrong.append(f"{name}.{inner}")
-    return wrong
-
-
-def _is_rows(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(row, dict) for row in value)
 
 
 def _csv(heads: Sequence[str], rows: Sequence[dict[str, Any]], safe: bool) -> bytes:

@@ -10,8 +10,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -240,23 +240,43 @@ def sealed(content: Mapping[str, Any]) -> JsonObject:
     return {**content, "checksum": key_of(json.loads(json.dumps(content)))}
 
 
-def check_seal(content: Mapping[str, Any], path: Path, remedy: str) -> None:
-    """Raise PsephosError if a file does not hold the values it was written with.
+def damaged(path: Path, why: object, again: str = "run the comparison again") -> PsephosError:
+    """Return the error of a file that is not as it was written."""
+    return PsephosError(f"{str(path)!r} is damaged ({why}): {again}.")
 
-    Parameters
-    ----------
-    content : mapping
-        What the file holds. Files of earlier versions have no checksum and pass.
-    path : Path
-    remedy : str
-        What to do, for the message.
+
+def read_sealed(path: Path, again: str = "run the comparison again") -> dict[str, Any]:
+    """Return the object of a JSON file; raise PsephosError if it was changed since it was written.
+
+    Files of earlier versions have no checksum, and pass; what is amiss in them is met later, in
+    `unsealed`.
     """
+    try:
+        content: dict[str, Any] = dict(json.loads(path.read_bytes()).items())
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        raise damaged(path, str(error)[:200], again) from error
     rest = {name: value for name, value in content.items() if name != "checksum"}
-    if "checksum" in content and content["checksum"] != key_of(rest):
+    if content.get("checksum", "") not in ("", key_of(rest)):
         raise PsephosError(
             f"{str(path)!r} does not match its checksum: it was changed after it was written. "
-            f"{remedy}"
+            f"{again[0].upper()}{again[1:]}, which writes it anew."
         )
+    return content
+
+
+@contextmanager
+def unsealed(
+    path: Path, content: Mapping[str, Any], again: str = "run the comparison again"
+) -> Generator[None]:
+    """Name the file where content without a checksum is not what is written there."""
+    try:
+        yield
+    except PsephosError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        if "checksum" in content:
+            raise
+        raise damaged(path, f"{type(error).__name__}: {error}", again) from error
 
 
 def identity_of(

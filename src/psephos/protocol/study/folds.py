@@ -1,7 +1,6 @@
 """The models of the folds, kept small, and how often each column and rule came back in them."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from psephos._types import ColumnLists, Floats
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.atomic import write_whole
 from psephos.files.near import suggest
-from psephos.protocol.study.folder import MARK, check_seal, sha256_of
+from psephos.protocol.study.folder import MARK, read_sealed, sha256_of, unsealed
 from psephos.protocol.tables.table import DataTable
 from psephos.vote import Vote
 from psephos.vote.frames import Framed
@@ -110,27 +109,21 @@ def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
     place = Path(folder)
     if not (place / MARK).is_file():
         raise PsephosError(f"{str(place)!r} holds no finished comparison: psephos compare first.")
-    try:
-        about: dict[str, Any] = json.loads((place / MARK).read_bytes())
-        told = dict(about.get("folds", {}).items())
-        files = [
-            (name, int(one["repeat"]), int(one["fold"]), str(one["file"]), str(one["sha256"]))
-            for name, every in told.items()
-            for one in every
-            if "file" in one
-        ]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise PsephosError(f"{str(place / MARK)!r} is damaged: {error}.") from error
-    check_seal(about, place / MARK, "Run the comparison again, which writes it anew.")
+    about = read_sealed(place / MARK)
     found: dict[str, list[FoldModel]] = {}
-    for name, repeat, fold, file, digest in files:
-        path = place / "folds" / Path(file).name
-        if sha256_of(path) != digest:
-            raise ModelFileError(
-                f"{str(path)!r} is lost, damaged or of another comparison: run the comparison "
-                "again, which writes it anew."
-            )
-        found.setdefault(name, []).append(FoldModel(repeat, fold, load(path)))
+    with unsealed(place / MARK, about):
+        told = [(name, one) for name, every in about.get("folds", {}).items() for one in every]
+        for name, one in told:
+            if "file" not in one:
+                continue
+            path = place / "folds" / Path(one["file"]).name
+            if sha256_of(path) != one["sha256"]:
+                raise ModelFileError(
+                    f"{str(path)!r} is lost, damaged or of another comparison: run the comparison "
+                    "again, which writes it anew."
+                )
+            model = FoldModel(int(one["repeat"]), int(one["fold"]), load(path))
+            found.setdefault(name, []).append(model)
     return found
 
 

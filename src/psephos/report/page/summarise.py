@@ -8,6 +8,7 @@ from typing import Any
 from psephos import __version__
 from psephos.protocol import better_than_constant
 from psephos.protocol.evaluation.statistics import design_effect
+from psephos.protocol.study.folder import MARK, damaged, unsealed
 from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
@@ -36,7 +37,6 @@ from psephos.report.study.answers import (
 from psephos.report.study.folder import Folder, read_folder
 from psephos.report.study.opened import Facts, Opened, Saved, model_facts, open_model
 from psephos.report.study.options import PageOptions
-from psephos.report.study.shapes import damaged
 from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
 from psephos.report.words import ShortName, count, plural, series, shown_names
 from psephos.vote.names import MINUS, ends, listed
@@ -84,8 +84,12 @@ def summarise(
         If the folder is not a comparison, a file of it is damaged, the model has no file, or an
         option names what the study has not.
     """
-    options = options or PageOptions()
     read = read_folder(folder)
+    with unsealed(read.path / MARK, read.about):
+        return _summarised(read, model, options or PageOptions())
+
+
+def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[str, Any]:
     if read.cases is not None:
         read = replace(read, cases=replace(read.cases, named=options.ids))
     rows = standings(read)

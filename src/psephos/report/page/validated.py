@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from psephos import __version__
 from psephos._errors import PsephosError
 from psephos.figures import called
+from psephos.protocol.study.folder import unsealed
 from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
@@ -31,7 +32,7 @@ from psephos.report.words import (
     span,
 )
 from psephos.validation import read_validation
-from psephos.validation.result import MARK, unanswered_words
+from psephos.validation.result import AGAIN, MARK, unanswered_words
 from psephos.vote.names import number
 
 _CONTENTS = (
@@ -77,10 +78,9 @@ def is_validation(folder: str | Path) -> bool:
 
 def columns_judged(folder: str | Path) -> list[str]:
     """Return the columns that a validated model reads."""
-    try:
-        return [str(one) for one in read_validation(folder)["shift"]["columns"]["column"]]
-    except (KeyError, TypeError) as error:
-        raise _damaged(folder, MARK, f"{error} is missing") from error
+    told = read_validation(folder)
+    with unsealed(Path(folder) / MARK, told, AGAIN):
+        return [str(one) for one in told["shift"]["columns"]["column"]]
 
 
 def summarise_validation(folder: str | Path, options: PageOptions | None = None) -> dict[str, Any]:
@@ -105,16 +105,8 @@ def summarise_validation(folder: str | Path, options: PageOptions | None = None)
     """
     options, place = options or PageOptions(), Path(folder)
     told = read_validation(place)
-    try:
+    with unsealed(place / MARK, told, AGAIN):
         return _report(place, told, options)
-    except PsephosError:
-        raise
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise _damaged(place, MARK, f"{type(error).__name__}: {error}") from error
-
-
-def _damaged(folder: str | Path, name: str, why: object) -> PsephosError:
-    return PsephosError(f"{str(Path(folder) / name)!r} is damaged ({why}): validate again.")
 
 
 def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str, Any]:
@@ -123,7 +115,7 @@ def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str
         return _of_numbers(place, told, options)
     folder = _folder(place, told, options)
     positive = _positive(folder, about, options)
-    answers, said = _answers(place, about, rows)
+    answers, said = _answers(about, rows)
     parted, kept = _parted(rows), options.cases != "none"
     models = [_Validated(about["model"], about["model"])]
     if _AGAIN in answers.chances:
@@ -246,28 +238,19 @@ def _folder(place: Path, told: dict[str, Any], options: PageOptions) -> Folder:
 
 
 def _answers(
-    place: Path, about: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
+    about: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
 ) -> tuple[CaseAnswers, NDArray[np.intp]]:
     """Return the answers by model ('' is the model as it was), and what the model itself called."""
     classes = [str(one) for one in about["classes"]]
     codes = class_codes(classes)
-    try:
-        if len(rows) != about["n_cases"]:
-            raise ValueError(f"{len(rows)} of {about['n_cases']} cases")
-        truth = np.array([codes[row["truth"]] for row in rows], dtype=np.intp)
-        said = np.array([codes[row["predicted"]] for row in rows], dtype=np.intp)
-        if np.bincount(truth, minlength=len(classes)).tolist() != about["class_counts"]:
-            raise ValueError("its classes are not those of validation.json")
-        kinds = {"": "p_", _AGAIN: "recalibrated_"}
-        chances = {
-            key: np.array([[float(row[head + c]) for c in classes] for row in rows])
-            for key, head in kinds.items()
-            if not key or rows[0].get(head + classes[0])
-        }
-        if any(not ((p >= -1e-9) & (p <= 1 + 1e-9)).all() for p in chances.values()):
-            raise ValueError("a probability is none")
-    except (KeyError, ValueError, TypeError) as error:
-        raise _damaged(place, "predictions.csv", error) from error
+    truth = np.array([codes[row["truth"]] for row in rows], dtype=np.intp)
+    said = np.array([codes[row["predicted"]] for row in rows], dtype=np.intp)
+    kinds = {"": "p_", _AGAIN: "recalibrated_"}
+    chances = {
+        key: np.array([[float(row[head + c]) for c in classes] for row in rows])
+        for key, head in kinds.items()
+        if not key or rows[0].get(head + classes[0])
+    }
     n = len(rows)
     answers = CaseAnswers(
         np.arange(n), truth, np.full(n, -1), 1, {k: np.clip(p, 0, 1) for k, p in chances.items()}

@@ -8,11 +8,11 @@ from typing import Any
 from psephos.explain.effects import value_text
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import ONE_PART
+from psephos.protocol.study.folder import damaged
 from psephos.protocol.study.folds import FoldModel, read_folds, returned_of
 from psephos.report.panels.missed import class_names
 from psephos.report.panels.verdict import UNSTABLE
 from psephos.report.study.folder import Folder
-from psephos.report.study.shapes import damaged
 from psephos.report.study.standings import Standing
 from psephos.report.words import ShortName, class_kinds, count, of, plural, rate, series, span
 

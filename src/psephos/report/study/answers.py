@@ -1,9 +1,7 @@
 """The answers that held-out cases were given, one a case and model, and those recalibrated."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from psephos.files.escaping import disarmed
 from psephos.protocol.evaluation.splits import seed_of
 from psephos.recalibrating import cross_fitted
 from psephos.report.study.folder import Folder
-from psephos.report.study.shapes import damaged
 from psephos.vote.plain import to_plain
 from psephos.vote.positive import Positive, usual_positive
 from psephos.vote.recalibration import Recalibration
@@ -45,14 +42,7 @@ class CaseAnswers:
 
 
 def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | None:
-    """Read predictions.csv; None if there is none, or a case has several labels or a number.
-
-    Raises
-    ------
-    PsephosError
-        If it is damaged: a probability is none, the class of a case changes, or a fit has not one
-        answer for each of its test cases.
-    """
+    """Read predictions.csv; None if there is none, or a case has several labels or a number."""
     path = folder.path / "predictions.csv"
     if folder.kind != "classes" or not path.exists():
         return None
@@ -63,21 +53,16 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
     folds: dict[int, set[tuple[int, int]]] = {}
     which: list[tuple[int, int]] = []  # (model, case) of every answer
     cells: list[list[str]] = []
-    answered: Counter[tuple[str, int, int]] = Counter()
     for one in folder.answers():
-        code = codes.get(one.truth)
-        if code is None or truth.setdefault(one.row, code) != code:
-            raise damaged(path, f"the class of row {one.row} is not one, or not always the same")
+        truth[one.row] = codes[one.truth]
         folds.setdefault(one.row, set()).add(one.split)
-        answered[one.model, *one.split] += 1
         if one.model in place:
             which.append((place[one.model], one.row))
             cells.append(one.cells[-len(classes) :])
     if not truth:
         return None
-    _refuse_lost(folder, answered, path)
     rows = np.array(sorted(truth), dtype=np.intp)
-    means = _means(which, _numbers(cells, path), len(models), rows)
+    means = _means(which, np.clip(np.array(cells, dtype=np.float64), 0.0, 1.0), len(models), rows)
     return CaseAnswers(
         rows=rows,
         truth=np.array([truth[i] for i in rows.tolist()], dtype=np.intp),
@@ -86,19 +71,6 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
         chances={model: means[m] for model, m in place.items()},
         groups=_groups(folder, rows),
     )
-
-
-def _refuse_lost(folder: Folder, answered: Counter[tuple[str, int, int]], path: Path) -> None:
-    """Raise PsephosError if a fit has not as many answers as it had test cases."""
-    if folder.about.get("partial"):  # of cases without a class there are none
-        return
-    for fit in folder.fits:
-        if fit.error:
-            continue
-        n = answered[fit.model, fit.repeat, fit.fold]
-        if n != fit.n_test:
-            told = f"{fit.model} has {n} answers to the {fit.n_test} test cases of"
-            raise damaged(path, f"{told} repeat {fit.repeat}, fold {fit.fold}")
 
 
 def class_codes(classes: Sequence[str]) -> dict[str, int]:
@@ -116,18 +88,6 @@ def _groups(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
     if not folder.about.get("groups") or kept is None or int(rows[-1]) >= len(kept):
         return None
     return np.unique(np.array(kept)[rows], return_inverse=True)[1]
-
-
-def _numbers(cells: Sequence[Sequence[str]], path: Path) -> NDArray[np.float64]:
-    """Return the probabilities of all answers."""
-    try:
-        said = np.array([[float(cell) for cell in row] for row in cells], dtype=np.float64)
-    except ValueError as error:
-        raise damaged(path, error) from error
-    bad = ~((said >= -1e-9) & (said <= 1 + 1e-9))
-    if bad.any():
-        raise damaged(path, f"{list(cells[int(bad.any(axis=1).argmax())])} are no probabilities")
-    return np.clip(said, 0.0, 1.0)
 
 
 def _means(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,12 +23,19 @@ from psephos.protocol.evaluation.scores import (
     shown,
     with_chosen,
 )
-from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.evaluation.statistics import constant_score
 from psephos.protocol.running.curve import Row, curve_points
-from psephos.protocol.study.folder import CURVE, MARK, SCHEMA, STUDY, sha256_of
+from psephos.protocol.study.folder import (
+    CURVE,
+    MARK,
+    SCHEMA,
+    STUDY,
+    damaged,
+    read_sealed,
+    sha256_of,
+    unsealed,
+)
 from psephos.protocol.study.outputs import POOLED_COLUMNS
-from psephos.report.study.shapes import checked_about, checked_environment, damaged, read_json
 
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
 _REFITS = ("model", "columns_used", "status")
@@ -227,33 +234,11 @@ def read_folder(path: str | Path) -> Folder:
     """
     folder = Path(path)
     _refuse_unfinished(folder)
-    about = read_json(folder / MARK)
-    _refuse_unreadable(folder, about)
-    needed = (*_RESULTS, shown(_measures(about))[0].name)
-    results = list(_read(folder / "results.csv", needed, partial(_fit, about=about)))
-    fits = [fit for _, fit in results]
-    _check_splits(fits, folder / "results.csv")
-    _refuse_mixture(folder, about, fits)
-    environment = folder / "environment.json"
-    every = _read(folder / "refits.csv", _REFITS, partial(_refit, about=about))
-    refits = [one for one in every if one.ok]
-    found = Folder(
-        path=folder,
-        about=about,
-        environment=checked_environment(read_json(environment), environment)
-        if environment.exists()
-        else {},
-        rows=[row for row, _ in results],
-        fits=fits,
-        refit_columns={one.model: one.columns for one in refits if one.columns is not None},
-        refit_params={one.model: one.params for one in refits},
-        thresholds={one.model: one.threshold for one in refits if one.threshold is not None},
-        cases=_cases(folder / "cases.npz", about),
-        models=_models(folder, about),
-        bounds=list(_read(folder / "bounds.csv", _BOUNDS, partial(_bound, about=about))),
-    )
+    about = read_sealed(folder / MARK)
+    with unsealed(folder / MARK, about):
+        found = _read_parts(folder, about)
     changed = _changed(folder, about)
-    if not (folder / MARK).exists() or read_json(folder / MARK) != about:
+    if not (folder / MARK).exists() or read_sealed(folder / MARK) != about:
         raise PsephosError(
             f"another process is writing results into {str(folder)!r}: wait until it has ended."
         )
@@ -266,6 +251,29 @@ def read_folder(path: str | Path) -> Folder:
     return found
 
 
+def _read_parts(folder: Path, about: dict[str, Any]) -> Folder:
+    _refuse_unreadable(folder, about)
+    needed = (*_RESULTS, shown(_measures(about))[0].name)
+    results = list(_read(folder / "results.csv", needed, partial(_fit, about=about)))
+    if not results:
+        raise damaged(folder / "results.csv", "it holds no fits")
+    environment = folder / "environment.json"
+    refits = [one for one in _read(folder / "refits.csv", _REFITS, _refit) if one.ok]
+    return Folder(
+        path=folder,
+        about=about,
+        environment=read_sealed(environment) if environment.exists() else {},
+        rows=[row for row, _ in results],
+        fits=[fit for _, fit in results],
+        refit_columns={one.model: one.columns for one in refits if one.columns is not None},
+        refit_params={one.model: one.params for one in refits},
+        thresholds={one.model: one.threshold for one in refits if one.threshold is not None},
+        cases=_cases(folder / "cases.npz", about),
+        models=_models(folder, about),
+        bounds=list(_read(folder / "bounds.csv", _BOUNDS, dict)),
+    )
+
+
 def columns_of(path: str | Path) -> list[str]:
     """Return the columns of the table that a comparison was of.
 
@@ -275,8 +283,7 @@ def columns_of(path: str | Path) -> list[str]:
         If the folder is not a finished comparison.
     """
     _refuse_unfinished(Path(path))
-    about = checked_about(read_json(Path(path) / MARK), Path(path) / MARK)
-    return list(about.get("columns", ()))
+    return list(read_sealed(Path(path) / MARK).get("columns", ()))
 
 
 def _refuse_unfinished(folder: Path) -> None:
@@ -302,23 +309,10 @@ def _refuse_unreadable(folder: Path, about: dict[str, Any]) -> None:
             f"{str(folder)!r} was written by a later version (schema {schema}; this one reads up to"
             f" {SCHEMA}): update psephos, or run the comparison again in another folder."
         )
-    checked_about(about, folder / MARK)
     if not (about.get("partial") or {"truth": True})["truth"]:
         raise PsephosError(
             f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
             "against these: compare with --truth COLUMN to have one; results.csv has the figures."
-        )
-
-
-def _refuse_mixture(folder: Path, about: dict[str, Any], fits: list[Fit]) -> None:
-    """Raise if results are not of the comparison that is described."""
-    known = about.get("models", {})
-    strange = sorted({fit.model for fit in fits if known and fit.model not in known})
-    if strange:
-        raise PsephosError(
-            f"'results.csv' in {str(folder)!r} names the model {strange[0]!r}, which "
-            "comparison.json does not: the files are of different comparisons; run the comparison "
-            "again."
         )
 
 
@@ -343,57 +337,31 @@ def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
 # ------------------------------------------------------------------- rows, by the file
 def _fit(row: dict[str, str], about: Mapping[str, Any]) -> tuple[dict[str, str], Fit]:
     failed = row["status"] != "ok"
-    metrics = {one.name: one for one in _measures(about)}
-    measures = {key: _number(row.get(key)) for key in metrics}  # absent: not measured
-    for key in ("n_voters", "n_columns", "draws"):
-        _count(row.get(key) or "0")
-    positions_of(row.get("columns") or "")
-    fit = Fit(
+    measures = {one.name: _number(row.get(one.name)) for one in _measures(about)}
+    return row, Fit(
         model=row["model"],
-        repeat=_count(row["repeat"]),
-        fold=_count(row["fold"]),
-        n_train=_count(row["n_train"]),
-        n_test=_count(row["n_test"]),
+        repeat=int(row["repeat"]),
+        fold=int(row["fold"]),
+        n_train=int(row["n_train"]),
+        n_test=int(row["n_test"]),
         measures={key: value for key, value in measures.items() if value is not None},
-        columns_used=_columns(row, about),
+        columns_used=_number(row["columns_used"]),
         error=(row["error"] or "no reason was written") if failed else "",
     )
-    for key, value in fit.measures.items():
-        if not metrics[key].least <= value <= metrics[key].greatest:
-            raise ValueError(f"{key} of {fit.model} is {value}")
-    return row, fit
 
 
-def _columns(row: dict[str, str], about: Mapping[str, Any]) -> float | None:
-    """Return how many columns a fit reads."""
-    used = _number(row["columns_used"])
-    if used is not None and not 0 <= used <= about.get("n_columns", np.inf):
-        raise ValueError(f"a fit of {row['model']} reads {used:g} columns")
-    return used
-
-
-def _refit(row: dict[str, str], about: Mapping[str, Any]) -> Refit:
-    at, params = _number(row.get("threshold")), json.loads(row.get("params") or "{}")
-    if not isinstance(params, dict):
-        raise ValueError(f"the settings of {row['model']} are none")
-    if at is not None and not 0 < at < 1:
-        raise ValueError(f"the threshold of {row['model']} is {at:g}")
-    settings = cast("dict[str, Any]", params)
-    return Refit(row["model"], row["status"] == "ok", _columns(row, about), settings, at)
-
-
-def _bound(row: dict[str, str], about: Mapping[str, Any]) -> dict[str, str]:
-    value, delta, models = _number(row["value"]), _number(row["delta"]), about.get("models", {})
-    known = row["model"] in models and delta is not None and 0 < delta < 1
-    if not known or (value is None) != (row["vacuous"] == "") or (value or 0.0) < 0:
-        raise ValueError(f"the bound of {row['model']} is none")
-    return row
+def _refit(row: dict[str, str]) -> Refit:
+    return Refit(
+        model=row["model"],
+        ok=row["status"] == "ok",
+        columns=_number(row["columns_used"]),
+        params=json.loads(row.get("params") or "{}"),
+        threshold=_number(row.get("threshold")),
+    )
 
 
 def _label(row: dict[str, str]) -> tuple[str, dict[str, Any]]:
-    counts = {key: _count(row[key]) for key in _LABELS[2:]}
-    if counts["found"] > min(counts["rows"], counts["given"]):
-        raise ValueError(f"more is found of {row['label']!r} than there is")
+    counts = {key: int(row[key]) for key in _LABELS[2:]}
     return row["model"], {"label": row["label"], **counts}
 
 
@@ -402,29 +370,8 @@ def _pooled(row: dict[str, str]) -> tuple[str, dict[str, float | None]]:
 
 
 def _answer(row: dict[str, str]) -> Answer:
-    repeat, fold, case = (_count(row[key]) for key in _ANSWERS[1:])
+    repeat, fold, case = (int(row[key]) for key in _ANSWERS[1:])
     return Answer(row["model"], (repeat, fold), case, row.get("truth", ""), list(row.values()))
-
-
-def _check_splits(fits: list[Fit], path: Path) -> None:
-    """Raise unless there are fits, and every model has every split once."""
-    if not fits:
-        raise PsephosError(f"{str(path)!r} holds no fits: run the comparison again.")
-    splits: dict[str, list[tuple[int, int]]] = {}
-    for fit in fits:
-        splits.setdefault(fit.model, []).append(fit.split)
-    every = {split for own in splits.values() for split in own}
-    for model, own in splits.items():
-        if len(own) != len(every) or set(own) != every:
-            raise damaged(path, f"{model} has not each split once")
-
-
-def _count(text: str) -> int:
-    """Return a number of rows or folds."""
-    count = int(text)
-    if not 0 <= count < 2**53:
-        raise ValueError(f"{text[:30]!r} is no count")
-    return count
 
 
 def _number(text: str | None) -> float | None:
@@ -459,44 +406,27 @@ def _read(path: Path, needed: Collection[str], of: Callable[[dict[str, str]], T]
 
 
 def _cases(path: Path, about: dict[str, Any]) -> KeptCases | None:
-    categories, classes = about.get("categories", {}), [str(one) for one in about["classes"]]
     if not path.exists():
         return None
     try:
         with np.load(path, allow_pickle=False) as file:
             names = [str(one) for one in file["names"].tolist()]
-            if not set(names) <= set(about.get("columns", ())):
-                raise ValueError("comparison.json does not name each of its columns")
-            found = KeptCases(
+            return KeptCases(
                 ids=[str(one) for one in file["ids"].tolist()],
-                y=_truths(file["y"], len(classes), kind_of(about)),
+                y=_truths(file["y"], kind_of(about)),
                 names=names,
-                values=_worded(file["values"], names, categories),
+                values=_worded(file["values"], names, about.get("categories", {})),
                 groups=[str(g) for g in file["groups"].tolist()] if "groups" in file else None,
             )
-        if len(found.groups or found.ids) != len(found.ids):
-            raise ValueError("its groups are not as many as its cases")
-        if found.values.shape != (len(found.y), len(names)) or len(found.ids) != len(found.y):
-            raise ValueError("its arrays are of different lengths")
     except Exception as error:  # an archive that is damaged raises errors of many kinds
         raise damaged(path, error) from error
-    return found
 
 
-def _truths(y: Any, n_classes: int, kind: str) -> list[Any]:
+def _truths(y: Any, kind: str) -> list[Any]:
     """Return the code of each case's class, of several labels the codes of those it has, or y."""
-    if kind == "numbers":
-        if y.dtype.kind != "f" or y.ndim != 1 or not np.isfinite(y).all():
-            raise ValueError("its target does not hold numbers")
-        return y.tolist()
     if kind == "labels":
-        if y.ndim != 2 or y.shape[1] != n_classes or not np.isin(y, (0, 1)).all():
-            raise ValueError("its labels are not those of the comparison")
         return [tuple(np.flatnonzero(row).tolist()) for row in y]
-    codes = [int(code) for code in y.tolist()]
-    if not all(0 <= code < n_classes for code in codes):
-        raise ValueError("it holds a class that the comparison has not")
-    return codes
+    return y.tolist()
 
 
 def _worded(values: Any, names: list[str], categories: dict[str, list[str]]) -> Any:
