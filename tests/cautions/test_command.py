@@ -192,9 +192,9 @@ def test_a_dropped_column_of_subjects_ends_compare_and_not_fit(visits, tmp_path)
     assert done.exit_code == 2
     assert "FD025 divided-subjects: Column 'person' is not learnt from" in done.output
     assert call("compare", *repeated(done)[1:]).exit_code == 0
-    impossible = call("fit", visits, "--target", "state", "--id", "person")
+    impossible = call("fit", visits, "--target", "state", "--id", "person", "--out", "m")
     assert "make it the group (--group)" in impossible.output
-    assert repeated(impossible)[2:] == ["--target", "state", "--group", "person"]
+    assert repeated(impossible)[2:] == ["--target", "state", "--out", "m", "--group", "person"]
     assert call("fit", *given, "--out", tmp_path / "m.psephos").exit_code == 0
     table = read_table(visits, target="state", drop=["person", "scanned"], group="who=*_V*")
     assert sorted(set(table.groups)) == [f"P{k:03}" for k in range(30)]
