@@ -13,13 +13,11 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Floats, NDArray
 from psephos.kernels.binned_trees.bins import code_values, even_bins
-from psephos.kernels.numerics import quantiles as kernel
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
 from psephos.trees.out_of_core.rows import weights_of
 
-_VALUE, _LOW, _HIGH, _WEIGHT = range(4)
 _LEAST = 1 << 11  # points: with fewer, calls would cost more than their work
 _BUFFER = 8  # rows that wait, for each point kept of them: sorting is cheaper than merging
 
@@ -28,33 +26,27 @@ _BUFFER = 8  # rows that wait, for each point kept of them: sorting is cheaper t
 class QuantileSummary:
     """What is kept of weighted numbers to answer for their ranks within a known error.
 
-    Of data D of total weight w(D), points x_1 < ... < x_k are kept, each with bounds on two
-    ranks and on its own weight::
+    Of data D of total weight w(D), values x_1 < ... < x_k are kept, the least and the greatest
+    among them, each with a weight. Let R(x) be the sum of the weights kept up to x. The summary's
+    error is the least eps with, for every x::
 
-        low(x)    <= r-(x) = weight of D below x
-        high(x)   >= r+(x) = weight of D up to x, x with it
-        weight(x) <= w(x)  = weight of D at x
+        0 <= weight of D up to x - R(x) <= eps w(D)
 
-    all three exact at the least and the greatest value. The summary's error is the least eps with,
-    for every i::
-
-        high(x_i)     - low(x_i) - weight(x_i)                   <= eps w(D)
-        high(x_{i+1}) - low(x_i) - weight(x_{i+1}) - weight(x_i) <= eps w(D)
-
-    A summary of all rows has error 0; merging gives the larger error of the two; pruning to b + 1
+    A summary of all rows has error 0; merging gives the larger error of the two; pruning to 2 b
     points adds at most 1 / b. So any tree of merges and prunes, over blocks of a file or over
     machines, knows its error.
 
     Parameters
     ----------
-    points : ndarray of shape (4, k)
-        Values (ascending), low, high, weight. This array is all there is: it may be stored and
-        sent as it is. Build one of data with `of`.
+    points : ndarray of shape (2, k)
+        Values (ascending) and weights. This array is all there is: it may be stored and sent as it
+        is. Build one of data with `of`.
 
     References
     ----------
-    Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD, supplement A.
-    Greenwald & Khanna (2001), SIGMOD. Zhang & Wang (2007), SSDBM.
+    Chen & Guestrin (2016), "XGBoost: a scalable tree boosting system", KDD, supplement A, whose
+    summaries bound ranks from both sides. Greenwald & Khanna (2001), SIGMOD. Zhang & Wang (2007),
+    SSDBM.
 
     Examples
     --------
@@ -68,9 +60,9 @@ class QuantileSummary:
     points: Floats
 
     def __post_init__(self) -> None:
-        if self.points.ndim != 2 or self.points.shape[0] != 4 or self.points.dtype != np.float64:
+        if self.points.ndim != 2 or self.points.shape[0] != 2 or self.points.dtype != np.float64:
             raise PsephosError(
-                f"a quantile summary is a float64 array of shape (4, k), not {self.points.dtype} "
+                f"a quantile summary is a float64 array of shape (2, k), not {self.points.dtype} "
                 f"of shape {self.points.shape}: give the array that `points` of another holds."
             )
 
@@ -85,23 +77,29 @@ class QuantileSummary:
         weights : array-like of shape (n,), default=None
             None is 1 for every row. Rows of weight 0 are left out.
         """
-        return cls.of_sorted(*_sorted(*_known(values, weights)))
+        return cls.of_known(*_known(values, weights))
 
     @classmethod
-    def of_sorted(cls, values: Array, weights: Floats | None = None) -> Self:
-        """Return the exact summary of finite values in ascending order, of positive weights."""
-        given = np.empty(0) if weights is None else weights
-        return cls(kernel.collapse(values.astype(np.float64, copy=False), given))
+    def of_known(cls, values: Array, weights: Floats | None = None) -> Self:
+        """Return the exact summary of finite values of positive weights."""
+        if weights is None:
+            values, weights = np.sort(values), np.ones(len(values))
+        else:
+            order = np.argsort(values, kind="stable")  # equal values: in the order of the rows
+            values, weights = values[order], weights[order]
+        first = np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
+        own = np.add.reduceat(weights, first) if len(first) else weights
+        return cls(np.stack([values[first].astype(np.float64), own]))
 
     @property
     def values(self) -> Floats:
         """Return the kept values, ascending."""
-        return self.points[_VALUE]
+        return self.points[0]
 
     @property
     def total(self) -> float:
         """Return the weight of all rows."""
-        return float(self.points[_HIGH, -1]) if len(self) else 0.0
+        return float(np.cumsum(self.points[1])[-1]) if len(self) else 0.0
 
     def __len__(self) -> int:
         return self.points.shape[1]
@@ -110,13 +108,22 @@ class QuantileSummary:
         """Return the summary of the rows of both."""
         if not len(self) or not len(other):
             return other if len(other) else self
-        return QuantileSummary(kernel.merge(self.points, other.points))
+        return QuantileSummary.of_known(*np.concatenate([self.points, other.points], axis=1))
 
     def prune(self, b: int) -> "QuantileSummary":
-        """Return a summary of at most b + 1 points, of an error greater by at most 1 / b."""
+        """Return a summary of at most 2 b points, of an error greater by at most 1 / b.
+
+        Of the points whose sums of weights lie in one of b equal parts of the total, the first and
+        the last are kept; the last takes over the weight of those between.
+        """
         if b < 1:
-            raise PsephosError(f"b={b}: a summary is pruned to b + 1 points, b at least 1.")
-        return self if len(self) <= b + 1 else QuantileSummary(kernel.pruned(self.points, b))
+            raise PsephosError(f"b={b}: a summary is pruned to 2 b points, b at least 1.")
+        if len(self) <= 2 * b:
+            return self
+        upto = np.cumsum(self.points[1])
+        ends = np.diff(np.ceil(upto * (b / upto[-1]))) > 0
+        kept = np.append(True, ends) | np.append(ends, True)
+        return QuantileSummary(np.stack([self.values[kept], np.diff(upto[kept], prepend=0.0)]))
 
     def bins(self, max_bins: int) -> tuple[Floats, Floats]:
         """Return the least and the greatest kept value of each of at most `max_bins` bins.
@@ -129,12 +136,8 @@ class QuantileSummary:
             raise PsephosError(f"max_bins={max_bins}: at least 2 are needed to cut a column.")
         if len(self) <= max_bins:
             return self.values, self.values
-        # The weight of a point is what the ranks between it and its neighbours leave to it.
-        low, high, weight = self.points[1:]
-        upto = (low[:-1] + weight[:-1] + high[1:] - weight[1:]) / 2.0
-        own = np.diff(upto, prepend=0.0, append=self.total)
         least, greatest = np.empty((2, max_bins))
-        n = even_bins(self.values, own, len(self), self.total, max_bins, least, greatest)
+        n = even_bins(*self.points, len(self), self.total, max_bins, least, greatest)
         return least[:n], greatest[:n]
 
 
@@ -165,18 +168,11 @@ def _known(
     return x, w
 
 
-def _sorted(x: Array, w: NDArray[np.float64] | None) -> tuple[Array, NDArray[np.float64] | None]:
-    if w is None:
-        return np.sort(x), None
-    order = np.argsort(x, kind="stable")  # equal values are summed in the order of the rows
-    return x[order], w[order]
-
-
 @dataclass
 class SummaryStream:
     """A summary of a stream of rows in bounded memory, of a given error.
 
-    Rows wait in a buffer of 8 b; a full one is sorted and pruned to b + 1 points (level 1). Two
+    Rows wait in a buffer of 8 b; a full one is sorted and pruned to 2 b points (level 1). Two
     summaries of one level are merged, pruned and become one of the next. A row is pruned once a
     level, so with b = ceil(levels / eps) the error stays at most eps. The result depends on the
     rows and their order alone, not on the blocks in which they come.
@@ -221,13 +217,11 @@ class SummaryStream:
 
     def _exact(self) -> QuantileSummary:
         """Return the exact summary of the waiting rows."""
-        if not self._waiting:
-            return QuantileSummary(np.empty((4, 0)))
-        x = np.concatenate([part for part, _ in self._waiting])
+        x = np.concatenate([np.empty(0, np.float32), *(part for part, _ in self._waiting)])
         if all(w is None for _, w in self._waiting):
-            return QuantileSummary.of_sorted(*_sorted(x, None))
+            return QuantileSummary.of_known(x)
         ones = [np.ones(len(part)) if w is None else w for part, w in self._waiting]
-        return QuantileSummary.of_sorted(*_sorted(x, np.concatenate(ones)))
+        return QuantileSummary.of_known(x, np.concatenate(ones))
 
     def _carry(self, summary: QuantileSummary) -> None:
         for level, other in enumerate(self._levels):
