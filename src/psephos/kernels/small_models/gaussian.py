@@ -119,7 +119,7 @@ def _with_half_logs(log_prior, factors, by):
 
 # ---------------------------------------------------------------------- naive Bayes
 def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
-    """Turn the squares in `pairs` (B, C, d, S) to halved precisions; return constant (B, C, S).
+    """Turn the squares in `pairs` (B, C, d, S) to precisions; return constant (B, C, S).
 
     A precision of 0 marks a column without variance, or a class that was never seen.
     """
@@ -132,28 +132,9 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
         least = _FLAT * total[:, j][:, None]
         variance = np.maximum(np.where(seen, pairs[:, :, j] / weight + added, 0.0), least)
         variance = np.where(seen & (least > 0.0), variance, np.inf)
-        pairs[:, :, j] = 0.5 / variance
+        pairs[:, :, j] = 1.0 / variance
         variances[:, :, j] = np.where(variance < np.inf, variance, 1.0)
     return _with_half_logs(log_prior, variances, -0.5)
-
-
-@jit
-def bayes_densities(sums, subsets, mean, half, constant, out):
-    """Write to out (B, C, L) the log-densities, plus priors, of the test rows."""
-    d, n_classes, n_tests = subsets.shape[1], out.shape[1], out.shape[2]
-    rows, values = np.empty((d, n_tests)), np.empty(len(sums.order))
-    for b in range(subsets.shape[0]):
-        read_rows(sums, subsets[b], values, rows)
-        for k in range(n_classes):
-            score, level = out[b, k], constant[b, k]
-            for row in range(n_tests):
-                score[row] = level[sums.split[row]]
-            for j in range(d):
-                middle, precision, value = mean[b, j, k], half[b, k, j], rows[j]
-                for row in range(n_tests):
-                    s = sums.split[row]
-                    gap = value[row] - middle[s]
-                    score[row] -= gap * gap * precision[s]
 
 
 # ---------------------------------------------------------------------- quadratic discriminants
@@ -182,8 +163,11 @@ def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs):
 
 
 @jit
-def quadratic_densities(sums, subsets, mean, factors, inverse, constant, out):
-    """Write to out (B, C, L) the log-densities, plus priors, of the test rows."""
+def densities(sums, subsets, mean, factors, inverse, constant, out):
+    """Write to out (B, C, L) the log-densities, plus priors, of the test rows.
+
+    `factors` is None where columns are taken for independent; `inverse` are their precisions then.
+    """
     d, n_classes, n_tests = subsets.shape[1], out.shape[1], out.shape[2]
     rows, part = np.empty((d, n_tests)), np.empty((d, n_tests))
     values = np.empty(len(sums.order))
@@ -197,12 +181,13 @@ def quadratic_densities(sums, subsets, mean, factors, inverse, constant, out):
                 left, middle, value = part[j], mean[b, j, k], rows[j]
                 for row in range(n_tests):
                     left[row] = value[row] - middle[sums.split[row]]
-                for i in range(j):
-                    below, pivot = factors[b, k, j * (j + 1) // 2 + i], inverse[b, k, i]
-                    known = part[i]
-                    for row in range(n_tests):
-                        s = sums.split[row]
-                        left[row] -= below[s] * pivot[s] * known[row]
+                if factors is not None:
+                    for i in range(j):
+                        below, pivot = factors[b, k, j * (j + 1) // 2 + i], inverse[b, k, i]
+                        known = part[i]
+                        for row in range(n_tests):
+                            s = sums.split[row]
+                            left[row] -= below[s] * pivot[s] * known[row]
                 turn = inverse[b, k, j]
                 for row in range(n_tests):
                     score[row] -= 0.5 * left[row] * left[row] * turn[sums.split[row]]

@@ -15,9 +15,8 @@ import numpy as np
 from psephos._types import Floats, Indices
 from psephos.estimator.params import Interval, OneOf, check_params
 from psephos.kernels.small_models.gaussian import (
-    bayes_densities,
     deliver,
-    quadratic_densities,
+    densities,
     solve_bayes,
     solve_linear,
     solve_quadratic,
@@ -201,12 +200,13 @@ class _Bayes(BoundGaussian):
     def _solved(
         self, shared: SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
-        mean, half = shared.load(subsets)
+        mean, precision = shared.load(subsets)
         given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, self._parameter)
-        return mean, half, solve_bayes(*given, mean, half)
+        return mean, precision, solve_bayes(*given, mean, precision)
 
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
-        bayes_densities(sums, subsets, *model, out)
+        mean, precision, constant = model
+        densities(sums, subsets, mean, None, precision, constant, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
         """Return one voter per subset; a column without variance is not read."""
@@ -215,9 +215,9 @@ class _Bayes(BoundGaussian):
         union = np.unique(np.concatenate([NONE, *(model[0] for model in models)]))
         shape = (len(models), self._problem.n_classes, len(union))
         mean, variance, reads = np.zeros(shape), np.ones(shape), np.zeros(shape[::2], dtype=bool)
-        for t, (columns, centre, half, _) in enumerate(models):
-            used, where = half > 0, np.searchsorted(union, columns)  # used: (C, d)
-            width = 0.5 / np.where(used, half, 0.5) / shared.scale(columns) ** 2
+        for t, (columns, centre, precision, _) in enumerate(models):
+            used, where = precision > 0, np.searchsorted(union, columns)  # used: (C, d)
+            width = 1.0 / np.where(used, precision, 1.0) / shared.scale(columns) ** 2
             mean[t][:, where] = np.where(used, shared.unscaled(columns, centre.T), 0.0)
             variance[t][:, where] = np.where(used, width, 1.0)
             reads[t, where] = used.any(axis=0)
@@ -284,7 +284,7 @@ class _Quadratic(BoundGaussian):
         return mean, pairs, *solve_quadratic(*given, mean, pairs)
 
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
-        quadratic_densities(sums, subsets, *model, out)
+        densities(sums, subsets, *model, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
         """Return one voter per subset; a column without variance is not read."""
