@@ -198,7 +198,10 @@ def test_categories_of_digits_in_h5ad_are_categories(tmp_path):
     assert found.names == ("cluster", "a")
     assert found.categories == {0: ("0", "1")}
     np.testing.assert_array_equal(found.X[:4, 0], [0, 1, np.nan, 0])
-    assert found.notes[0] == "columns of obs, read beside those of X: 'cluster'."
+    assert found.notes[0] == (
+        "columns of obs used as features: 'cluster'; leave out with --drop what is not known of "
+        "new cases."
+    )
     assert "beside categories: 'NA' in 'cluster'" in found.notes[1]
     assert found.left_out == ("row names",)
 

@@ -58,6 +58,12 @@ def test_labels_elsewhere_for_cases_in_rows(files):
     assert same(found, whole)
     assert found.notes == ()
     assert same(read_table(files / "cases.csv", **roles), whole)  # the first column of either
+    labels = pd.read_csv(files / "labels.csv").assign(smoker=range(60))
+    labels.to_csv(files / "more.csv", index=False)
+    roles["labels_from"] = files / "more.csv"
+    (note,) = read_table(files / "cases.csv", **roles).notes
+    assert "more.csv used as features: 'smoker'; leave out with --drop" in note
+    assert read_table(files / "cases.csv", drop=["smoker"], **roles).notes == ()
 
 
 def test_ids_that_do_not_match_are_named(files, wine):

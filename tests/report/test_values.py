@@ -456,6 +456,11 @@ def test_the_tables_without_script_count_every_case(compared, summarised):
         means = [[float(v) for v in own] for name, own in cells if "mean answer" in name]
         assert len(means) == len(column.get("moves", ())) + bool(column["missing"])
         np.testing.assert_allclose(np.sum(means, axis=1), 1.0, atol=0.02)
+        at = [name for name, _ in cells if name.startswith("mean answer") and "if" not in name]
+        if len(at) > 1:  # ends of the axis lie beyond the data
+            assert at[0].startswith("mean answer below ")
+            assert at[-1].startswith("mean answer from ")
+            assert " to " not in at[-1]
 
 
 def test_voters_that_need_every_value_are_not_asked_without_one(tmp_path):

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import quoted, shown
-from psephos.files.sheet import Chooser, ColumnChoice, Sheet, columns_sheet
+from psephos.files.sheet import USED, Chooser, ColumnChoice, Sheet, columns_sheet
 from psephos.files.text import Header
 
 Read: TypeAlias = Callable[[Chooser], Sheet]
@@ -40,7 +40,7 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
             return read(choose if turn is False else _in_rows_too(read, choose, cells, how))
         except _TurnedError:
             turn = True
-    grid, labels = _Grid.of(read(_all_words)), None
+    grid, labels, joined = _Grid.of(read(_all_words)), None, list[str]()
     if how.labels_from is not None:
         labels = _Grid.of(read_sheet(how.labels_from, _all_words, cells, Reading(transpose=False)))
     if turn is None:
@@ -48,11 +48,14 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     if turn:
         grid.turn(how.id)
     if labels is not None:
-        grid.join(labels, how.id)
+        joined = grid.join(labels, how.id)
     if how.duplicates is not None:
         grid.name_once(how.duplicates, cells)
     header, column = grid.header._replace(names=grid.names), grid.columns.__getitem__
-    return columns_sheet(header, len(column(0)), column, choose, cells, grid.notes, grid.lines)
+    sheet = columns_sheet(header, len(column(0)), column, choose, cells, grid.notes, grid.lines)
+    if used := [header.names[j] for j in sheet.choice.columns if header.names[j] in joined]:
+        sheet.notes.append(USED.format(f"{how.labels_from}", quoted(used)))
+    return sheet
 
 
 def _chosen(choose: Chooser, cells: Cells, header: Header) -> ColumnChoice:
@@ -155,8 +158,8 @@ class _Grid:
             "(--no-transpose reads it as it stands)."
         )
 
-    def join(self, labels: "_Grid", id_name: str | None) -> None:
-        """Add the columns of another table, whose rows have the same ids."""
+    def join(self, labels: "_Grid", id_name: str | None) -> list[str]:
+        """Add the columns of another table, whose rows have the same ids; return their names."""
         at, key = self.id_column(id_name), labels.id_column(id_name)
         file, other, column = self.header.file, labels.header.file, shown(labels.names[key])
         mine = self._ids(self.columns[at], f"the column {shown(self.names[at])}")
@@ -187,8 +190,9 @@ class _Grid:
         self.columns += [[labels.columns[j][i] for i in order] for j in rest]
         self.names[at] = id_name or self.names[at]
         self.header = self.header._replace(row_names=self.names[at])
-        self.names += [labels.names[j] for j in rest]
+        self.names += (added := [labels.names[j] for j in rest])
         self.lines = self.lines and [self.lines[i] for i in kept]
+        return added
 
     def _ids(self, words: list[str], where: str) -> list[str]:
         """Return the names of cases; PsephosError if one stands twice."""

@@ -305,6 +305,12 @@
     column.missing
       ? [["mean answer if missing", ...order.map((k) => model().base[k] + column.missing[k])]]
       : [];
+  const stretch = (ends, i) => {
+    const [low, high] = [write(ends[i], 4), write(ends[i + 1], 4)];
+    const last = i === ends.length - 2;
+    if (i === 0) return last ? "at any value" : `below ${high}`; // ends lie beyond the data
+    return last ? `from ${low}` : `from ${low} to ${high}`;
+  };
   const tableOf = (column) =>
     table(
       `${column.name}: cases on either side, by class`,
@@ -330,7 +336,7 @@
           ["missing", ...side("missing")],
           ...ifMissing(column),
           ...column.moves.map((moves, i) => [
-            `mean answer at ${write(column.ends[i], 4)} to ${write(column.ends[i + 1], 4)}`,
+            `mean answer ${stretch(column.ends, i)}`,
             ...order.map((k) => model().base[k] + moves[k]),
           ]),
         ];
