@@ -19,11 +19,11 @@ def plan(visit):
     """Return a function that returns a frame, and where models stand in it."""
     page = visit()
 
-    def planned(points, n_columns, frame=WIDE, constant=0.5):
+    def planned(points, n_columns, frame=WIDE, constant=0.5, **more):
         data = {"measure": "accuracy", "points": points, "n_columns": n_columns}
         return page.evaluate(
             "([data, k]) => [page.pareto.FRAMES[k], page.pareto.plan(data, page.pareto.FRAMES[k])]",
-            [data | {"constant": constant}, frame],
+            [data | more | {"constant": constant}, frame],
         )
 
     return planned
@@ -34,6 +34,20 @@ def test_more_columns_stand_further_right_and_better_scores_higher(plan):
     marks = plan(points, 2000)[1]["marks"]
     assert [m["x"] for m in marks] == sorted({m["x"] for m in marks})
     assert [m["y"] for m in marks] == sorted({m["y"] for m in marks}, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("ends", "texts"),
+    [
+        ((0.713, 0.204), ["0.3", "0.4", "0.5", "0.6", "0.7"]),  # a loss: the worst first
+        ((0.8123, 0.8391), ["0.815", "0.820", "0.825", "0.830", "0.835"]),
+        ((-3.0, 310.0), ["0", "100", "200", "300"]),
+    ],
+)
+def test_ticks_of_a_chosen_measure_are_round(plan, ends, texts):
+    frame, chart = plan([point("a", 3, sum(ends) / 2)], 10, ends=ends)
+    assert [tick["text"] for tick in chart["scores"]] == texts
+    assert all(frame["top"] <= tick["y"] <= frame["bottom"] for tick in chart["scores"])
 
 
 def test_columns_are_logarithmic_from_one_on(plan):

@@ -363,7 +363,7 @@ def test_compare_warns_of_what_the_command_refuses_and_keeps_all(tmp_path):
         found = compare(X, Y, ["majority"], n_jobs=1)
     kept = {one["code"]: one["accepted"] for one in found.about["cautions"]}
     assert kept == {"FD004": False, "FD007": False}
-    found = compare(X, Y, ["majority"], n_jobs=1, accept=["FD004"])
+    found = compare(X, Y, ["majority"], n_jobs=1, accept="FD004")
     assert {one["code"]: one["accepted"] for one in found.about["cautions"]}["FD004"]
     with pytest.raises(PsephosError, match="'FD4', which is not a caution"):
         compare(X, Y, ["majority"], accept=["FD4"])

@@ -194,8 +194,9 @@ def _caution(code: str, found: Found, given: Given) -> Caution:
     return Caution(code, rule, sentence, names, tuple(found.rows), tuple(found.remedy))
 
 
-def known_codes(codes: Sequence[str]) -> tuple[str, ...]:
+def known_codes(codes: str | Sequence[str]) -> tuple[str, ...]:
     """Return the codes that are accepted; raise PsephosError if one is not that of a caution."""
+    codes = [codes] if isinstance(codes, str) else codes
     for code in codes:
         if code not in CAUTIONS:
             near = suggest(code, CAUTIONS)

@@ -344,12 +344,12 @@ def show_knees(found: Any) -> None:
     rows = [[one["model"], *(_known(one[name], n) for name, n in shown.items())] for one in knees]
     if rows:
         print_table(["knee of the curve", *shown], rows, words=("knee of the curve",))
-        near = f"of its best score (standard error, low, high and stability: {ONE_PART})"
+        near, interval = "within one standard error of its best", ", with a 95 % interval"
+        if one_part(found.curve):
+            near, interval = "of its best score", f"; interval and stability: {ONE_PART}"
         show(
-            "knee: the fewest columns, of those that the model ranks first, "
-            f"{near if one_part(found.curve) else 'within one standard error of its best'}; price: "
-            "by how much its fit on all it chose is better, with a 95 % interval (curve.csv has "
-            "every point)"
+            f"knee: the fewest columns, of those that the model ranks first, {near}; price: by how "
+            f"much its fit on all it chose is better{interval} (curve.csv has every point)"
         )
     drawn = {point["model"] for point in points}
     absent = dict.fromkeys(row["model"] for row in found.curve if row["model"] not in drawn)

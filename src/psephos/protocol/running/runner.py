@@ -127,7 +127,7 @@ def compare(
     recorded_class: Any = None,
     prior: float | None = None,
     positive: Label | None = None,
-    accept: Sequence[str] = (),
+    accept: str | Sequence[str] = (),
     task: str | None = None,
     budget: str | None = None,
     leave_out: PerRow | str = None,
@@ -208,8 +208,8 @@ def compare(
     positive : label, optional
         The class that measures and page are about, as in `psephos.validate`. By default the page
         takes a usual one, and says why. (It was the name of `recorded_class` before.)
-    accept : sequence of str, default=()
-        Codes of cautions (docs/cautions.md) of which no warning is wanted; the study keeps them.
+    accept : str or sequence of str, default=()
+        A code, or codes, of cautions (docs/cautions.md) not to be warned of; the study keeps them.
     task : {'classes', 'numbers'}, optional
         What the target holds. By default numbers where they clearly are a measurement
         (`read_table`); in doubt the call is refused.

@@ -44,8 +44,9 @@ def verdict(
     if choice is None:
         return ["Every fit failed; the reasons are below."]
     best, opened = choice.best, choice.opened
-    words = [_best(folder, rows, best), *(_apart(s) for s in rows if s.drawn and not s.ranked)]
     reading = _reading(rows)
+    words = [_best(folder, rows, best)] if reading or len(rows) == 1 else []
+    words += [_apart(s) for s in rows if s.drawn and not s.ranked]
     if not reading:
         words.append(_NONE_READS)
     elif not any(_gain(s, folder) > 0 for s in reading):
@@ -67,7 +68,7 @@ def verdict(
             f" prediction, {small.label} reads the fewest columns: its score is {_reached(small)}."
             f" {_judged(pair[small.key], folder)}"
         )
-    if choice.smallest.key not in told:
+    if reading and choice.smallest.key not in told:
         small = choice.smallest
         words.append(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"

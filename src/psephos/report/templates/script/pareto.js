@@ -111,16 +111,20 @@ page.pareto = (() => {
     });
   };
 
+  // The step of 1, 2 or 5 times a power of ten that divides a range into six parts or fewer.
+  const roundStep = (range) => {
+    const unit = 10 ** Math.floor(Math.log10(range / 6));
+    return [1, 2, 5, 10].map((k) => k * unit).find((step) => range / step <= 6 + 1e-9);
+  };
+
   // Where everything stands in a frame; ends are the worst and the best value of a measure of choice.
   const plan = ({ points, n_columns: n, constant, ends }, frame) => {
-    const [low, step] = ends ? [ends[0], (ends[1] - ends[0]) / 4] : scoreRange(points, constant),
+    const [low, step] = ends
+        ? [ends[0], roundStep(Math.abs(ends[1] - ends[0]))]
+        : scoreRange(points, constant),
       high = ends ? ends[1] : 1,
       across = columnScale(frame.left + 16, frame.right - 8, Math.max(n, 2));
-    const digits = ends
-      ? Math.max(1 - Math.floor(Math.log10(Math.abs(step))), 0)
-      : step === 0.1
-        ? 1
-        : 2;
+    const digits = Math.max(-Math.floor(Math.log10(step) + 1e-9), 0);
     const part = (score) => (score - low) / (high - low);
     const up = (score) => frame.bottom - inside(part(score), 0, 1) * (frame.bottom - frame.top);
     const marks = points.map((p) => ({
@@ -135,10 +139,9 @@ page.pareto = (() => {
       final: p.final === null ? null : across(p.final),
     }));
     labels(marks, frame);
-    const ticks = Array.from(
-      { length: Math.round((high - low) / step) + 1 },
-      (_, i) => low + step * i,
-    );
+    const first = Math.ceil(Math.min(low, high) / step - 1e-9);
+    const last = Math.floor(Math.max(low, high) / step + 1e-9);
+    const ticks = Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
     return {
       marks,
       columns: columnTicks(across, n, frame),
