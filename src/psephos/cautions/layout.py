@@ -26,7 +26,7 @@ _SAMPLE = re.compile(
 )
 _TOTAL = re.compile(
     r"\W*(?:grand |column )?(?:totale?|sum|summe|suma|somme|gesamt|insgesamt|mean|average|median|"
-    r"mittelwert|mittel|moyenne|media|promedio|Σ|∑)s?(?:\W.*)?",
+    r"mittelwert|mittel|moyenne|media|promedio|celkem|razem|ukupno|totaal|summa|Σ|∑)s?(?:\W.*)?",
     re.IGNORECASE,
 )
 #: MARCH1, SEPT2 and DEC1 as a spreadsheet writes them.

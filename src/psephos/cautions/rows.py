@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.cautions.columns import explained
 from psephos.cautions.dates import are_dates
 from psephos.cautions.given import Found, Given, parts_of
@@ -20,7 +20,7 @@ _BATCH = re.compile(
     r"(?: (?:id|nr|no|name|number|code|\d+))*"
 )
 _SUBJECT = re.compile(
-    r"(?:.* )?(?:patient|patienten|subject|person|participant|proband|individual|donor|animal|"
+    r"(.* )?(?:patient|patienten|subject|person|participant|proband|individual|donor|animal|"
     r"mouse|specimen|sujet|paciente)(?: (?:id|ids|nr|no|num|number|name|code))*"
 )
 _LEAST, _EXPLAINED = 20, 0.5
@@ -54,21 +54,25 @@ def divided_replicates(given: Given) -> Found:
 
 
 def subjects(given: Given) -> Found:
-    """Find columns that name subjects of several rows each, whose rows have one class.
+    """Find columns that name subjects of several rows each.
 
-    Where the target is not known, those named patient, subject or similar, or with equally many
-    rows of each value.
+    Columns named patient, subject or similar; others if the rows of each value have one class (or,
+    where the target is not known, if there are equally many).
     """
     dates = [j for j, words in given.levels.items() if are_dates(words)]
     coded: list[int] = [*given.levels, *given.whole.tolist()]
     kept = [(j, given.names[j], j in given.levels) for j in coded if j not in dates]
-    found = [j for j, name, words in kept if _names_subjects(given, given.X[:, j], name, words)]
-    facts = {"answer": _of_one(given)} if found else {}
+    found = [
+        j
+        for j, name, words in kept
+        if _names_subjects(given, given.X[:, j], name, words, _FEWEST if words else _SEVERAL)
+    ]
+    facts = {"answer": _of_one(given, [given.X[:, j] for j in found])} if found else {}
     return Found(found, (), facts, [("--group", str(given.names[j])) for j in found[:1]])
 
 
-def _of_one(given: Given) -> str:
-    if given.answers is None:
+def _of_one(given: Given, columns: Sequence[Floats]) -> str:
+    if given.answers is None or min(_pure(given, column)[1].mean() for column in columns) < _PURE:
         return ""
     return f", whose rows have one {'class' if len(given.classes) else 'number'}"
 
@@ -77,9 +81,9 @@ def divided_subjects(given: Given) -> Found:
     """Find a column that is not learnt from and names subjects, and is not the group."""
     for name, form, codes, words in _grouping(given.aside):
         tied = _tied(codes, given.groups)
-        if not tied and _names_subjects(given, codes, name, words, fewest=_FEWEST):
+        if not tied and _names_subjects(given, codes, name, words, _FEWEST):
             group = f"{name}={form}" if form else name
-            facts = {"which": shown(name), "how": shown(group), "answer": _of_one(given)}
+            facts = {"which": shown(name), "how": shown(group), "answer": _of_one(given, [codes])}
             return Found(facts=facts, remedy=[("--group", group)])
     return Found()
 
@@ -135,7 +139,7 @@ def _tied(codes: Floats, groups: NDArray[np.generic] | None) -> bool:
 
 
 def _names_subjects(
-    given: Given, column: Floats, name: str, words: bool, *, fewest: int = _SEVERAL
+    given: Given, column: Floats, name: str, words: bool, fewest: int
 ) -> bool:
     """Return whether a column names subjects; `fewest` are enough of one named patient or so."""
     if len(column) < _LEAST or (given.answers is None and given.target):
@@ -144,31 +148,40 @@ def _names_subjects(
     values, subject, sizes = np.unique(column[known], return_inverse=True, return_counts=True)
     several = np.flatnonzero(sizes > 1)
     rows = int(sizes[several].sum())
-    called = _SUBJECT.fullmatch(" ".join(parts_of(name))) is not None
-    few = called and fewest <= len(several) == len(values)
+    called = _SUBJECT.fullmatch(" ".join(parts_of(name)))
+    few = called is not None and fewest <= len(several) == len(values)
     many = len(several) >= _SEVERAL and len(values) * _ROWS_EACH >= known.sum()
     if rows * 5 < known.sum() or not (few or many):
         return False
     if given.answers is None:
-        return called or (words and bool(sizes.min() == sizes.max()))
-    answers = np.asarray(given.answers)[known]
-    ordered, ends = answers[np.argsort(subject, kind="stable")], np.cumsum(sizes)
-    first, last = (end.reduceat(ordered, ends - sizes) for end in (np.minimum, np.maximum))
-    pure = first[several] == last[several]
-    share = np.bincount(answers) / known.sum()
+        return called is not None or (words and bool(sizes.min() == sizes.max()))
+    if called is not None and (words or called[1] is None):  # "income per person" counts
+        return True
+    first, pure = _pure(given, column)
+    share = np.bincount(given.answers[known]) / known.sum()
     most = share.max()  # a power of it may underflow
     by_size = {
         int(k): k * np.log(most) + np.log(((share / most) ** k).sum()) for k in np.unique(sizes)
     }
     chance = sum(by_size[int(k)] for k in sizes[several[pure]])
-    if pure.mean() < _PURE or (chance > np.log(_BY_CHANCE) and not few):
+    if pure.mean() < _PURE or chance > np.log(_BY_CHANCE):
         return False
-    if words or called:
+    if words or called is not None:
         return True
     if not len(given.classes):  # a number that the target is made of
         return False
     changes = (np.diff(first) != 0).sum()  # few: a number that tells the class
     return bool(2 * changes > (len(values) - 1) * (1 - (share**2).sum()))
+
+
+def _pure(given: Given, column: Floats) -> tuple[Indices, NDArray[np.bool_]]:
+    """Return the answer of each value's first row, and which of several rows have one answer."""
+    known = ~np.isnan(column)
+    _, subject, sizes = np.unique(column[known], return_inverse=True, return_counts=True)
+    ordered = np.asarray(given.answers)[known][np.argsort(subject, kind="stable")]
+    starts = np.cumsum(sizes) - sizes
+    first, last = (end.reduceat(ordered, starts) for end in (np.minimum, np.maximum))
+    return first, (first == last)[sizes > 1]
 
 
 def ordered(given: Given) -> Found:

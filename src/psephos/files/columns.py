@@ -24,6 +24,7 @@ _TIMES = (datetime.date, datetime.time, datetime.timedelta)
 _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs without NumPy
 _PLAIN = (str, Number, type(None))
 _FEW = 10  # so many different texts may be categories
+_BOUNDS = 3  # different ones (<0.6) that may be taken as missing
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 Place = Callable[[int], str]
 
@@ -207,11 +208,18 @@ def refuse_numbers_in_words(
     kinds = Counter(forms[word] for word in first if word is not None)
     if not fitted and all(_GROUPED.fullmatch(word or "") for word in first):
         kinds = Counter({"thousands .": 1})  # 110.000 where the comma is the decimal mark
+    if len(kinds) > 1:
+        del kinds["bound"]  # first the marks of all numbers
+    bounds = [word for word in first if word] if set(kinds) == {"bound"} and not fitted else []
+    few = len(bounds) <= _BOUNDS and 10 * len(found) <= len(words)
     remedy = _remedy(name, kinds, fitted, ways)
     start = ways.read()
     words_of = shlex.split(remedy.removeprefix(start)) if remedy.startswith(start) else []
     by = [(a, b) for a, b in zip(words_of[::2], words_of[1::2], strict=False) if len(words_of) < 5]
     by = by or ([("--drop", name)] if ways.drop.format(shown(name)) in remedy else [])
+    if few and bounds and ways is COMMAND:
+        by = [("--missing", f"{name}={word}") for word in bounds]
+        remedy += f" Or take them as missing: {' '.join(f'{a} {shown(b)}' for a, b in by)}."
     raise PsephosError(
         f"column {shown(name)} holds numbers written another way ({found_in}): {remedy}"
     ).settled_by(*by)

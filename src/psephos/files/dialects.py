@@ -29,7 +29,7 @@ from psephos.files.text import (
 _BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
 _TAXON = ("taxonomy", "consensus lineage")
 _ABOVE = 9  # lines among which titles above the names are looked for
-_AHEAD = 5  # rows that show what kind a column is of
+AHEAD = 5  # rows that show what kind a column is of
 _PART = r"(?:[kcmdnpfMGTµμu]?(?:g|[lL]|m|s|mol|M|Pa|Hz|V|A|W|J|K|Da|Eq|I?U|cal|Osm)|min|h|d|day)"
 _UNIT = re.compile(
     rf"[\[(].{{0,30}}[\])]|[%‰°](?:\s?\(?[wvm]/[wvm]\)?)?|°[CF]|{_PART}[²³23]?(?:\s?[/·*]\s?{_PART}[²³23]?)*|bpm|mmHg|"
@@ -184,12 +184,18 @@ def _until_end(path: Path, stream: Iterator[str]) -> Iterator[str]:
 # ---------------------------------------------------------------------- units
 def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
     """Leave out the first row if it holds the units of columns whose other rows are numbers."""
-    rows = list(islice(below, 1 + _AHEAD))
-    if len(rows) > 2 and _are_units([row for _, _, row in rows]):
-        line, _, units = rows.pop(0)
-        named = [word.strip() for word in units if word.strip()]
-        notes.append(f"line {line} holds units ({quoted(dict.fromkeys(named))}) and is left out.")
-    yield from chain(rows, below)
+    rows = list(islice(below, 1 + AHEAD))
+    words = units_words(rows[0][0], [row for _, _, row in rows]) if rows else ""
+    notes += [words] * bool(words)
+    yield from chain(rows[bool(words) :], below)
+
+
+def units_words(line: int, rows: list[Sequence[str]]) -> str:
+    """Return a sentence that the first of some rows holds units and is left out; '' if not."""
+    named = [word.strip() for word in rows[0] if word.strip()]
+    if len(rows) < 3 or not _are_units(rows):
+        return ""
+    return f"line {line} holds units ({quoted(dict.fromkeys(named))}) and is left out."
 
 
 def _are_units(lines: list[Sequence[str]]) -> bool:
@@ -205,4 +211,4 @@ def _are_units(lines: list[Sequence[str]]) -> bool:
             return False
         n_numbers, units = n_numbers + numeric, units + (numeric and unit)
         odd += numeric and not unit and word not in ("", "-", "–")
-    return 0 < n_numbers <= 2 * units and 10 * odd <= n_numbers
+    return 0 < n_numbers <= 2 * units and 4 * odd <= n_numbers

@@ -24,6 +24,7 @@ from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Sparse
 from psephos.files.arrays import check_text
 from psephos.files.cells import Cells, Typed
+from psephos.files.dialects import AHEAD, units_words
 from psephos.files.formats import Reading
 from psephos.files.near import quoted, shown, suggest
 from psephos.files.packed import MOST, hostile, refuse_bomb
@@ -125,12 +126,15 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     header = _header(path, [str(name) for name in rows[top][:width]])
     if how.cases:  # a row of empty cells between others is a case, as in csv files
         below = list(range(below[0], below[-1] + 1))
+    ahead = [[str(v) for v in rows[i][:width]] for i in below[: 1 + AHEAD]]
+    units = units_words(below[0] + 1, ahead)
     empty = below[-1] - top - len(below)
+    below = below[bool(units) :]
     notes = [f"the sheet {shown(name)} is read, not {quoted(others)}."] if others else []
     if above:
         words = [" ".join(str(v) for v in rows[i] if v != "") for i in filled[:above]]
         notes.append(titles_words([i + 1 for i in filled[:above]], words))
-    notes += [f"empty rows are left out: {empty}."] if empty else []
+    notes += [units] * bool(units) + [f"empty rows are left out: {empty}."] * bool(empty)
     lines = [i + 1 for i in below]
     return columns_sheet(
         header, len(below), lambda j: [rows[i][j] for i in below], choose, cells, notes, lines
