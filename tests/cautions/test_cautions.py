@@ -105,6 +105,8 @@ CASES = {
         ((frame(w=with_value(9999.0, 1)), Y), (frame(w=np.exp(RNG.normal(4, 3, N))), Y)),
         ((frame(w=np.where(np.arange(N) < 5, 9, RNG.integers(1, 4, N))), Y),
          (frame(w=RNG.integers(1, 10, N)), Y)),
+        ((frame(), np.where(np.arange(N) < 5, 9, 1 + np.arange(N) % 2).astype(str)),
+         (frame(), (1 + np.arange(N) % 3).astype(str))),
     ],
     "FD008": [
         ((frame(w=(Y == "ill") * 1), Y), (frame(w=np.roll(Y == "ill", 1) * 1), Y)),
@@ -132,6 +134,9 @@ CASES = {
     "FD024": [
         ((frame(w=[f"P-{k:03}" for k in OF_SUBJECT]), BY_SUBJECT),
          (frame(w=[f"P-{k:03}" for k in OF_SUBJECT]), Y)),
+        ((frame(subject=[f"S{k}" for k in OF_SUBJECT]), Y),
+         (frame(subject=[f"S{k}" for k in range(N)]).iloc[:, :2], Y)),
+        ((frame(person_nr=OF_SUBJECT), Y), (frame(income_per_person=OF_SUBJECT), Y)),
         ((frame(patientID=OF_SUBJECT * 7 + 100), BY_SUBJECT),
          (frame(dose=np.sort(OF_SUBJECT)), np.where(np.sort(OF_SUBJECT) < 9, "ill", "well"))),
     ],
@@ -197,7 +202,7 @@ def test_of_subjects_the_group_is_advised():
     group = np.arange(240) % 6  # six donors
     donors = pd.DataFrame({"a": CELLS, "donor": [f"D{k}" for k in group]})
     told = check_table(donors, np.where(group % 2, "ill", "well"))
-    assert [one.code for one in told] == ["FD009"]
+    assert [one.code for one in told] == ["FD009", "FD024"]
     assert "If 'donor' names subjects or batches of several rows" in told[0].sentence
     assert "If" not in str(check_table(frame(w=SEEN), Y)).partition("if not")[2]
     days = np.array([f"{d.date()}" for d in DAYS])[OF_SUBJECT]

@@ -203,3 +203,17 @@ def test_a_fortran_number_among_words_is_not_a_number_with_a_unit(word):
     assert number_form(word) == "a Fortran exponent"
     with pytest.raises(PsephosError, match="written another way"):
         refuse_numbers_in_words("a", [word, "***", word], lambda i: f"row {i}")
+
+
+def test_a_few_bounds_may_be_taken_as_missing_and_a_decimal_mark_comes_first():
+    cells = [*["<0,6"], *[None] * 20]
+    with pytest.raises(
+        PsephosError, match=r"Or take them as missing: --missing 'CRP=<0,6'\."
+    ) as one:
+        refuse_numbers_in_words("CRP", cells, lambda i: f"line {i}")
+    assert one.value.options == (("--missing", "CRP=<0,6"),)
+    with pytest.raises(PsephosError, match=r"--decimal ,$"):
+        refuse_numbers_in_words("CRP", ["<0,6", "1,5", "2,5", *cells[1:]], lambda i: f"line {i}")
+    with pytest.raises(PsephosError, match="--drop 'CRP'") as many:
+        refuse_numbers_in_words("CRP", ["<0,6"] * 9 + cells, lambda i: f"line {i}")
+    assert many.value.options == (("--drop", "CRP"),)

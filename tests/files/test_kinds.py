@@ -368,6 +368,16 @@ def test_titles_and_the_sheet_are_reported(book, tmp_path):
     )
 
 
+def test_a_row_of_units_of_a_sheet_is_left_out(book, tmp_path):
+    units = ["roky", "kg", "mmol/l", "mg/l", ""]
+    filled(book.active, [[*"abcd", "y"], units, [1, 2, 3, 4, "u"], [5, 6, 7, 8, "v"]])
+    book.save(tmp_path / "t.xlsx")
+    found = read_table(tmp_path / "t.xlsx", target="y")
+    np.testing.assert_array_equal(found.X, [[1, 2, 3, 4], [5, 6, 7, 8]])
+    assert list(found.lines) == [3, 4]
+    assert found.notes == ("line 2 holds units ('roky', 'kg', 'mmol/l', 'mg/l') and is left out.",)
+
+
 def test_a_formula_without_its_result_is_refused(book, tmp_path):
     filled(book.active, [*ROWS, ["=1+1", "v"]])
     book.save(tmp_path / "t.xlsx")

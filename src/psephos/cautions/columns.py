@@ -9,6 +9,7 @@ from psephos._types import Floats, Indices
 from psephos.cautions.dates import are_dates, are_written_days
 from psephos.cautions.given import Found, Given, parts_of
 from psephos.cautions.stems import stem_advice, stem_form
+from psephos.files.cells import Cells
 from psephos.files.levels import alike
 from psephos.files.near import CELL, quoted, shown, some
 
@@ -142,26 +143,47 @@ def _has_many_digits(values: Floats) -> bool:
 
 def sentinels(given: Given) -> Found:
     """Find a number such as -999 that seems to stand for a missing value."""
-    p, found, beside = len(given.names), dict[int, float](), dict[int, str]()
-    parts = [given.X] if given.numbers is None else [given.X, given.numbers[:, None]]
+    p, found, places = len(given.names), dict[int, float](), dict[tuple[float, str], list[str]]()
+    target = _target_numbers(given)
+    parts = [given.X] if target is None else [given.X, target[:, None]]
     for start, X in zip((0, p), parts, strict=False):
         for end in (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)):
             for j in np.flatnonzero(np.isin(end, _SENTINELS)).tolist():
-                if start + j not in given.levels and _stands_far(X[:, j], float(end[j])):
-                    found.setdefault(start + j, float(end[j]))
-                    others = X[X[:, j] != found[start + j], j]
-                    beside[start + j] = f"{np.nanmin(others):.6g} to {np.nanmax(others):.6g}"
-    at = {j: given.names[j] if j < p else given.target for j in found}
-    words = [f"{v:.15g} in {'the target ' * (j == p)}{shown(at[j])} (the others are {beside[j]})"
-             for j, v in found.items()]  # fmt: skip
-    rest = "; --task numbers --unlabeled '' leaves out rows without a target" if p in found else ""
+                value = float(end[j])
+                if (
+                    start + j in found
+                    or start + j in given.levels
+                    or not _stands_far(X[:, j], value)
+                ):
+                    continue
+                found[start + j], others = value, X[X[:, j] != value, j]
+                where = f"the target {shown(given.target)}" if start else shown(given.names[j])
+                beside = f"{np.nanmin(others):.6g} to {np.nanmax(others):.6g}"
+                places.setdefault((value, beside), []).append(where)
+    words = [f"{v:.15g} in {some(at)} (the others are {by})" for (v, by), at in places.items()]
     held = {
         v: set(np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist()) for v in found.values()
     }
     safe = {v for v, there in held.items() if v < 0 and there <= found.keys()}  # in any column
+    at = {j: given.names[j] if j < p else given.target for j in found}
     marks = [("--missing", f"{f'{at[j]}=' * (v not in safe)}{v:.15g}") for j, v in found.items()]
-    marks += [("--task", "numbers"), ("--unlabeled", "")] * (p in found)
-    return Found([j for j in found if j < p], (), {"values": some(words), "rest": rest}, marks)
+    rest = ""
+    if p in found and given.numbers is None:
+        rest = f"; --classes {found[p]:.15g}= leaves out the rows of that class"
+        marks[list(found).index(p)] = ("--classes", f"{found[p]:.15g}=")
+    elif p in found:
+        rest = "; --task numbers --unlabeled '' leaves out rows without a target"
+        marks += [("--task", "numbers"), ("--unlabeled", "")]
+    return Found([j for j in found if j < p], (), {"values": "; ".join(words), "rest": rest}, marks)
+
+
+def _target_numbers(given: Given) -> Floats | None:
+    """Return the target of each row as a number: itself, or the number that each class is."""
+    labels = [Cells().number(label) for label in given.classes]
+    known = [label for label in labels if label is not None]
+    if given.answers is None or len(known) < 3 or len(known) < len(labels):
+        return given.numbers
+    return np.array(known)[given.answers]
 
 
 def _stands_far(column: Floats, value: float) -> bool:

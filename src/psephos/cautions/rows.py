@@ -138,14 +138,12 @@ def _tied(codes: Floats, groups: NDArray[np.generic] | None) -> bool:
     return len(pairs) == len(np.unique(codes))
 
 
-def _names_subjects(
-    given: Given, column: Floats, name: str, words: bool, fewest: int
-) -> bool:
+def _names_subjects(given: Given, column: Floats, name: str, words: bool, fewest: int) -> bool:
     """Return whether a column names subjects; `fewest` are enough of one named patient or so."""
     if len(column) < _LEAST or (given.answers is None and given.target):
         return False
     known = ~np.isnan(column)
-    values, subject, sizes = np.unique(column[known], return_inverse=True, return_counts=True)
+    values, sizes = np.unique(column[known], return_counts=True)
     several = np.flatnonzero(sizes > 1)
     rows = int(sizes[several].sum())
     called = _SUBJECT.fullmatch(" ".join(parts_of(name)))

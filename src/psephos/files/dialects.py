@@ -190,7 +190,7 @@ def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
     yield from chain(rows[bool(words) :], below)
 
 
-def units_words(line: int, rows: list[Sequence[str]]) -> str:
+def units_words(line: int, rows: Sequence[Sequence[str]]) -> str:
     """Return a sentence that the first of some rows holds units and is left out; '' if not."""
     named = [word.strip() for word in rows[0] if word.strip()]
     if len(rows) < 3 or not _are_units(rows):
@@ -198,7 +198,7 @@ def units_words(line: int, rows: list[Sequence[str]]) -> str:
     return f"line {line} holds units ({quoted(dict.fromkeys(named))}) and is left out."
 
 
-def _are_units(lines: list[Sequence[str]]) -> bool:
+def _are_units(lines: Sequence[Sequence[str]]) -> bool:
     number, units, n_numbers, odd = Cells().number, 0, 0, 0
     if any(word.strip() and number(word) is not None for word in lines[0]):
         return False
