@@ -1,8 +1,5 @@
 """Verdicts of studies in groups: how many independent cases the answers are worth."""
 
-import json
-import shutil
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -198,19 +195,6 @@ def test_a_perfect_model_is_called_better_where_labels_vary_within_groups(told_a
     assert "What can be proved: no bound holds; bounds need rows that are drawn independ" in page
     assert 'data-test="bound"' not in page  # one sentence, no table of "does not hold"
     assert "come about by chance" not in page
-
-
-def test_a_folder_of_before_design_effects_has_the_same_verdict(told_apart, tmp_path):
-    found, folder = told_apart
-    old = shutil.copytree(folder, tmp_path / "old")
-    about = json.loads((old / "comparison.json").read_text("utf-8"))
-    del about["design_effects"], about["checksum"]
-    (old / "comparison.json").write_text(json.dumps(about), "utf-8")
-    assert summarise(old)["verdict"] == summarise(folder)["verdict"]
-    without = {k: v for k, v in found.about.items() if k != "design_effects"}
-    groups_alone = better_than_constant(found.results, without)["cart"]  # 14 cases, 2.8 a fold
-    assert groups_alone == pytest.approx(stats.norm.sf(0.5 / np.sqrt(0.45 * 4.5 / (16 * 1.8))))
-    assert groups_alone > 0.02 > 1e-6 > found.better()["cart"]
 
 
 def test_labels_of_groups_and_copies_keep_what_they_were_worth():

@@ -170,14 +170,6 @@ def test_a_file_of_the_user_is_not_overwritten(tmp_path):
     assert content(tmp_path) == {"results.csv": b"mine"}
 
 
-def test_a_folder_of_an_earlier_version_is_replaced_only_if_asked(folder):
-    (folder / "study.json").unlink()
-    with pytest.raises(PsephosError, match="earlier version"):
-        compare(A, models=["majority"], protocol=SMALL, out=folder)
-    compare(A, models=["majority"], protocol=SMALL, out=folder, replace=True)
-    assert set(read_folder(folder).about["models"]) == {"majority"}
-
-
 def test_the_folder_tells_what_each_file_is(folder):
     told = (folder / "README.txt").read_text("utf-8")
     for path in folder.iterdir():

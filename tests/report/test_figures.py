@@ -102,7 +102,7 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     assert (choice.best.key, choice.smallest.key) == ("best", "other")
     assert choice.opened.key == "large"
     assert "Only models of psephos are saved" in opened_words(choice)
-    found = pairs(standings(made), choice.best)
+    found = pairs(made.rows, standings(made), choice.best)
     rows = standings(made)
     better = named(made)
     best, chance, readable, fewest = verdict(made, rows, choice, found, None, better)
@@ -137,7 +137,7 @@ def test_what_a_difference_settles_is_said(tmp_path):
     assert choice is not None
     assert choice.opened.key == "b"
     assert choice.smallest is choice.best
-    found = pairs(standings(made), choice.best)
+    found = pairs(made.rows, standings(made), choice.best)
     assert all(pair.high < 0 for pair in found)
     rows = standings(made)
     words = verdict(made, rows, choice, found, None, named(made))
@@ -158,7 +158,7 @@ def test_the_smallest_readable_model_is_set_against_the_best(tmp_path, large, se
     made = replace(made, models=dict.fromkeys(("best", "small", "tiny"), tmp_path))
     rows = standings(made)
     choice = choose(rows, list(made.models))
-    found = pairs(rows, choice.best)
+    found = pairs(made.rows, rows, choice.best)
     pair = next(one for one in found if one.key == "small")
     words = verdict(made, rows, choice, found, None, {"best", "small", "less"})
     told = [one for one in words if "reads the fewest columns: its score is" in one]
@@ -198,8 +198,10 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
     mean = sum(scores) / 4
     sd = math.sqrt(sum((one - mean) ** 2 for one in scores) / 3)
     half = student.ppf(0.975, 3) * sd * math.sqrt(1 / 4 + 20 / 80)
-    pair = next(one for one in pairs(rows, choice.best) if one.key == "small")
-    words = first_sentences(made, rows, choice, pairs(rows, choice.best), None, {"small"})
+    pair = next(one for one in pairs(made.rows, rows, choice.best) if one.key == "small")
+    words = first_sentences(
+        made, rows, choice, pairs(made.rows, rows, choice.best), None, {"small"}
+    )
     assert words == [
         f"small reads 3 columns and reaches a held-out balanced accuracy of {rate(mean)} (95 %"
         f" interval {rate(mean - half)} to {rate(mean + half)}).",
@@ -262,7 +264,7 @@ def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
             made,
             rows,
             choice,
-            pairs(rows, choice.best),
+            pairs(made.rows, rows, choice.best),
             None,
             named(made),
         )

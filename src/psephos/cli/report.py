@@ -1,6 +1,7 @@
 """psephos report: write the page of a comparison or of a validation."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -41,16 +42,7 @@ from psephos.cli.words import show
     show_default=True,
     help="What the page carries of each case: values rounded, values in full, or counts alone.",
 )
-def report(
-    folder: Path,
-    out: Path | None,
-    model: str | None,
-    title: str | None,
-    positive: str | None,
-    names: Path | None,
-    ids: bool,
-    cases: str,
-) -> None:
+def report(folder: Path, out: Path | None, **how: Any) -> None:
     """Write the page of what is in FOLDER: one HTML file that works offline.
 
     FOLDER is one that psephos compare wrote, or psephos validate --out; of the latter the page is
@@ -58,14 +50,4 @@ def report(
     """
     from psephos.report import build_report
 
-    path = build_report(
-        folder,
-        out,
-        model=model,
-        title=title,
-        positive=positive,
-        names=names,
-        ids=ids,
-        cases=cases,
-    )
-    show(str(path))
+    show(str(build_report(folder, out, **how)))

@@ -14,10 +14,17 @@ import numpy as np
 
 from psephos import __version__
 from psephos._errors import PsephosError
+from psephos._types import ColumnLists
 from psephos.figures.estimate import FEW_GROUPS
 from psephos.files.atomic import unwritable, write_whole
 from psephos.files.escaping import csv_bytes, printable
-from psephos.protocol.study.folder import read_sealed, sealed, sha256_of, unsealed
+from psephos.protocol.study.folder import (
+    changed_file,
+    read_sealed,
+    sealed,
+    sha256_of,
+    unsealed,
+)
 from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
 from psephos.vote.calibration import Sigmoid
@@ -87,26 +94,23 @@ class Validation:
         name : {'figures', 'confusion', 'calibration', 'net_benefit', 'subgroups', 'columns', \
 'voters', 'predictions'}
         """
-        tables = {"columns": self.shift["columns"], "voters": self.speaking["voters"]}
+        tables = self._tables
         if name in tables:
-            table: dict[str, list[Any]] = tables[name]
+            table = tables[name]
             return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-        own = ("figures", "confusion", "calibration", "net_benefit", "subgroups", "predictions")
-        if name not in own:
-            raise PsephosError(
-                f"there is no table {name!r}: there are {', '.join((*own, *tables))}"
-            )
+        if name not in _TABLES:
+            raise PsephosError(f"there is no table {name!r}: there are {', '.join(_TABLES)}")
         return getattr(self, name)
+
+    @property
+    def _tables(self) -> dict[str, ColumnLists]:
+        return {"columns": self.shift["columns"], "voters": self.speaking["voters"]}
 
     def heads(self, name: str = "figures") -> list[str]:
         """Return the columns of a table of `rows`, also of one that has no row."""
         found = list(dict.fromkeys(key for row in self.rows(name) for key in row))
-        tables = {"columns": self.shift["columns"], "voters": self.speaking["voters"]}
-        empty = {
-            "net_benefit": WORTH,
-            "subgroups": subgroup_heads(self.about["classes"]),
-            **{one: list(table) for one, table in tables.items()},
-        }
+        subgroups = subgroup_heads(self.about["classes"])
+        empty = {"net_benefit": WORTH, "subgroups": subgroups, **self._tables}
         return found or list(empty.get(name, ()))
 
     def frame(self, name: str = "figures", backend: str | None = None) -> Any:
@@ -132,21 +136,11 @@ class Validation:
 
     def data(self) -> dict[str, Any]:
         """Return everything but the cases as plain values (JSON)."""
-        near = self.familiarity
-        whole = {
-            "about": self.about,
-            "figures": self.figures,
-            "confusion": self.confusion,
-            "calibration": self.calibration,
-            "net_benefit": self.net_benefit,
-            "subgroups": self.subgroups,
-            "speaking": self.speaking,
-            "shift": {k: v for k, v in self.shift.items() if k != "outside"},
-            "familiarity": None
-            if near is None
-            else {k: v for k, v in near.items() if k != "cases"},
-            "recalibration": self.recalibration,
-        }
+        of_cases = {"shift": "outside", "familiarity": "cases"}
+        names = ("about", *_LISTS, "speaking", *of_cases, "recalibration")
+        whole = {name: getattr(self, name) for name in names}
+        for name, inner in of_cases.items():
+            whole[name] = whole[name] and {k: v for k, v in whole[name].items() if k != inner}
         return _plain(whole)
 
     def recalibrated(self) -> Any:
@@ -360,10 +354,8 @@ def subgroup_heads(classes: list[str]) -> list[str]:
 SCHEMA = 1
 MARK = "validation.json"
 AGAIN = "validate again"
-_TABLES = (
-    "figures", "confusion", "calibration", "net_benefit", "subgroups", "columns", "voters",
-    "predictions",
-)  # fmt: skip
+_LISTS = ("figures", "confusion", "calibration", "net_benefit", "subgroups")
+_TABLES = (*_LISTS, "columns", "voters", "predictions")
 _DIGESTED = ("predictions.csv", "model.psephos")  # what a report reads beside validation.json
 _TOLD = """\
 This folder holds one validation: a fitted model on another cohort, judged by psephos; nothing was
@@ -450,27 +442,18 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
     with unsealed(place / MARK, found, AGAIN):
         if int(found["schema"]) > SCHEMA:
             raise PsephosError(f"{str(place)!r} was written by a later version: update psephos.")
-        _refuse_changed(place, found.get("files", {}))
+        digests = found.get("files", {})
+        if name := changed_file(place, {k: digests[k] for k in _DIGESTED if k in digests}):
+            raise PsephosError(
+                f"{name!r} in {str(place)!r} was changed or lost after it was written, or is of "
+                "another validation: validate again."
+            )
     try:
         with (place / "predictions.csv").open(encoding="utf-8", newline="") as file:
             found["predictions"] = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PsephosError(f"predictions.csv in {str(place)!r} cannot be read: {error}.") from error
     return found
-
-
-def _refuse_changed(place: Path, digests: Any) -> None:
-    """Raise PsephosError if a file is there that is not as it was written."""
-    for name in _DIGESTED:
-        try:
-            found = sha256_of(place / name)
-        except OSError as error:
-            raise PsephosError(f"{name} in {str(place)!r} cannot be read: {error}.") from error
-        if found not in (digests.get(name, found), None):
-            raise PsephosError(
-                f"{name!r} in {str(place)!r} was changed after it was written, or is of another "
-                "validation: validate again."
-            )
 
 
 def _csv(heads: Sequence[str], rows: Sequence[dict[str, Any]], safe: bool) -> bytes:

@@ -235,6 +235,15 @@ def sha256_of(content: Path | bytes) -> str | None:
     return hashlib.sha256(content).hexdigest()
 
 
+def changed_file(folder: Path, digests: Mapping[str, str]) -> str | None:
+    """Return a file that is not as it was written, or a table that is lost; None without any."""
+    for name, digest in digests.items():
+        found = sha256_of(folder / name)
+        if found != digest and (found is not None or name.endswith(".csv")):
+            return name
+    return None
+
+
 def sealed(content: Mapping[str, Any]) -> JsonObject:
     """Return plain values with a checksum of them, as a JSON file holds them."""
     return {**content, "checksum": key_of(json.loads(json.dumps(content)))}
@@ -317,7 +326,7 @@ class Study:
             self.journal = Journal(None)
             return
         try:
-            _refuse_strangers(folder, replace)
+            _refuse_strangers(folder)
             folder.mkdir(parents=True, exist_ok=True)
             self.journal = Journal(folder / JOURNAL)
         except OSError as error:
@@ -345,7 +354,7 @@ class Study:
         """Make the folder this study's, or raise; nobody else writes in it now."""
         other = _identity(folder)
         if other is None:
-            _refuse_strangers(folder, replace)
+            _refuse_strangers(folder)
         if other != json.loads(json.dumps(identity)):
             if other is not None and not replace:
                 raise PsephosError(
@@ -417,20 +426,13 @@ def _identity(folder: Path) -> JsonObject | None:
         return {"damaged": True}
 
 
-def _refuse_strangers(folder: Path, replace: bool) -> None:
+def _refuse_strangers(folder: Path) -> None:
     """Raise if a folder that is no study has files of the names we would write."""
     if not folder.is_dir() or (folder / STUDY).exists():
         return
     there = [n for n in (*_FILES, *_FOLDERS) if (folder / n).exists() and not _unused(folder / n)]
     if not there:
         return
-    if (folder / MARK).exists() and (folder / JOURNAL).exists():  # of an earlier version
-        if replace:
-            return
-        raise PsephosError(
-            f"the folder {str(folder)!r} holds a comparison of an earlier version: give another "
-            "folder with --out, or --replace (in Python replace=True) to delete what is there."
-        )
     raise PsephosError(
         f"the folder {str(folder)!r} holds {there[0]!r}, which is not of a comparison: give another"
         " folder with --out, so that nothing is overwritten."

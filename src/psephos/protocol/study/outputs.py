@@ -28,7 +28,7 @@ _WHICH = (
     "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns", "draws",
 )  # fmt: skip
 _READ = ("columns_used", "columns", "n_voters", "params", "status", "error")
-_LABEL_COLUMNS = (
+LABEL_COLUMNS = (
     "model", "label", "rows", "given", "found", "sensitivity", "precision", "f1",
 )  # fmt: skip
 POOLED_COLUMNS = (
@@ -133,8 +133,8 @@ def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]
 def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tidy row of a fit; None where a figure is not defined."""
     repeat, fold = task.split or (0, 0)
-    known: Mapping[str, Any] = {**entry, **entry.get("measures", {})}
-    columns = metrics_of(table, task.protocol)
+    known: Mapping[str, Any] = {"params": "{}", **entry, **entry.get("measures", {})}
+    measured = _measured(metrics_of(table, task.protocol), partial=table.partial is not None)
     return {
         "dataset": table.dataset,
         "protocol": task.protocol.name,
@@ -144,15 +144,8 @@ def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dic
         "n_train": len(task.train),
         "n_test": len(task.test),
         "n_columns": table.n_columns,
-        "draws": entry.get("draws"),
         **({"cohort": table.cohorts.tested[fold]} if table.cohorts is not None else {}),
-        **{c: known.get(c) for c in _measured(columns, partial=table.partial is not None)},
-        "columns_used": entry.get("columns_used"),
-        "columns": entry.get("columns"),
-        "n_voters": entry.get("n_voters"),
-        "params": entry.get("params", "{}"),
-        "status": entry["status"],
-        "error": entry["error"],
+        **{c: known.get(c) for c in ("draws", *measured, *_READ)},
     }
 
 
@@ -198,7 +191,7 @@ def publish(
     if curve:
         files[CURVE] = _csv([name for name in curve[0] if name != "seconds"], curve, safe)
     if table.multilabel:
-        files["labels.csv"] = _csv(_LABEL_COLUMNS, label_rows(table, fits), safe)
+        files["labels.csv"] = _csv(LABEL_COLUMNS, label_rows(table, fits), safe)
     known = {f"models/{name}": data for name, data in contents.items()} | files
     digests = {name: sha256_of(data) for name, data in sorted(known.items())}
     timed = [_timing(*one) for one in finished]

@@ -7,7 +7,6 @@ from typing import Any
 
 from psephos import __version__
 from psephos.protocol import better_than_constant
-from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.study.folder import MARK, damaged, unsealed
 from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
@@ -29,7 +28,6 @@ from psephos.report.panels.verdict import (
 from psephos.report.study.answers import (
     CaseAnswers,
     Positive,
-    called,
     held_out_answers,
     maps_section,
     positive_class,
@@ -94,7 +92,7 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
         read = replace(read, cases=replace(read.cases, named=options.ids))
     rows = standings(read)
     answers = held_out_answers(read, [s.key for s in rows])
-    known = read.about | {"class_counts": read.sizes} | _effects(read, answers)
+    known = read.about | {"class_counts": read.sizes}
     better = better_than_constant(read.rows, known).keys()
     rows = [replace(s, frontier=s.frontier and s.key in better) for s in rows]
     choice = choose(rows, list(read.models), model, better)
@@ -120,18 +118,6 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
     }
 
 
-def _effects(read: Folder, answers: CaseAnswers | None) -> dict[str, Any]:
-    """Return the design effects of a folder that was written without them, where they are known."""
-    if answers is None or answers.groups is None or read.about.get("copies"):
-        return {}
-    found = {
-        model: design_effect(answers.truth[k], called(chances[k]), answers.groups[k])
-        for model, chances in answers.chances.items()
-        if (k := answers.known(model)).any()
-    }
-    return {"design_effects": found | read.about.get("design_effects", {})}
-
-
 def _report(
     saved: Saved,
     rows: Sequence[Standing],
@@ -143,7 +129,7 @@ def _report(
     better: Collection[str],
 ) -> dict[str, Any]:
     read, kept = saved.folder, options.cases != "none"
-    found = pairs(rows, choice.best if choice else None)
+    found = pairs(read.rows, rows, choice.best if choice else None)
     prior = prior_log_loss(read)
     unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
     shown = choice.opened or choice.best if choice else None

@@ -7,7 +7,7 @@ from typing import Any
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, one_part
 from psephos.protocol.running.curve import failed_words
-from psephos.protocol.study.outputs import POOLED_COLUMNS
+from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Standing
 from psephos.report.words import MINUS, count, number, plural, plus_minus, spanned
@@ -63,17 +63,9 @@ def _pooled(figures: Mapping[str, float | None], measure: ResultMetric) -> dict[
 def _table(folder: Folder, one: Standing) -> dict[str, object]:
     rows: list[dict[str, object]] = []
     for figures in folder.labels(one.key):
-        n, given, found = figures["rows"], figures["given"], figures["found"]
-        shares = (
-            found / n if n else None,
-            found / given if given else None,
-            2 * found / (n + given) if n + given else None,
-        )
+        counts, shares = ([figures[key] for key in LABEL_COLUMNS[a:b]] for a, b in ((2, 5), (5, 8)))
         cells = [{"value": value, "text": number(value)} for value in shares]
-        rows.append(
-            {"label": figures["label"], "counts": [count(k) for k in (n, given, found)],
-             "cells": cells}
-        )  # fmt: skip
+        rows.append({"label": figures["label"], "counts": list(map(count, counts)), "cells": cells})
     return {"key": one.key, "label": one.label, "rows": rows}
 
 

@@ -30,18 +30,17 @@ from psephos.protocol.study.folder import (
     MARK,
     SCHEMA,
     STUDY,
+    changed_file,
     damaged,
     read_sealed,
-    sha256_of,
     unsealed,
 )
-from psephos.protocol.study.outputs import POOLED_COLUMNS
+from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
 
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
 _REFITS = ("model", "columns_used", "status")
 _BOUNDS = ("model", "bound", "value", "delta", "vacuous", "told")
 _CURVED = ("model", "k", "status", "columns")
-_LABELS = ("model", "label", "rows", "given", "found")
 _ANSWERS = ("model", "repeat", "fold", "row")
 
 T = TypeVar("T")
@@ -182,7 +181,7 @@ class Folder:
 
     def labels(self, model: str) -> list[dict[str, Any]]:
         """Return how well a model finds each label: its counts over the held-out cases."""
-        rows = _read(self.path / "labels.csv", _LABELS, _label)
+        rows = _read(self.path / "labels.csv", LABEL_COLUMNS, _label)
         return [counts for own, counts in rows if own == model]
 
     def pooled(self) -> dict[str, dict[str, float | None]]:
@@ -237,7 +236,7 @@ def read_folder(path: str | Path) -> Folder:
     about = read_sealed(folder / MARK)
     with unsealed(folder / MARK, about):
         found = _read_parts(folder, about)
-    changed = _changed(folder, about)
+    changed = changed_file(folder, about.get("files", {}))
     if not (folder / MARK).exists() or read_sealed(folder / MARK) != about:
         raise PsephosError(
             f"another process is writing results into {str(folder)!r}: wait until it has ended."
@@ -316,16 +315,6 @@ def _refuse_unreadable(folder: Path, about: dict[str, Any]) -> None:
         )
 
 
-def _changed(folder: Path, about: dict[str, Any]) -> str | None:
-    """Return a file that is not as the comparison wrote it, or None; models may be absent."""
-    digests: dict[str, str] = about.get("files", {})
-    for name, digest in digests.items():
-        found = sha256_of(folder / name)
-        if found != digest and (found is not None or name.endswith(".csv")):
-            return name
-    return None
-
-
 def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
     """Return the model files of the comparison that is described, and no others."""
     files = {name: folder / "models" / f"{name}.psephos" for name in about.get("models", {})}
@@ -361,8 +350,9 @@ def _refit(row: dict[str, str]) -> Refit:
 
 
 def _label(row: dict[str, str]) -> tuple[str, dict[str, Any]]:
-    counts = {key: int(row[key]) for key in _LABELS[2:]}
-    return row["model"], {"label": row["label"], **counts}
+    counts, shares = LABEL_COLUMNS[2:5], LABEL_COLUMNS[5:]
+    figures = {key: int(row[key]) for key in counts} | {key: _number(row[key]) for key in shares}
+    return row["model"], {"label": row["label"], **figures}
 
 
 def _pooled(row: dict[str, str]) -> tuple[str, dict[str, float | None]]:

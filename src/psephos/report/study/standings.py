@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, paired_difference, pareto, summary
-from psephos.protocol.evaluation.statistics import FoldSpread, Summary, comparable
+from psephos.protocol.evaluation.statistics import FoldSpread, Rows, Summary, comparable
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.words import difference, span
 
@@ -202,23 +203,15 @@ class Pair:
         return span(self.low, self.high, difference)
 
 
-def pairs(rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:
+def pairs(results: Rows, rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:
     """Return the difference of every other model from the reference, on the folds both have."""
+    found: list[Pair] = []
     if reference is None:
-        return []
-    found = [_pair(s, reference) for s in rows if s.drawn and s.key != reference.key]
-    return [pair for pair in found if pair is not None]
-
-
-def _pair(s: Standing, reference: Standing) -> Pair | None:
-    measure = s.summary.ranked_by.name
-    mine = {f.split: f for f in s.fits if measure in f.measures}
-    theirs = {f.split: f for f in reference.fits if measure in f.measures}
-    shared = sorted(mine.keys() & theirs.keys())
-    if not shared:
-        return None
-    a = [mine[k].measures[measure] for k in shared]
-    b = [theirs[k].measures[measure] for k in shared]
-    ratio = sum(mine[k].n_test for k in shared) / max(sum(mine[k].n_train for k in shared), 1)
-    found = paired_difference(a, b, ratio)
-    return Pair(s.key, s.label, s.ours, s.columns.mean > 0, found.mean, found.low, found.high)
+        return found
+    for s in rows:
+        if s.drawn and s.key != reference.key:
+            with suppress(PsephosError):  # they share no fold
+                d = paired_difference(results, s.key, reference.key, s.summary.ranked_by.name)
+                reads = s.columns.mean > 0
+                found.append(Pair(s.key, s.label, s.ours, reads, d.mean, d.low, d.high))
+    return found
