@@ -175,6 +175,15 @@ def following(path, *more):
     return shlex.split(last.partition("psephos compare ")[2])
 
 
+def test_visits_numbered_within_persons_are_not_divided(visits):
+    table = pd.read_csv(visits).drop(columns=["who", "person", "scanned"])
+    count = np.arange(len(table))
+    for step, fires in ((10 * (count // 3) + count % 3 + 1001, True), (count + 1001, False)):
+        visits.write_text(table.assign(visit=step).to_csv(index=False))
+        found = str(read_table(visits, target="state", id="visit").cautions())
+        assert ("Name it as the group (--group 'visit=*?')" in found) is fires
+
+
 @pytest.mark.parametrize("more", [(), ("--drop", "who"), ("--id", "who")])
 def test_persons_named_by_a_part_of_a_word_stay_in_one_fold(visits, tmp_path, more):
     words = following(visits, "--drop", "person", "--drop", "scanned", *more)

@@ -154,7 +154,10 @@ def test_copies_on_both_sides_are_refused_with_what_to_do(data):
         (["Bonn"] * 89, "89 cohorts for 90 rows"),
         (list(range(90)), "90 values in 90 rows, as measurements and ids do"),
         ([f"{i // 3 + 0.25}" for i in range(90)], "30 values in 90 rows, as measurements"),
-        ([None, float("nan"), *["Bonn", "Kiel"] * 44], "leave_out has no value in row 0 .*, row 1 "),
+        (
+            [None, float("nan"), *["Bonn", "Kiel"] * 44],
+            "leave_out has no value in row 0 .*, row 1 ",
+        ),
         ("site", "one value per row"),
     ],
 )

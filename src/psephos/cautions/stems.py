@@ -1,7 +1,7 @@
 """Values that begin alike: P000_V1, P000_V2 are rows of one subject, whose name is their stem."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from psephos.files.near import CELL, shown
@@ -14,7 +14,8 @@ _BEFORE_LAST = re.compile(r"[\W_]+(?=[^\W_]+$)|(?<=\d)[^\W\d_]+(?=\d*$)")
 def stem_form(words: Sequence[str]) -> str | None:
     """Return the pattern of different words of which several share a stem; None without one.
 
-    Of a pattern the first ``*`` is the stem: ``*_*`` of P000_1, ``*?`` of 17a. Few endings recur.
+    Of a pattern the first ``*`` is the stem: ``*_*`` of P000_1, ``*?`` of 17a, and of 1001, 1002,
+    1011 where the last digit counts. Few endings recur.
 
     Examples
     --------
@@ -24,19 +25,28 @@ def stem_form(words: Sequence[str]) -> str | None:
     ('*_*', 'P001')
     """
     found = _BEFORE_LAST.search(words[0].strip()) if len(words) > 1 else None
-    if found is None:
+    number = found is None and all(word.strip().isdecimal() for word in words)
+    if found is None and not (number and _last_counts([word.strip() for word in words])):
         return None
-    letter = found.end() == len(words[0].strip())  # nothing follows: 17a
-    form = "*?" if letter else f"*{found[0]}*"
+    letter = found is None or found.end() == len(words[0].strip())  # nothing follows: 17a
+    form = "*?" if found is None or letter else f"*{found[0]}*"
     stems = [stem_of(word.strip(), form) for word in words]
     known = [stem for stem in stems if stem is not None]
     ends = {w.strip()[len(stem) :] for w, stem in zip(words, stems, strict=True) if stem}
     sizes = Counter(known).values()
     several = [size for size in sizes if size > 1]
-    fits = len(known) == len(words) and not (letter and any(end.isdigit() for end in ends))
+    fits = len(known) == len(words) and (number or not (letter and any(map(str.isdigit, ends))))
     few = len(ends) < len(sizes) and len(ends) <= 2 * _ROWS_EACH
     enough = len(several) >= _LEAST and 2 * sum(several) >= len(words) <= _ROWS_EACH * len(sizes)
     return form if fits and few and enough else None
+
+
+def _last_counts(numbers: Sequence[str]) -> bool:
+    """Return whether the last digit counts the rows of the others: 1001, 1002, 1011, 1012."""
+    ends = defaultdict[str, list[int]](list)
+    for number in sorted(numbers):
+        ends[number[:-1]].append(int(number[-1]))
+    return all(one in ([*range(len(one))], [*range(1, len(one) + 1)]) for one in ends.values())
 
 
 def stem_of(word: str, form: str) -> str | None:

@@ -11,8 +11,8 @@ from typing import TypeAlias
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading, read_sheet
-from psephos.files.near import quoted, shown
-from psephos.files.sheet import USED, Chooser, ColumnChoice, Sheet, columns_sheet
+from psephos.files.near import quoted, shown, used
+from psephos.files.sheet import Chooser, ColumnChoice, Sheet, columns_sheet
 from psephos.files.text import Header
 
 Read: TypeAlias = Callable[[Chooser], Sheet]
@@ -53,8 +53,8 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         grid.name_once(how.duplicates, cells)
     header, column = grid.header._replace(names=grid.names), grid.columns.__getitem__
     sheet = columns_sheet(header, len(column(0)), column, choose, cells, grid.notes, grid.lines)
-    if used := [header.names[j] for j in sheet.choice.columns if header.names[j] in joined]:
-        sheet.notes.append(USED.format(f"{how.labels_from}", quoted(used)))
+    if beside := [header.names[j] for j in sheet.choice.columns if header.names[j] in joined]:
+        sheet.notes.append(used(str(how.labels_from), beside))
     return sheet
 
 

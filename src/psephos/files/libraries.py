@@ -26,18 +26,9 @@ from psephos.files.arrays import check_text
 from psephos.files.cells import Cells, Typed
 from psephos.files.dialects import AHEAD, units_words
 from psephos.files.formats import Reading
-from psephos.files.near import quoted, shown, suggest
+from psephos.files.near import quoted, shown, suggest, used
 from psephos.files.packed import MOST, hostile, refuse_bomb
-from psephos.files.sheet import (
-    USED,
-    Chooser,
-    Column,
-    Sheet,
-    columns_sheet,
-    plain,
-    refuse_huge,
-    unnamed,
-)
+from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, plain, refuse_huge, unnamed
 from psephos.files.text import Header, opened, rows, titles, titles_words
 
 #: What a library that may be absent returns.
@@ -230,7 +221,7 @@ def read_h5ad(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     header = _header(path, ["", *labels, *map(str, features)])
     choice = choose(header)
     read = [name for j, name in enumerate(labels, 1) if j in choice.columns]
-    notes = [USED.format("obs", quoted(read))] if read else []
+    notes = [used("obs", read)] if read else []
 
     def column(j: int) -> Column:
         return first[j] if j < len(first) else of_X(j - len(first))

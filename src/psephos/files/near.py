@@ -39,3 +39,11 @@ def some(words: Sequence[str], most: int = 5) -> str:
     """Return the first few words, and how many more there are."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def used(where: str, names: Sequence[str]) -> str:
+    """Return the note on columns that stand beside measurements and are learnt from."""
+    return (
+        f"columns of {where} used as features: {quoted(names)}; leave out with --drop what is not "
+        "known of new cases."
+    )

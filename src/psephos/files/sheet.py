@@ -23,9 +23,6 @@ from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import CELL, shown, some
 from psephos.files.text import Header, Split
 
-#: A note on columns that stand beside a matrix of measurements.
-USED = "columns of {} used as features: {}; leave out with --drop what is not known of new cases."
-
 
 class ColumnChoice(NamedTuple):
     """Which columns are wanted, by place in the header."""
