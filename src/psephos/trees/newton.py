@@ -8,7 +8,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
-from psephos.kernels.sorted_trees.newton_exact import descend, sizes_of
+from psephos.kernels.sorted_trees.newton_exact import descend
 from psephos.kernels.sorted_trees.newton_gain import Penalty, weigh
 
 _Whole = NDArray[np.intp]
@@ -258,11 +258,16 @@ def whole_scales(gh: Array, kept: NDArray[np.bool_], penalty: Penalty) -> tuple[
     Powers, so that nothing is rounded where a hessian is 1, or a weight a whole number: a leaf of
     `min_child_weight` rows is then one of enough.
     """
-    total = np.zeros(2)
-    sizes_of(gh, kept, total)
+    total = sizes_of(gh[kept])
     scale_g, scale_h = (2.0**30 / size if size > 0 else 1.0 for size in total)
     most = 2.0**200, 2.0**40 / max(penalty.lam, 2.0**-160)
     return _power_below(min(scale_g, most[0])), _power_below(min(scale_h, most[1]))
+
+
+def sizes_of(gh: Array, before: Array | None = None) -> Array:
+    """Return the sums of absolute gradients and hessians (n, 2), row after row, and `before`."""
+    first = np.zeros((1, 2)) if before is None else before[None]
+    return np.cumsum(np.concatenate([first, np.abs(gh.astype(np.float64))]), axis=0)[-1]
 
 
 def _power_below(number: float) -> float:

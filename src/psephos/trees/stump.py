@@ -330,10 +330,10 @@ def _promising(
     ``labels`` and ``weights`` (n + 1,), the last being the padding row's.
     """
     p, n = ordered.order.shape
-    signed, totals = np.empty(n + 1, np.int32), np.empty(3)
-    if not p or not quantise(weights, labels, signed, totals):
+    whole = quantise(weights, labels)
+    if not p or whole is None:
         return np.arange(p)
-    total_d, total_w, error = int(totals[0]), int(totals[1]), float(totals[2])
+    signed, total_d, total_w, error = whole
     values = np.empty(p)
 
     def screen(b: int) -> None:

@@ -16,9 +16,9 @@ from psephos.kernels.sorted_trees.newton_exact import (
     level_totals,
     pack,
     scan_columns,
-    sizes_of,
 )
 from psephos.kernels.sorted_trees.newton_gain import Penalty, gain_of, loss_of, weight_of
+from psephos.trees.newton import sizes_of
 
 F = np.float32
 NO_LOW, NO_HIGH = F(-np.inf), F(np.inf)
@@ -137,8 +137,7 @@ def test_scan_finds_the_best_cut_of_every_node(pen, seed):
     p, n = x.shape
     slot = np.random.default_rng(seed).integers(0, 4, n).astype(np.uint16)  # the last is dead
     slots = 3
-    total = np.zeros(2)
-    sizes_of(gh, slot < slots, total)
+    total = sizes_of(gh[slot < slots])
     assert_allclose(total, np.abs(gh[slot < slots].astype(float)).sum(axis=0))
     scale = tuple(2.0**30 / total)
     packed = np.empty(n, np.int64)

@@ -108,9 +108,7 @@ def test_screens_bound_every_column(random_seed, flagged):
     order |= chosen * FLAG
     w = np.append(rng.random(n), 0.0)
     y = np.append(rng.integers(0, 2, n), 0)
-    signed, totals = np.empty(n + 1, np.int32), np.empty(3)
-    assert quantise(w, y, signed, totals)
-    d_all, w_all, error = int(totals[0]), int(totals[1]), totals[2]
+    signed, d_all, w_all, error = quantise(w, y)
     assert 2**29 - 2 * n <= w_all < 2**30
     errors, ginis, sums = np.empty(p), np.empty(p), np.empty((2, n), np.int32)
     screen_error(order, signed, d_all, sums, errors)
@@ -135,16 +133,15 @@ def test_a_screen_tries_missing_rows_on_both_sides(random_seed):
     order = np.full((1, n), n, np.uint32)
     order[0, :present] = rng.permutation(n)[:present]
     order[0, :present] |= (rng.random(present) < 0.5) * FLAG
-    signed, totals, values = np.empty(n + 1, np.int32), np.empty(3), np.empty(1)
+    values = np.empty(1)
     y = np.append(rng.integers(0, 2, n), 0)
-    quantise(np.append(rng.random(n), 0.0), y, signed, totals)
+    signed, total, *_ = quantise(np.append(rng.random(n), 0.0), y)
     sums = np.cumsum(signed[order[0] & ROW].astype(np.int64))
-    screen_error(order, signed, int(totals[0]), np.empty((2, n), np.int32), values)
-    absent = totals[0] - sums[-1]
-    tries = np.abs(2 * np.stack([sums, sums + absent]) - totals[0])
+    screen_error(order, signed, total, np.empty((2, n), np.int32), values)
+    absent = total - sums[-1]
+    tries = np.abs(2 * np.stack([sums, sums + absent]) - total)
     assert values[0] == tries[:, order[0] > ROW].max()
 
 
 def test_no_weight_no_screen():
-    room = np.empty(3, np.int32), np.empty(3)
-    assert not quantise(np.zeros(3), np.zeros(3, np.int64), *room)
+    assert quantise(np.zeros(3), np.zeros(3, np.int64)) is None

@@ -33,17 +33,6 @@ def pack(gh, slot, dead, scale_g, scale_h, out):
 
 
 @jit
-def sizes_of(gh, kept, out):
-    """Go on adding the kept rows' absolute gradients and hessians to out (2,), row after row."""
-    G, H = out[0], out[1]
-    for i in range(len(kept)):
-        if kept[i]:
-            G += abs(np.float64(gh[i, 0]))
-            H += abs(np.float64(gh[i, 1]))
-    out[0], out[1] = G, H
-
-
-@jit
 def level_totals(slot, gh, packed, sums, whole, size):
     """Add up, in the order of rows, each slot's (G, H), its packed sum and its rows."""
     for i in range(len(slot)):

@@ -232,40 +232,27 @@ def scan_sparse(
         missing_left[w] = side
 
 
-@jit
-def quantise(weights, labels, signed, totals):
-    """Whole-number weights, below zero in the first class, into ``signed`` int32 (n,).
+def quantise(
+    weights: NDArray[np.float64], labels: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], int, int, float] | None:
+    """Return whole-number weights, below zero in the first class, (n,); their sum, that of sizes.
 
-    ``totals`` receives the sum of ``signed``, the sum of weights and the sum of the absolute
-    rounding errors, in units of the rounded weights; returns False where the weights are zero or
-    next to it.
+    And the sum of the absolute rounding errors, in units of the rounded weights. None where the
+    weights are zero or next to it.
     """
-    n = weights.shape[0]
-    total = 0.0
-    for i in range(n):
-        total += weights[i]
-    if not total > 2.0**-900 or total == np.inf:  # no factor would do
-        return False
+    total, n = float(weights.sum()), len(weights)
+    if not 2.0**-900 < total < np.inf:  # no factor would do
+        return None
     # The greatest power of two that keeps the sum, rounding included, below 2^30.
-    factor = 1.0
-    while total * factor < 2.0**29 - n:
-        factor *= 2.0
-    while total * factor > 2.0**30 - n:
-        factor *= 0.5
-    sum_d = sum_w = 0
-    error = 0.0
-    for i in range(n):
-        exact = weights[i] * factor
-        whole = np.int64(np.floor(exact + 0.5))
-        error += abs(exact - whole)
-        d = whole if labels[i] == 1 else -whole
-        signed[i] = d
-        sum_d += d
-        sum_w += whole
-    totals[0] = sum_d
-    totals[1] = sum_w
-    totals[2] = error
-    return True
+    factor = 2.0 ** math.floor(math.log2((2.0**30 - n) / total))
+    whole = np.floor(weights * factor + 0.5)
+    signed = np.where(labels == 1, whole, -whole).astype(np.int32)
+    return (
+        signed,
+        int(signed.sum()),
+        int(whole.sum()),
+        float(np.abs(weights * factor - whole).sum()),
+    )
 
 
 @jit

@@ -9,10 +9,10 @@ import numpy as np
 from psephos._types import Array, Floats, NDArray
 from psephos.kernels.binned_trees import newton_blocks as kernel
 from psephos.kernels.binned_trees.newton_hist import BINS
-from psephos.kernels.sorted_trees.newton_exact import pack, sizes_of
+from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.runtime.jit import run_blocks
-from psephos.trees.newton import whole_scales
+from psephos.trees.newton import sizes_of, whole_scales
 from psephos.trees.out_of_core.bins import BlockBins
 from psephos.trees.out_of_core.rows import Block
 
@@ -68,7 +68,7 @@ class DiskRows:
             objective.gradients(margin, y, found)
             for output, single in enumerate(found):
                 gh = single * weight[:, None]
-                sizes_of(gh, np.ones(len(gh), np.bool_), self._sizes[output])
+                self._sizes[output] = sizes_of(gh, self._sizes[output])
                 self._write(b, **{f"gradient {output}": gh})
 
     def start(self, output: int, penalty: Penalty) -> tuple[float, float]:
