@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos._errors import PsephosError
 from psephos.trees import Stump, StumpSearch
 from psephos.trees.stump import _between
 
@@ -307,20 +306,6 @@ def test_threads_and_layout_change_nothing(
     same(first, sparse[0])
 
 
-def test_only_the_columns_asked_for(random_seed):
-    rng = np.random.default_rng(random_seed)
-    X, y = table(rng, 20, 10, False, 0.0), rng.integers(0, 2, 20)
-    columns = [7, 2, 4]
-    stump = StumpSearch(X, y, 2, columns=columns).best(np.ones(20), "gini")
-    part = StumpSearch(X[:, [2, 4, 7]], y, 2).best(np.ones(20), "gini")
-    assert stump is not None
-    assert part is not None
-    assert (stump.column, stump.gain) == ([2, 4, 7][part.column], part.gain)
-    for table_ in (X, sp.csc_array(X)):
-        sparse = StumpSearch(table_, y, 2, columns=columns).best(np.ones(20), "gini")
-        same(stump, sparse)
-
-
 def test_numbers_that_agree_in_many_bits_are_sorted_all_the_same(random_seed):
     rng = np.random.default_rng(random_seed)
     n = 300
@@ -365,10 +350,3 @@ def test_gini_chooses_as_scikit_learn(random_seed):
         assert stump is not None
         assert stump.column == peer.feature[0]
         assert_allclose(stump.threshold, peer.threshold[0], rtol=1e-6)
-
-
-def test_refusals():
-    with pytest.raises(PsephosError, match="at least two classes"):
-        StumpSearch(np.ones((2, 1)), [0, 0], 1)
-    with pytest.raises(PsephosError, match="CSC"):
-        StumpSearch(sp.csr_array(np.ones((2, 1))), [0, 1], 2)

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.binned_trees.bins import between, bin_columns, code_values
+from psephos.kernels.binned_trees.bins import bin_columns
 from psephos.kernels.numerics.ordering import sort_rows
 from psephos.runtime.jit import frozen, run_blocks
 
@@ -101,35 +101,6 @@ class Bins:
             low = _joined([ends[0] for ends in edges], kept)
             high = _joined([ends[1] for ends in edges], kept) if False in kinds else low
         return cls(codes, n_bins, ptr, low, high, maps)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Return (rows, columns)."""
-        return self.codes.shape[1], self.codes.shape[0]
-
-    def cuts(self, column: int) -> _Floats:
-        """Return the ``n_bins - 1`` thresholds of a numeric column: bin <= b is value <= cuts[b].
-
-        Each is midway between the values on its sides.
-        """
-        span = slice(int(self.ptr[column]), int(self.ptr[column + 1]))
-        low, high = self.low[span], self.high[span]
-        return np.array([between(high[b], low[b + 1]) for b in range(len(low) - 1)])
-
-    def encode(self, values: Any) -> NDArray[np.uint8]:
-        """Return the (p, n) codes of other rows; a category that is not known is missing."""
-        out = np.empty((len(self.n_bins), values.shape[0]), np.uint8)
-        padded = np.empty(256)
-        for j in range(len(out)):
-            column = columns_of(values, slice(j, j + 1))[0]
-            if j in self.categories:
-                _code_categories(column, self.categories[j], out[j])
-                continue
-            cuts = self.cuts(j)
-            padded[:] = np.inf
-            padded[: len(cuts)] = cuts
-            code_values(column, padded, int(self.n_bins[j]), out[j])
-        return out
 
 
 def columns_of(values: Any, span: slice) -> Any:

@@ -1,6 +1,6 @@
 """The stump: one column, one question, two answers; searched over all columns at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from psephos._errors import PsephosError
 from psephos.kernels.stump.categories import scan_categories
 from psephos.kernels.stump.scan import (
     ROW,
@@ -85,8 +84,6 @@ class StumpSearch:
         Column to its number of codes; its values are codes ``0 .. n_codes - 1`` or NaN.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
-    columns : sequence of int, default=None
-        Columns to search; default all.
 
     Notes
     -----
@@ -105,19 +102,8 @@ class StumpSearch:
         *,
         categories: Mapping[int, int] | None = None,
         n_jobs: int | None = None,
-        columns: Sequence[int] | NDArray[np.integer] | None = None,
     ) -> None:
-        if n_classes < 2:
-            raise PsephosError(
-                f"A stump separates at least two classes, but n_classes is {n_classes}; "
-                "give data with two classes."
-            )
         self.sparse = sp.issparse(X)
-        if self.sparse and X.format != "csc":
-            raise PsephosError(
-                f"A sparse table must be in CSC form to be searched by column, but it is in "
-                f"{X.format.upper()} form; call tocsc() first."
-            )
         self.X = X
         self.n_classes = int(n_classes)
         self.n_jobs = n_jobs
@@ -125,7 +111,7 @@ class StumpSearch:
         n, p = X.shape
         self.labels = np.zeros(n + 1, np.int64)  # the last entry is the padding row
         self.labels[:n] = y
-        wanted = np.arange(p) if columns is None else np.unique(np.asarray(columns, np.int64))
+        wanted = np.arange(p)
         is_category = np.isin(wanted, list(self.categories))
         self._numbers = wanted[~is_category]
         self._category_columns = wanted[is_category]

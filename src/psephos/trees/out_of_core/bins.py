@@ -59,13 +59,6 @@ class QuantileSummary:
 
     points: Floats
 
-    def __post_init__(self) -> None:
-        if self.points.ndim != 2 or self.points.shape[0] != 2 or self.points.dtype != np.float64:
-            raise PsephosError(
-                f"a quantile summary is a float64 array of shape (2, k), not {self.points.dtype} "
-                f"of shape {self.points.shape}: give the array that `points` of another holds."
-            )
-
     @classmethod
     def of(cls, values: ArrayLike, weights: ArrayLike | None = None) -> Self:
         """Return the exact summary of rows.
@@ -116,8 +109,6 @@ class QuantileSummary:
         Of the points whose sums of weights lie in one of b equal parts of the total, the first and
         the last are kept; the last takes over the weight of those between.
         """
-        if b < 1:
-            raise PsephosError(f"b={b}: a summary is pruned to 2 b points, b at least 1.")
         if len(self) <= 2 * b:
             return self
         upto = np.cumsum(self.points[1])
@@ -132,8 +123,6 @@ class QuantileSummary:
         one is closed where its weight is nearest to an equal share of what is left, so that a
         frequent value fills a bin of its own and the others share the rest.
         """
-        if max_bins < 2:
-            raise PsephosError(f"max_bins={max_bins}: at least 2 are needed to cut a column.")
         if len(self) <= max_bins:
             return self.values, self.values
         least, greatest = np.empty((2, max_bins))
@@ -190,8 +179,6 @@ class SummaryStream:
     _n_waiting: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.eps < 1.0:
-            raise PsephosError(f"eps={self.eps}: the error allowed lies between 0 and 1.")
         levels = 1
         while _BUFFER * self._size(levels) * 2 ** (levels - 1) < self.max_rows:
             levels += 1

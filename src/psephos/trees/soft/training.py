@@ -21,8 +21,8 @@ Feng, Xu, Jiang & Zhou (2020), "Soft gradient boosting machine", arXiv 2006.0405
 
 Losses that soft trees are trained on: of margins, with their derivatives.
 
-A loss is any object with `value` and `gradient`; one without `curvature` cannot be boosted with
-residuals that are not detached. Margins may have axes in front of (n, K), such as one a tree.
+A loss is any object with `value` and `gradient`, and `curvature` where residuals are not detached.
+Margins may have axes in front of (n, K), such as one a tree.
 
 What gates of soft trees may cost: sending all rows one way, and reading a column.
 """
@@ -33,7 +33,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos._errors import PsephosError
 from psephos.optimise.adam import Adam
 from psephos.optimise.arrays import like, namespace, on_host
 from psephos.trees.soft.trees import SoftTrees, backward, forward
@@ -144,7 +143,6 @@ def residual_losses(
     L = xp.sum(weighted * e)  # lines 5 and 6
     gradient = 2.0 * weighted
     if not detach:
-        _require_curvature(loss)
         later = learning_rate * loss.curvature(A, y, gradient)  # nu 2 J_k e_k
         total = xp.zeros_like(later[0])
         for m in range(o.shape[0] - 2, -1, -1):
@@ -164,14 +162,6 @@ def summed_loss(said: Any, y: Any, weight: Any, loss: Any, learning_rate: float)
     gradient = xp.zeros_like(said)
     gradient += by_margin.T
     return loss.value(F, y, weight), gradient
-
-
-def _require_curvature(loss: Any) -> None:
-    if not hasattr(loss, "curvature"):
-        raise PsephosError(
-            f"the loss {type(loss).__name__} has no curvature, which residuals that are not "
-            "detached need: set detach_residual=True."
-        )
 
 
 _ROWS = 4096  # of a block whose margins are computed at once
