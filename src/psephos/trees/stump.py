@@ -1,6 +1,6 @@
 """The stump: one column, one question, two answers; searched over all columns at once."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -176,53 +176,60 @@ class StumpSearch:
         if len(at) * o.n > _UNSCREENED and self.n_classes == 2 and crit.least == 0:
             at = _promising(o, self.labels, crit, weights, self.n_jobs)
         n_present = o.n_present[at]
-        gains = np.empty(len(at))
-        cuts = np.empty(len(at), np.int64)
-        sides = np.empty(len(at), np.bool_)
 
-        def scan(b: int) -> None:
-            s = slice(b * _BLOCK, (b + 1) * _BLOCK)
+        def scan(part: slice, *found: NDArray[Any]) -> None:
             scan_ordered(
-                crit, o.order, at[s], n_present[s], self.labels, weights, parent,
-                np.empty((3, self.n_classes)), gains[s], cuts[s], sides[s],
+                crit, o.order, at[part], n_present[part], self.labels, weights, parent,
+                np.empty((3, self.n_classes)), *found,
             )  # fmt: skip
 
-        run_blocks(scan, -(-len(at) // _BLOCK), self._jobs(len(at)))
-        return _first_best("ordered", o.columns[at], at, gains, cuts, sides)
+        return self._first_best("ordered", o.columns[at], scan, at)
 
     def _best_sparse(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
         s = self._sparse
-        gains = np.empty(len(s.columns))
-        cuts = np.empty(len(s.columns), np.int64)
-        sides = np.empty(len(s.columns), np.bool_)
 
-        def scan(b: int) -> None:
-            c = slice(b * _BLOCK, (b + 1) * _BLOCK)
+        def scan(part: slice, *found: NDArray[Any]) -> None:
             scan_sparse(
-                crit, s.start, s.rows, s.edge, s.n_below, s.n_present, s.zeros, s.columns[c],
-                self.labels, weights, parent, gains[c], cuts[c], sides[c],
+                crit, s.start, s.rows, s.edge, s.n_below, s.n_present, s.zeros, s.columns[part],
+                self.labels, weights, parent, *found,
             )  # fmt: skip
 
-        run_blocks(scan, -(-len(gains) // _BLOCK), self._jobs(len(gains)))
-        return _first_best("sparse", s.columns, None, gains, cuts, sides)
+        return self._first_best("sparse", s.columns, scan)
 
     def _best_categorical(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
-        gains = np.empty(len(self._n_codes))
-        widest = int(self._n_codes.max()) + 1
-        which = np.arange(len(gains))
+        widest, which = int(self._n_codes.max()) + 1, np.arange(len(self._n_codes))
 
-        def scan(b: int) -> None:
-            c = slice(b * _BLOCK, (b + 1) * _BLOCK)
+        def scan(part: slice, gains: NDArray[Any], *_: NDArray[Any]) -> None:
             scan_categories(
-                crit, self._codes, self._n_codes, which[c], self.labels, weights, parent, gains[c],
+                crit, self._codes, self._n_codes, which[part], self.labels, weights, parent, gains,
                 np.empty(widest, np.bool_),
             )  # fmt: skip
 
-        run_blocks(scan, -(-len(gains) // _BLOCK), self._jobs(len(gains)))
-        return _first_best("categorical", self._category_columns, None, gains)
+        return self._first_best("categorical", self._category_columns, scan)
 
-    def _jobs(self, n_columns: int) -> int | None:
-        return _jobs(self.n_jobs, n_columns * self.X.shape[0])
+    def _first_best(
+        self,
+        kind: Literal["ordered", "sparse", "categorical"],
+        columns: NDArray[np.int64],
+        scan: Callable[..., None],
+        at: NDArray[np.int64] | None = None,
+    ) -> list[_Found]:
+        """Return the best split of some columns, the first of equals; nothing if there is none."""
+        n = len(columns)
+        gains, cuts, sides = np.full(n, -np.inf), np.full(n, -1), np.zeros(n, np.bool_)
+
+        def block(b: int) -> None:
+            part = slice(b * _BLOCK, (b + 1) * _BLOCK)
+            scan(part, gains[part], cuts[part], sides[part])
+
+        run_blocks(block, -(-n // _BLOCK), _jobs(self.n_jobs, n * self.X.shape[0]))
+        if gains.max(initial=-np.inf) == -np.inf:
+            return []
+        i = int(gains.argmax())  # columns are in ascending order
+        position = i if at is None else int(at[i])
+        return [
+            _Found(float(gains[i]), int(columns[i]), kind, position, int(cuts[i]), bool(sides[i]))
+        ]
 
     def _finish(self, found: _Found, crit: Any, weights: Any, parent: Any) -> Stump:
         column = found.column
@@ -344,25 +351,6 @@ def _promising(
     if best <= floor:  # the screen proves nothing
         return np.arange(p)
     return np.flatnonzero(unknown | (values >= best - absolute - relative * best))
-
-
-def _first_best(
-    kind: Literal["ordered", "sparse", "categorical"],
-    columns: NDArray[np.int64],
-    at: NDArray[np.int64] | None,
-    gains: NDArray[np.float64],
-    cuts: NDArray[np.int64] | None = None,
-    sides: NDArray[np.bool_] | None = None,
-) -> list[_Found]:
-    if not len(gains):
-        return []
-    i = int(gains.argmax())  # the first of equals: columns are in ascending order
-    cut = -1 if cuts is None else int(cuts[i])
-    side = False if sides is None else bool(sides[i])
-    if gains[i] == -np.inf:
-        return []
-    position = i if at is None else int(at[i])
-    return [_Found(float(gains[i]), int(columns[i]), kind, position, cut, side)]
 
 
 def _between(low: float, high: float) -> float:
