@@ -1,7 +1,8 @@
 """The errors a user can meet: each is a sentence saying what, where, and what to do."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from numbers import Real
 from typing import Self, TypeVar
 
 _LENGTH = 160  # characters of another library's message
@@ -21,6 +22,19 @@ class PsephosError(ValueError):
         """Return the error, with the options that settle it."""
         self.options = tuple(dict.fromkeys(options))
         return self
+
+
+def must_be(name: str, value: object, allowed: Iterable[object]) -> None:
+    """Raise PsephosError unless the value of a parameter is one of those allowed."""
+    if value not in (known := [*allowed]):
+        words = ", ".join(map(repr, known))
+        raise PsephosError(f"{name} must be one of {words}; got {value!r}.")
+
+
+def must_be_inside(name: str, value: object) -> None:
+    """Raise PsephosError unless the value of a parameter is a number above 0 and below 1."""
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise PsephosError(f"{name} must be a number above 0 and below 1; got {value!r}.")
 
 
 class PsephosTypeError(PsephosError, TypeError):

@@ -10,7 +10,7 @@ import scipy.optimize
 import scipy.special
 from sklearn.isotonic import IsotonicRegression
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos._types import Floats, NDArray, PerRow, TableLike
 from psephos.base import VoteClassifier
 from psephos.estimator.labels import codes_among, read_sample_weight
@@ -99,10 +99,7 @@ def calibrate(
     >>> sure.predict_proba(X[450:]).shape
     (119, 2)
     """
-    if method not in _METHODS:
-        raise PsephosError(
-            f"method must be one of {', '.join(map(repr, _METHODS))}; got {method!r}."
-        )
+    must_be("method", method, _METHODS)
     target: Any = getattr(getattr(model, "vote_", None), "target", None)
     if not isinstance(model, VoteClassifier) or target is None or target.kind == "multilabel":
         raise PsephosError(f"{type(model).__name__} is not a fitted single-label classifier.")

@@ -324,9 +324,9 @@ def test_arguments_that_are_none_are_named(settings, words, boosted):
 def test_labels_and_versions_that_are_none_are_named(boosted):
     with pytest.raises(PsephosError, match="label 7 is not one"):
         c_bound(boosted, TEST[0], np.full(len(TEST[1]), 7))
-    with pytest.raises(PsephosError, match="version=3"):
+    with pytest.raises(PsephosError, match="version must be one of 1, 2; got 3"):
         pac_bayes_c_bound(boosted, *TEST, version=3)
-    with pytest.raises(PsephosError, match="method='t'"):
+    with pytest.raises(PsephosError, match="method must be one of 'binomial', 'kl'; got 't'"):
         held_out_bound(boosted, *TEST, method="t")
 
 

@@ -81,7 +81,7 @@ def test_a_level_that_no_p_can_reach_is_refused():
     assert not replace(test, observed=np.ones(2)).is_signal(0.05)
     with pytest.raises(PsephosError, match="use n_permutations=49 or more"):
         test.is_signal()
-    with pytest.raises(PsephosError, match="level must be above 0 and below 1; got 1"):
+    with pytest.raises(PsephosError, match="level must be a number above 0 and below 1; got 1"):
         test.is_signal(1)
     assert made([0.0, 0.0], np.ones((99, 2))).is_signal()
     one, two = (np.vstack([np.ones((99 - n, 2)), np.zeros((n, 2))]) for n in (1, 2))

@@ -54,7 +54,7 @@ def test_a_missing_number_is_missing_however_it_is_written():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"decimal": ";"}, "the decimal mark is ';'"),
+        ({"decimal": ";"}, r"the decimal mark .--decimal. must be"),
         ({"thousands": "1"}, "the thousands mark is '1'"),
         ({"decimal": ",", "thousands": ","}, "are both ','"),
     ],

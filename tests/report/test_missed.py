@@ -213,7 +213,7 @@ def test_without_cases_the_page_has_counts_alone(compared, builders, tmp_path):
 
 
 def test_options_that_contradict_are_a_sentence():
-    with pytest.raises(PsephosError, match="cases must be one of full, rounded, none; got"):
+    with pytest.raises(PsephosError, match=r"cases must be one of .*; got"):
         PageOptions(cases="some")
     with pytest.raises(PsephosError, match="without cases has no ids"):
         PageOptions(cases="none", ids=True)

@@ -164,7 +164,7 @@ def test_an_interval_is_wider_the_fewer_the_rows():
         accuracy_bounds(1.0, 0.1, 0.5, n=(500, 500))
     with pytest.raises(PsephosError, match="two numbers of rows"):
         accuracy_bounds(1.0, 0.1, 0.5, n=(0, 500))
-    with pytest.raises(PsephosError, match="confidence is 1"):
+    with pytest.raises(PsephosError, match=r"confidence must be .* below 1; got 1"):
         accuracy_bounds(1.0, 0.1, confidence=1)
 
 

@@ -120,7 +120,7 @@ def test_what_is_no_risk_is_refused():
         pu_risk(np.array([1, 0, 1]), 0.5, loss)
     with pytest.raises(PsephosError, match="no row is positive"):
         pu_risk(np.array([-1, 0, -1]), 0.5, loss)
-    with pytest.raises(PsephosError, match="prior is 1"):
+    with pytest.raises(PsephosError, match="prior must be a number above 0 and below 1; got 1"):
         pu_risk(CODES, 1.0, loss)
     with pytest.raises(PsephosError, match=r"loss must be one of .*; got 'hinge'"):
         MarginLoss("hinge")

@@ -352,7 +352,9 @@ def test_ballots_as_a_frame(backend, n_classes):
         assert ("nearest" in frame.columns) == isinstance(model, SamBAClassifier)
         total = sum(frame["weight"][frame["case"] == 0]) if backend == "pandas" else 1.0
         assert_allclose(total, 1.0)
-    with pytest.raises(PsephosError, match="backend 'arrow' is unknown"):
+    with pytest.raises(
+        PsephosError, match="backend must be one of None, 'pandas', 'polars'; got 'arrow'"
+    ):
         ballots.frame("arrow")
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos._types import Array, LabelsLike, NDArray, TableLike
 from psephos.bounds.formulas import binomial_inverse, kl_inverse
 from psephos.bounds.requirements import (
@@ -89,8 +89,7 @@ def held_out_bound(
     delta = checked_delta(delta)
     what = "the model was neither fitted on these rows nor chosen by them"
     counted, assumed = _errors(model, X, y, "hold-out bound", what)
-    if method not in ("binomial", "kl"):
-        raise PsephosError(f"method={method!r}: give 'binomial' or 'kl'.")
+    must_be("method", method, ("binomial", "kl"))
     exact = method == "binomial"
 
     def limit(k: int, n: int) -> float:

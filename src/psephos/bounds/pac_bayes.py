@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import must_be
 from psephos._types import Floats, LabelsLike, NDArray, TableLike
 from psephos.bounds.formulas import c_bound_1, c_bound_2, c_bound_value, gibbs_kl, tandem_kl
 from psephos.bounds.requirements import (
@@ -238,8 +238,7 @@ def pac_bayes_c_bound(
     refuse_unless_binary(one)
     weights = constant_weights(one)
     delta = checked_delta(delta)
-    if version not in (1, 2):
-        raise PsephosError(f"version={version!r}: give 1 or 2.")
+    must_be("version", version, (1, 2))
     if rows == "out-of-bag":
         raise one.refuse(
             "its limits are of one set of rows, and out-of-bag rows differ by voter. tandem_bound "
@@ -372,8 +371,7 @@ def _prior_and_rows(
     one: Evaluated, weights: Floats, rows: str, prior: Any, function: str
 ) -> tuple[float, tuple[str, ...]]:
     """Return (KL(Q || P), what is assumed), once rows and prior are such as the theorem needs."""
-    if rows not in _ROWS:
-        raise PsephosError(f"rows must be one of {', '.join(map(repr, _ROWS))}; got {rows!r}.")
+    must_be("rows", rows, _ROWS)
     facts = hypotheses_of(one.model)
     if rows == "training" and facts is not None and facts.kind != "bins":
         raise one.refuse(

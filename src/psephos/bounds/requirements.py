@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be_inside
 from psephos._types import Array, Floats, Indices, JsonObject, LabelsLike, NDArray, TableLike
 from psephos.estimator.labels import codes_among
 from psephos.estimator.vote_estimator import VoteEstimator
@@ -183,8 +183,7 @@ def constant_error(counts: Any) -> float:
 
 def checked_delta(delta: float) -> float:
     """Return delta if it is a probability above 0 and below 1."""
-    if not 0 < delta < 1:
-        raise PsephosError(f"delta={delta!r}: give the chance of failing, above 0 and below 1.")
+    must_be_inside("delta", delta)
     return float(delta)
 
 

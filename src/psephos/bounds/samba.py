@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import must_be
 from psephos._types import Floats, Indices, LabelsLike, PerRow, TableLike
 from psephos.bounds.formulas import sample_compression
 from psephos.bounds.requirements import (
@@ -93,8 +93,7 @@ def sample_compression_bound(
     """
     one = asked(model, X, y, "sample-compression bound")
     delta = checked_delta(delta)
-    if theorem not in (3, 4):
-        raise PsephosError(f"theorem={theorem!r}: give 3 or 4.")
+    must_be("theorem", theorem, (3, 4))
     refuse_unless_binary(one)
     facts: Any = getattr(model, "sample_compression_", None)
     if facts is None:

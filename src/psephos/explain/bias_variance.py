@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, check_random_state
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos._types import Array, Axes, Floats, Indices, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.estimator.labels import read_groups, read_numbers, read_target
 from psephos.estimator.params import Interval
@@ -55,8 +55,7 @@ class DrawnTable:
         if not labels and not is_regressor(estimator):
             raise PsephosError(f"{type(estimator).__name__} is no classifier and no regressor.")
         loss = loss or ("zero_one" if labels else "squared")
-        if loss not in LOSSES:
-            raise PsephosError(f"loss must be one of {', '.join(map(repr, LOSSES))}; got {loss!r}.")
+        must_be("loss", loss, LOSSES)
         if loss == "zero_one" and not labels:
             raise PsephosError("loss='zero_one' is of classifiers: use 'squared' for a regressor.")
         if loss == "squared" and labels and not hasattr(estimator, "predict_proba"):

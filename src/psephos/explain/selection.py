@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import column_or_1d
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be_inside
 from psephos._types import (
     Array,
     Axes,
@@ -120,8 +120,7 @@ class SelectionTest(Display):
         PsephosError
             If no p can be so small with this number of permutations.
         """
-        if not 0 < level < 1:
-            raise PsephosError(f"level must be above 0 and below 1; got {level}.")
+        must_be_inside("level", level)
         if level * (1 + self.n_permutations) < 1 - 1e-9:
             raise PsephosError(
                 f"with {self.n_permutations} permutations p is at least "

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be_inside
 from psephos._types import ArrayLike, Floats, Indices, NDArray, PerRow
 
 __all__ = [
@@ -27,8 +27,7 @@ FEW_GROUPS = 10  # below which intervals say that they are uncertain, and are ne
 
 def quantile(level: float) -> float:
     """Return z, so that a standard normal number is within -z and z with this probability."""
-    if not 0.0 < level < 1.0:
-        raise PsephosError(f"level must be above 0 and below 1; got {level!r}.")
+    must_be_inside("level", level)
     return float(ndtri(0.5 + level / 2.0))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 
 MISSING = (
     "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?", ".",
@@ -68,8 +68,7 @@ class Cells:
     thousands: str = ""
 
     def __post_init__(self) -> None:
-        if self.decimal not in (".", ","):
-            raise PsephosError(f"the decimal mark is {self.decimal!r}: use '.' or ','.")
+        must_be("the decimal mark (--decimal)", self.decimal, (".", ","))
         if self.thousands and self.thousands not in tuple(_MARKS):
             raise PsephosError(
                 f"the thousands mark is {self.thousands!r}: use one of , . ' or a space."

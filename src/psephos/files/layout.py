@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import TypeAlias
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import quoted, shown, used
@@ -30,8 +30,7 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     `read` takes a chooser. Features are in rows if the kind of file says so, or where the names
     wanted, or the ids of the labels, are there alone.
     """
-    if how.duplicates not in (None, "number", "mean", "first"):
-        raise PsephosError(f"--duplicates is {how.duplicates!r}: use number, mean or first.")
+    must_be("--duplicates", how.duplicates, (None, "number", "mean", "first"))
     if choose is not _all_words and not how.cases:
         choose = partial(_chosen, choose, cells)
     turn = how.transpose

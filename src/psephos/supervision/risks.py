@@ -13,7 +13,7 @@ from typing import Protocol, Self
 import numpy as np
 import scipy.special
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be, must_be_inside
 from psephos._types import Floats, Indices, NDArray
 
 LOSSES = ("sigmoid", "logistic", "ramp")
@@ -45,10 +45,7 @@ class MarginLoss:
     name: str
 
     def __post_init__(self) -> None:
-        if self.name not in LOSSES:
-            raise PsephosError(
-                f"loss must be one of {', '.join(map(repr, LOSSES))}; got {self.name!r}."
-            )
+        must_be("loss", self.name, LOSSES)
 
     @property
     def symmetric(self) -> bool:
@@ -257,8 +254,7 @@ def _parts(
     codes: Indices, prior: float, loss: MarginLoss, weight: Floats | None
 ) -> tuple[WeightedRisk, WeightedRisk]:
     """Return the risk of positive rows as such, and what is left of the unlabelled as negative."""
-    if not 0 < prior < 1:
-        raise PsephosError(f"prior is {prior}: a share above 0 and below 1.")
+    must_be_inside("prior", prior)
     positive = prior * _shares(codes == 1, weight, "positive")
     unlabelled = _shares(codes == -1, weight, "unlabelled")
     nothing = np.zeros(len(codes))

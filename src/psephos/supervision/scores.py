@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.special import betaincinv
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be_inside
 
 _CONFIDENCE = 0.95
 
@@ -131,8 +131,7 @@ def accuracy_bounds(
     for one in (recall, positive_share, *given):
         if isinstance(one, str) or not 0 <= one <= 1:
             raise PsephosError(f"{one} is no share: recall, share and prior are from 0 to 1.")
-    if not 0 < confidence < 1:
-        raise PsephosError(f"confidence is {confidence}: a share above 0 and below 1.")
+    must_be_inside("confidence", confidence)
     if n is not None and not all(isinstance(one, int | np.integer) and one > 0 for one in n):
         raise PsephosError(f"n is {n}: two numbers of rows, at least 1 each.")
     found = _interval(recall, positive_share, prior, n, confidence)

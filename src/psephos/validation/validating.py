@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be, must_be_inside
 from psephos._types import Array, Floats, Indices, Json, Label, LabelsLike, NDArray, PerRow
 from psephos.calibrating import fitted_map
 from psephos.cautions import Given, cautions_on
 from psephos.cautions.registry import OF_CASES
-from psephos.estimator.params import Interval
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.figures import (
     Estimate,
@@ -400,8 +399,7 @@ def validated(
     random_state: int = 0,
 ) -> Validation:
     """Return the validation of a reduced model on a cohort that was read for it."""
-    if absent not in ABSENT:
-        raise PsephosError(f"absent must be one of {', '.join(ABSENT)}; got {absent!r}.")
+    must_be("absent", absent, ABSENT)
     vote = model.vote_ if absent == "missing" else silenced(model, cohort)
     refuse_silence(model, vote, cohort)
     groups, names = _grouped(cohort)
@@ -521,8 +519,7 @@ def _answered(
     if threshold is not None:
         if len(classes) != 2:
             raise PsephosError("a threshold is for two classes: leave it out.")
-        if not Interval(0, 1, open_low=True, open_high=True).allows(threshold):
-            raise PsephosError(f"threshold must be above 0 and below 1; got {threshold!r}.")
+        must_be_inside("threshold", threshold)
         said = np.where(called(chances[:, place], threshold), place, 1 - place)
     names = [str(one) for one in classes]
     return Answered(names, cohort.codes, said, chances, place, level=level)

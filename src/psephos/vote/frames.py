@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from psephos._errors import MissingExtraError, PsephosError
+from psephos._errors import MissingExtraError, must_be
 from psephos._types import ColumnLists
 
 
@@ -33,8 +33,7 @@ class Framed:
 
 def frame_of(table: ColumnLists, backend: str | None = None) -> Any:
     """Return a table of lists as a pandas or polars data frame, whichever is asked for or there."""
-    if backend not in (None, "pandas", "polars"):
-        raise PsephosError(f"backend {backend!r} is unknown: use 'pandas' or 'polars'.")
+    must_be("backend", backend, (None, "pandas", "polars"))
     for name in (backend,) if backend else ("pandas", "polars"):
         try:
             library: Any = __import__(name)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.optimize
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
 from psephos.base import VoteClassifier, VoteEstimator
 from psephos.estimator.labels import codes_among, read_numbers, read_sample_weight
@@ -113,8 +113,7 @@ def shrink(
     True
     """
     _check_model(model, n_columns)
-    if target not in ("labels", "model"):
-        raise PsephosError(f"target must be 'labels' or 'model'; got {target!r}.")
+    must_be("target", target, ("labels", "model"))
     values = model._table(X).values
     weight = read_sample_weight(sample_weight, values.shape[0])
     vote: Vote = model.vote_.primary()

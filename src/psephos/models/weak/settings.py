@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from psephos._errors import ConstantAnswerWarning, PsephosError, WeakLabelsWarning
+from psephos._errors import ConstantAnswerWarning, PsephosError, WeakLabelsWarning, must_be_inside
 from psephos._types import Array, Floats, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Shape
@@ -105,8 +105,7 @@ class PriorSensitivity:
         own._fitted()
         if own.prior_ is None:
             raise PsephosError("no class prior was used: every row had a label.")
-        if not Interval(0, 1, open_low=True, open_high=True).allows(shift):
-            raise PsephosError(f"shift must be a number above 0 and below 1; got {shift!r}.")
+        must_be_inside("shift", shift)
         classes = own.classes_.tolist()
         positive = classes[1] if own.pos_label is None else own.pos_label
         seed, used = own.random_state, own.prior_

@@ -10,7 +10,7 @@ from scipy.stats import f as fisher
 from scipy.stats import norm, pearson3
 from scipy.stats import t as student
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be_inside
 from psephos._types import Array, ArrayLike, Floats, Indices, LabelsLike, PerRow
 from psephos.protocol.evaluation.scores import (
     About,
@@ -443,8 +443,7 @@ def better_than_constant(results: Rows, about: About, *, chance: float = 0.05) -
     effect; the mean is compared with that over the permutations, or with the best constant answer
     where that is better, and probabilities are of Pearson's third type with their skewness.
     """
-    if not 0.0 < chance < 1.0:
-        raise PsephosError(f"chance must be above 0 and below 1; got {chance!r}.")
+    must_be_inside("chance", chance)
     every = summary(results, about)
     found = [one for one in every if one.columns_used.n and one.columns_used.mean > 0]
     tails = {one.model: _tail(one, results, about) for one in found}

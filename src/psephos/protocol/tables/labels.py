@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos._types import Array, Cell, Floats, Indices, Label
 from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
@@ -156,8 +156,7 @@ def read_target(
 
 def task_given(task: str | None, *, insisted: bool) -> str | None:
     """Return what the target holds, as the user says; `insisted` that it was named a category."""
-    if task is not None and task not in TASKS:
-        raise PsephosError(f"task must be one of {', '.join(TASKS)}; got {task!r}.")
+    must_be("task", task, (None, *TASKS))
     if insisted and task == "numbers":
         raise PsephosError(
             "--task numbers contradicts --categorical (categorical=), which names the target: give "

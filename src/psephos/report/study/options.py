@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos._types import Floats, Indices
 from psephos.report.study.folder import KeptCases
 from psephos.vote.importance import evenly_spaced
@@ -52,8 +52,7 @@ class PageOptions:
     cases: str = "rounded"
 
     def __post_init__(self) -> None:
-        if self.cases not in CASES:
-            raise PsephosError(f"cases must be one of {', '.join(CASES)}; got {self.cases!r}.")
+        must_be("cases", self.cases, CASES)
         if self.ids and self.cases == "none":
             raise PsephosError("a page without cases has no ids: leave out 'ids', or give cases.")
         if self.title is not None and not self.title.strip():

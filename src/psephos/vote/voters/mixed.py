@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos._types import Estimator, Floats, NDArray
 from psephos.vote.operations.cases import CaseVoters
 from psephos.vote.operations.joined import join
@@ -61,8 +61,7 @@ def mixed_voters(
     PsephosError
         If there is none, or one has no probabilities that are asked for.
     """
-    if says not in SAYS:
-        raise PsephosError(f"says must be one of {', '.join(map(repr, SAYS))}; got {says!r}.")
+    must_be("says", says, SAYS)
     if not estimators:
         raise PsephosError("a vote needs at least one estimator.")
     parts = [_voter(one, n_features, code, says) for one in estimators]
