@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 from psephos import PsephosError, SamBAClassifier, compare, load, register, registry, save
 from psephos.base import VoteClassifier
-from psephos.cli.fit import _class_of
+from psephos.cli.fit import class_of
 from psephos.estimator.contender import Contender
 from psephos.models.catalogue import catalogue
 from psephos.protocol import known_models
@@ -206,10 +206,10 @@ def test_what_its_anatomy_does_not_declare_is_not_saved(tmp_path):
 
 @pytest.mark.usefixtures("_halfway")
 def test_a_classifier_is_one_by_its_class_and_not_by_its_name():
-    assert _class_of("third-halfway") is Halfway
-    assert _class_of("cart-regressor").__name__ == "CARTRegressor"
+    assert class_of("third-halfway") is Halfway
+    assert class_of("cart-regressor").__name__ == "CARTRegressor"
     with pytest.raises(PsephosError, match="there is no model 'third-halfwy'"):
-        _class_of("third-halfwy")
+        class_of("third-halfwy")
 
 
 # ---------------------------------------------------------------------- what is wrong with others
@@ -248,7 +248,7 @@ def test_a_class_without_a_docstring_is_listed():
         registry._registered.pop("bare")
 
 
-@pytest.mark.parametrize("ask", [estimator_classes, catalogue, lambda: _class_of("cart")])
+@pytest.mark.parametrize("ask", [estimator_classes, catalogue, lambda: class_of("cart")])
 def test_a_model_that_its_family_does_not_name_is_told_where(monkeypatch, ask):
     import psephos.models.tree as family
 
@@ -315,11 +315,11 @@ def test_a_bad_entry_point_is_left_out_and_named():
     assert found["InnerClassifier"] is Nested.InnerClassifier
     assert "GoneClassifier" not in found
     with pytest.raises(PsephosError, match="'gone' of the installed package bad cannot be"):
-        _class_of("gone")
+        class_of("gone")
     with pytest.raises(PsephosError, match="give the entry point and the contender one name"):
-        _class_of("other-name")
-    assert _class_of("inner") is Nested.InnerClassifier
-    assert _class_of("cart").__module__.startswith("psephos.")
+        class_of("other-name")
+    assert class_of("inner") is Nested.InnerClassifier
+    assert class_of("cart").__module__.startswith("psephos.")
 
 
 @pytest.mark.usefixtures("_installed")

@@ -139,7 +139,7 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int, views: Any) -> A
     """Return an estimator with the parameters that were set."""
     from psephos.registry import variant
 
-    model: Any = _class_of(name)(**variant(name)[1])
+    model: Any = class_of(name)(**variant(name)[1])
     known: dict[str, Any] = model.get_params(deep=False)
     given = dict(_setting(one) for one in settings)
     usable = sorted(known.keys() - _OBJECTS - {"categorical_features"})
@@ -176,7 +176,7 @@ def _task_of(name: str | None) -> str | None:
     """Return 'numbers' of a model that predicts them; raise an error for an unknown name."""
     from sklearn.base import is_regressor
 
-    return "numbers" if name is not None and is_regressor(_class_of(name)()) else None
+    return "numbers" if name is not None and is_regressor(class_of(name)()) else None
 
 
 def _fitting(name: str, data: Any) -> str:
@@ -185,7 +185,7 @@ def _fitting(name: str, data: Any) -> str:
 
     from psephos.registry import estimator_classes, model_names, variant
 
-    found, every = _class_of(name), estimator_classes()
+    found, every = class_of(name), estimator_classes()
     if is_regressor(found()) == (data.kind == "numbers"):
         return name
     if data.kind == "numbers" and variant(name + _NUMBERS)[1]:
@@ -209,7 +209,7 @@ def _fitting(name: str, data: Any) -> str:
     )
 
 
-def _class_of(name: str) -> Any:
+def class_of(name: str) -> Any:
     """Return the class that a name, or the name of the class, stands for."""
     from psephos.files.near import suggest
     from psephos.protocol.running.contenders import PEERS

@@ -1,11 +1,11 @@
 """psephos list: the models, each with its anatomy, and who takes part in a comparison."""
 
 import inspect
-from typing import Any
 
 import click
 
 from psephos._errors import PsephosError
+from psephos.cli.fit import class_of
 from psephos.cli.words import show
 
 
@@ -54,19 +54,15 @@ def list_models(model: str | None) -> None:
 
 def _list_parameters(name: str) -> None:
     """Print how a model is called, and what its documentation says of its parameters."""
-    from psephos.files.near import suggest
     from psephos.protocol.running.contenders import PEERS
-    from psephos.registry import estimator_class, model_names, variant
+    from psephos.registry import variant
 
-    known, (base, fixed) = model_names(), variant(name)
-    kind: Any = estimator_class(known.get(base, base))
-    if kind is None and name in PEERS:
+    if name in PEERS:
         raise PsephosError(
             f"{name} is no model of psephos: its parameters are those that its own package "
             "documents, and psephos compare draws the ones it tunes."
         )
-    if kind is None:
-        raise PsephosError(f"there is no model {name!r}: {suggest(name, known)} All: psephos list.")
+    kind, fixed = class_of(name), variant(name)[1]
     written = inspect.getdoc(kind) or ""
     show(written.split("\n", 1)[0])
     signature = inspect.signature(kind.__init__)

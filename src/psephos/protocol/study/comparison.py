@@ -26,6 +26,7 @@ from psephos.protocol.evaluation.statistics import (
     Difference,
     Summary,
     better_than_constant,
+    comparable,
     one_standard_error,
     paired_difference,
     pareto,
@@ -244,12 +245,11 @@ class AccuracyDisplay(Display):
             raise PsephosError("every fit of the comparison failed: there is nothing to draw.")
         ranks = ranked_by(done[0], comparison.about)
         measure = ranks.name
-        models = [one.model for one in comparison.summary() if one.columns_used.n]
+        every = [one for one in comparison.summary() if one.columns_used.n]
+        models = [one.model for one in every]
         rows = {m: [row for row in done if row["model"] == m] for m in models}
         frontier = tuple(one.model for one in comparison.pareto())
-        whole = max(len(own) for own in rows.values())
-        means = {m: _mean(own, measure) for m, own in rows.items() if len(own) == whole}
-        best = max(means, key=lambda m: means[m] * ranks.sign if means[m] == means[m] else -np.inf)
+        best = max(comparable(every), key=lambda one: one.merit, default=every[0]).model
         pairs = [None if m == best else comparison.difference(m, best) for m in models]
         ends = [[np.nan if d is None else getattr(d, k) for d in pairs] for k in _ENDS]
         return cls(
@@ -305,11 +305,6 @@ _ENDS = ("mean", "low", "high")
 
 def _values(rows: list[dict[str, Any]], key: str) -> Floats:
     return np.array([row[key] for row in rows if row[key] is not None], dtype=np.float64)
-
-
-def _mean(rows: list[dict[str, Any]], key: str) -> float:
-    values = _values(rows, key)
-    return float(values.mean()) if len(values) else np.nan
 
 
 @dataclass(frozen=True)

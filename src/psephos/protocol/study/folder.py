@@ -386,7 +386,9 @@ class Study:
         own = {place / f"{name}.psephos" for name in self.journal.models()}
         own.add(folder / CURVE)  # a run without one removes it
         stale = [path for path in sorted(own - wanted.keys()) if path.is_file()]
-        changed = [path for path, data in wanted.items() if not _holds(path, data)]
+        changed = [
+            path for path, data in wanted.items() if not path.is_file() or path.read_bytes() != data
+        ]
         if not changed and not stale:
             return
         for path in changed:
@@ -406,10 +408,6 @@ class Study:
         for name in (MARK, REPORT):
             (self.folder / name).unlink(missing_ok=True)
         sync_folder(self.folder)
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
 
 
 def _identity(folder: Path) -> JsonObject | None:

@@ -141,7 +141,7 @@ def table_given(
     for name, value in {"y": y, **given}.items():
         if value is not None and (name not in ("categorical", "classes") or value):
             raise PsephosError(f"X is a DataTable, which has its own {name}: leave {name} out.")
-    return X if dataset is None else X.renamed(dataset)
+    return X if dataset is None else replace(X, dataset=dataset)
 
 
 def _from_arrays(X: Any, y: Any, *, classes: Classes, **given: Any) -> DataTable:

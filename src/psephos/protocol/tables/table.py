@@ -396,10 +396,6 @@ class DataTable:
                 setattr(model, extra, tell(words))
         return model
 
-    def renamed(self, dataset: str) -> "DataTable":
-        """Return the same table under another name."""
-        return replace(self, dataset=dataset)
-
 
 def table_from_arrays(
     X: TableLike,

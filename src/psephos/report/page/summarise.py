@@ -29,7 +29,6 @@ from psephos.report.study.answers import (
     CaseAnswers,
     Positive,
     held_out_answers,
-    maps_section,
     positive_class,
 )
 from psephos.report.study.folder import Folder, read_folder
@@ -38,6 +37,7 @@ from psephos.report.study.options import PageOptions
 from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
 from psephos.report.words import ShortName, count, plural, series, shown_names
 from psephos.vote.names import MINUS, ends, listed
+from psephos.vote.plain import to_plain
 
 _CONTENTS = (
     ("accuracy", "How accurate, and on how few columns?"),
@@ -177,10 +177,20 @@ def _report(
 
 
 def _maps(facts: Mapping[str, Facts], missed: Any, options: PageOptions) -> dict[str, Any]:
-    """Return the maps that the page offers: where it has the held-out answers through them, too."""
-    judged = [key for key, one in missed["models"].items() if "again" in one] if missed else []
-    found = {key: one.recalibration for key, one in facts.items()}
-    return maps_section(found, judged, options.cases != "none")
+    """Return the maps that the page offers: what each did, in words, and the map as plain data.
+
+    They are those through which there are held-out answers, too. A page without cases has no
+    isotonic map: its points are answers to single cases.
+    """
+    found: dict[str, Any] = {}
+    for key, one in missed["models"].items() if missed else ():
+        own = facts[key].recalibration if "again" in one else None
+        if own is not None and (options.cases != "none" or own.method == "sigmoid"):
+            words = own.words()
+            found[key] = {
+                "words": f"{words[0].upper()}{words[1:]}.", "map": to_plain(own.calibration),
+            }  # fmt: skip
+    return found
 
 
 def _groups(missed: Mapping[str, Any]) -> Any:

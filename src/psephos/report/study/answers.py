@@ -12,7 +12,6 @@ from psephos.files.escaping import disarmed
 from psephos.protocol.evaluation.splits import seed_of
 from psephos.recalibrating import cross_fitted
 from psephos.report.study.folder import Folder
-from psephos.vote.plain import to_plain
 from psephos.vote.positive import Positive, usual_positive
 from psephos.vote.recalibration import Recalibration
 
@@ -178,27 +177,3 @@ def cross_fitted_answers(
     except PsephosError:  # too few cases of a class
         return None
     return chances
-
-
-def maps_section(
-    maps: Mapping[str, Recalibration | None], judged: Sequence[str], kept: bool
-) -> dict[str, Any]:
-    """Return the maps that the page offers: what each did, in words, and the map as plain data.
-
-    Parameters
-    ----------
-    judged : sequence of str
-        The models whose held-out answers the page has through a map, too.
-    kept : bool
-        Whether the page carries cases: the points of an isotonic map are answers of some.
-    """
-    return {
-        key: {"words": _words(found), "map": to_plain(found.calibration)}
-        for key, found in maps.items()
-        if found is not None and key in judged and (kept or found.method == "sigmoid")
-    }
-
-
-def _words(found: Recalibration) -> str:
-    words = found.words()
-    return f"{words[0].upper()}{words[1:]}."
