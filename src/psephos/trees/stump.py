@@ -199,7 +199,7 @@ class StumpSearch:
     def _best_categorical(self, crit: Any, weights: Any, parent: Any) -> list[_Found]:
         widest, which = int(self._n_codes.max()) + 1, np.arange(len(self._n_codes))
 
-        def scan(part: slice, gains: NDArray[Any], *_: NDArray[Any]) -> None:
+        def scan(part: slice, gains: NDArray[Any], *_: object) -> None:
             scan_categories(
                 crit, self._codes, self._n_codes, which[part], self.labels, weights, parent, gains,
                 np.empty(widest, np.bool_),

@@ -209,35 +209,26 @@ def tree_voters(trees: list[tuple[int, NewtonTree]], p: int, k: int, size: float
     """Return grown trees as voters; a tree of output c votes in column c only."""
     flat = [tree.compact() for _, tree in trees]
     sizes = np.array([len(t.feature) for t in flat])
-    root = (np.cumsum(sizes) - sizes).astype(np.intp)
-    shift = np.repeat(root, sizes)
     column = np.concatenate([t.feature for t in flat])
-    read = np.unique(column[column >= 0])
-    feature = np.where(column < 0, -1, np.searchsorted(read, column))
     value = np.zeros((len(column), k))
     output = np.repeat([c for c, _ in trees], sizes)
     value[np.arange(len(column)), output] = np.concatenate([t.answer for t in flat])
     value *= size
-    inner = column >= 0
     threshold = np.concatenate([t.threshold for t in flat])
     # x < s is x <= the number just below s, of the type that values are compared in.
     below = np.nextafter(threshold, threshold.dtype.type(-np.inf))
-    first = np.concatenate([t.first for t in flat]) + shift
     sets = [t.sets.get(i, np.empty(0, np.bool_)) for t in flat for i in range(len(t.feature))]
     coded = any(t.sets for t in flat)
-    none = np.empty(0, np.intp)
-    return TreeVoters(
-        n_features=p,
-        columns=read.astype(np.intp),
-        root=root,
-        feature=feature.astype(np.intp),
-        threshold=below.astype(np.float64),
-        missing_left=np.concatenate([t.missing_left for t in flat]),
-        first=np.where(inner, first, 0).astype(np.intp),
-        second=np.where(inner, first + 1, 0).astype(np.intp),
-        value=value,
+    return TreeVoters.of_nodes(
+        p,
+        sizes,
+        column,
+        np.concatenate([t.first for t in flat]),
+        below.astype(np.float64),
+        np.concatenate([t.missing_left for t in flat]),
+        value,
         single=threshold.dtype == np.float32,
-        category_ptr=np.cumsum([0, *map(len, sets)]).astype(np.intp) if coded else none,
+        category_ptr=np.cumsum([0, *map(len, sets)]).astype(np.intp)[: None if coded else 0],
         category_left=np.concatenate(sets) if coded else np.empty(0, np.bool_),
     )
 

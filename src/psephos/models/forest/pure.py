@@ -188,22 +188,14 @@ def _voters(
 ) -> TreeVoters:
     """Return the trees as voters."""
     sizes = np.array([len(cuts) for _, cuts, _ in grown], np.intp)
-    root = np.cumsum(sizes) - sizes
     link = np.concatenate([tree.link for tree, _, _ in grown])
-    inner = link[:, 0] >= 0
-    first = np.where(inner, link[:, 1] + np.repeat(root, sizes), 0).astype(np.intp)
-    read, feature = np.unique(link[inner, 0], return_inverse=True)
-    local = np.full(len(link), -1, np.intp)
-    local[inner] = feature
-    return TreeVoters(
+    return TreeVoters.of_nodes(
         n_features,
-        columns[read],
-        root,
-        local,
+        sizes,
+        np.where(link[:, 0] >= 0, np.append(columns, -1)[link[:, 0]], -1),
+        link[:, 1],
         np.concatenate([cuts for _, cuts, _ in grown]),
         np.concatenate([tree.missing_left for tree, _, _ in grown]),
-        first,
-        np.where(inner, first + 1, 0).astype(np.intp),
         np.concatenate([value for _, _, value in grown]),
         single=False,
     )

@@ -130,6 +130,27 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
         check(len(members) < 2**31, "sets of categories are too many")
         check_ptr(ptr, len(self.feature), len(members), "categories")
 
+    @classmethod
+    def of_nodes(
+        cls, n_features: int, sizes: Indices, column: Indices, first: Indices, threshold: Floats,
+        missing_left: NDArray[np.bool_], value: Floats, *, leaf: int = 0, **more: Any,
+    ) -> Self:  # fmt: skip
+        """Return trees of so many nodes each, one after the other.
+
+        `column` is of the table, -1 at a leaf; a second child follows the first, and both are
+        numbered from their tree's first node; `leaf` stands in their place at a leaf.
+        """
+        root, inner = (np.cumsum(sizes) - sizes).astype(np.intp), column >= 0
+        columns, local = np.unique(column[inner], return_inverse=True)
+        feature = np.full(len(column), -1, np.intp)
+        feature[inner] = local
+        first = np.where(inner, first + np.repeat(root, sizes), leaf).astype(np.intp)
+        second = np.where(inner, first + 1, leaf).astype(np.intp)
+        return cls(
+            n_features, columns.astype(np.intp), root, feature, threshold, missing_left, first,
+            second, value, **more,
+        )  # fmt: skip
+
     @property
     def n_voters(self) -> int:
         return len(self.root)

@@ -246,14 +246,7 @@ def _joined(grown: Sequence[_Nodes], n_features: int, say: Any, abstains: bool) 
     """Return trees as voters; `say` makes a leaf's vote of its shares."""
     column, first, threshold, share = (np.concatenate(part) for part in zip(*grown, strict=True))
     sizes = np.array([len(nodes[0]) for nodes in grown])
-    root = (np.cumsum(sizes) - sizes).astype(np.intp)
-    inner = column >= 0
-    columns, local = np.unique(column[inner], return_inverse=True)
-    feature = np.full(len(column), -1, dtype=np.intp)
-    feature[inner] = local
-    first = np.where(inner, first + np.repeat(root, sizes), -1).astype(np.intp)
-    second = np.where(inner, first + 1, -1).astype(np.intp)
-    return TreeVoters(
-        n_features, columns, root, feature, threshold, np.zeros(len(column), dtype=bool), first,
-        second, say(share), single=False, abstains=abstains,
+    return TreeVoters.of_nodes(
+        n_features, sizes, column, first, threshold, np.zeros(len(column), dtype=bool), say(share),
+        leaf=-1, single=False, abstains=abstains,
     )  # fmt: skip
