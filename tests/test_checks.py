@@ -28,10 +28,12 @@ from psephos import (
     SparseWrapperClassifier,
     StackingClassifier,
     VotingClassifier,
+    check_table,
     compare,
     load,
     twice_learn,
 )
+from psephos.protocol.tables.table import table_from_arrays
 from psephos.testing import small_table
 
 X, _ = small_table()
@@ -267,3 +269,14 @@ def test_a_path_in_place_of_a_table(given):
         TREE.fit(given, Y)
     with pytest.raises(PsephosError, match=r"psephos.read_table reads a file"):
         TREE.fit(X, Y).predict(given)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "boolean"])
+def test_nullable_columns_of_pandas_stand_beside_words(dtype):
+    flags = [None if i % 7 == 0 else i % 3 == 0 for i in range(len(Y))]
+    words = np.where(np.arange(len(Y)) % 2, "p", "q")
+    table = pd.DataFrame({"c": pd.array(flags, dtype=dtype), "w": words})
+    held = table_from_arrays(table, Y)
+    expected = [np.nan if flag is None else float(flag) for flag in flags]
+    assert_array_equal(held.X[:, 0], expected)
+    assert not check_table(table, Y)

@@ -435,3 +435,25 @@ def test_cells_of_a_fat_model_are_cut_unless_asked(call, tmp_path):
     assert short["terms"] == [*whole["terms"][:kept], f"and {1500 - kept} more"]
     columns = json.loads(told[0]["columns"])
     assert columns[-1] == f"and {1500 - (len(columns) - 1)} more"
+
+
+def test_columns_of_another_lab_under_other_spellings_are_named(call, tmp_path):
+    lines = [f"{i % 7},{i % 5},{i * 3 % 11},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["glucose,body weight,crp,y", *lines]))
+    (tmp_path / "new.csv").write_text("\n".join(["Glucose,Body-Weight (kg),z,y", *lines]))
+    path = tmp_path / "m.psephos"
+    words = ["--target", "y", "--model", "rank-ridge", "--out", path]
+    assert call("fit", tmp_path / "t.csv", *words).exit_code == 0
+    has = "It has 'Glucose' (rename it 'glucose'), 'Body-Weight (kg)' (rename it 'body weight')"
+    refused = call("predict", path, tmp_path / "new.csv")
+    assert refused.exit_code == 2
+    assert has in refused.stderr
+    assert "Add the others, left empty" in refused.stderr
+    asked = ("validate", path, tmp_path / "new.csv", "--target", "y", "--out", tmp_path / "v")
+    assert has in call(*asked).stderr
+    (tmp_path / "new.csv").write_text("\n".join(["Glucose,Body-Weight (kg),crp,y", *lines]))
+    noted = call(*asked)
+    assert noted.exit_code == 0, noted.stderr
+    assert f"taken as missing. {has}" in noted.stdout + noted.stderr
+    (tmp_path / "none.csv").write_text("\n".join(["a,b,c,y", *lines]))
+    assert "It has" not in call("predict", path, tmp_path / "none.csv").stderr

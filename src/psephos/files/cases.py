@@ -13,7 +13,7 @@ from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import FARTHEST, Cells
 from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words
 from psephos.files.levels import LevelCodes, Unknown
-from psephos.files.near import CELL, quoted, shown, suggest
+from psephos.files.near import CELL, nearly, quoted, shown, some, suggest
 from psephos.files.text import Header, checked_separator, kind_of, opened, table_rows
 
 _NAMED = 40  # columns that a sentence names
@@ -123,16 +123,23 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
             f"{header.file!r} lacks {count} that the model reads only where another is missing "
             f"({spare[0]!r}{more}): taken as missing."
         )
-    if lacking and not wanted.absent:
+    alike = nearly(lacking, {*where} - {*names})
+    rename = [f"{shown(name)} (rename it {shown(one)})" for one, name in alike.items()]
+    hint = f" It has {some(rename, _NAMED)}, if these are the same in the same units." * bool(alike)
+    without = f"{header.file!r} has no column {quoted(lacking, _NAMED)}"
+    none = bool(alike) and len(gone) == len(names)  # nothing to answer by
+    if alike and wanted.absent and not none:
+        notes.append(f"{without}: taken as missing.{hint}")
+    if lacking and (none or not wanted.absent):
         what = "it" if len(lacking) == 1 else "them"
         alone = ""
         if len(header.names) == 1:
             alone = "; its first line names one column only: --separator says what divides cells"
+        add = f" Add {'the others' if alike else what}, left empty where nothing was measured"
         raise PsephosError(
-            f"{header.file!r} has no column {quoted(lacking, _NAMED)}: the model reads {what}; add "
-            f"{what}, left empty where nothing was measured{alone}."
-            + " (a × b is computed if the columns a and b are there.)"
-            * (TIMES in "".join(lacking))
+            f"{without}: the model reads {what}.{hint}"
+            + f"{add}{alone}." * (len(alike) < len(lacking))
+            + " (a × b is computed if the columns a and b are there.)" * (TIMES in "".join(lacking))
         )
     for name in names:
         _check_once(header, name)

@@ -574,7 +574,8 @@ def _series(series: Any) -> Array:
         missing = series.is_null().to_numpy()
         if not missing.any():
             return np.asarray(series.to_numpy(), dtype=np.float64)
-        return np.array([np.nan if v is None else float(v) for v in series.to_list()])
+        held = zip(series.to_list(), missing, strict=True)  # pandas has its own NA in place of None
+        return np.array([np.nan if gap else float(v) for v, gap in held])
     return object_array(series.to_list())
 
 
