@@ -212,7 +212,7 @@ def test_of_subjects_the_group_is_advised():
 def test_ids_of_one_stem_are_not_to_be_dropped():
     stem = frame(who=list(VISITS), key=NAMES)
     found = check_table(stem, Y)[0]
-    assert "Leave 'key' out, or name one as the id. Values of 'who' begin alike" in found.sentence
+    assert "Leave 'key' out, or name it as the id. Values of 'who' begin alike" in found.sentence
     assert found.remedy == (("--group", "who=*_*"), ("--id", "key"))
     lone = check_table(frame(who=NAMES), Y)[0]
     assert lone.remedy == (("--id", "who"),)

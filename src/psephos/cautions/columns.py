@@ -83,7 +83,8 @@ def words_once(given: Given) -> Found:
                 ids.add(j)
     rest = [given.names[j] for j in columns if j not in stems]
     them = "it" if len(columns) == 1 else quoted(rest) if stems else "them"
-    advice = [f"Leave {them} out{', or name one as the id' if ids else ''}."] * bool(rest)
+    one = "it" if len(rest) == 1 else "one"
+    advice = [f"Leave {them} out{f', or name {one} as the id' if ids else ''}."] * bool(rest)
     advice += [stem_advice(given.names[j], given.words[j], form) for j, form in stems.items()]
     found = _drop(given, columns, counts=some(many), advice=" ".join(advice))
     flags = {given.names[j]: ("--id", given.names[j]) for j in ids}

@@ -34,16 +34,16 @@ CAUTIONS: dict[str, Rule] = {
         "new cases have others. {advice}"),
     "FD003": Rule("row-numbers", "columns", _BOTH, columns.counts_rows,
         "{columns} count{s} the rows: a model would learn in which order they were written. Leave "
-        "{them} out, or name one as the id."),
+        "{them} out, or name {one} as the id."),
     "FD004": Rule("saved-index", "columns", _BOTH, columns.saved_index,
         "{columns} hold{s} a saved index, as programs write it beside a table. Leave {them} out, "
-        "or name one as the id."),
+        "or name {one} as the id."),
     "FD005": Rule("identifier", "columns", _BOTH, columns.ids,
         "{columns} hold{s} numbers of which each names one row, as an identifier does. Leave "
-        "{them} out, or name one as the id."),
+        "{them} out, or name {one} as the id."),
     "FD006": Rule("rounded-integers", "columns", _NONE, columns.beyond_exact,
         "{columns} hold{s} whole numbers above 9007199254740992, whose last digits are lost. If "
-        "they are identifiers, leave {them} out, or name one as the id."),
+        "they are identifiers, leave {them} out, or name {one} as the id."),
     "FD007": Rule("sentinel", "columns", _NONE, columns.sentinels,
         "A number may mean that a value is not known: {values}. If it does, name it with --missing "
         "COLUMN=NUMBER, or write an empty cell there{rest}."),
@@ -188,7 +188,7 @@ def _caution(code: str, found: Found, given: Given) -> Caution:
     one = len(names) == 1
     words = {"columns": f"{'Column' if one else f'{len(names)} columns:'} {quoted(names)}"}
     forms = {"s": ("s", ""), "them": ("it", "them"), "their": ("its", "their")}
-    forms |= {"they": ("it", "they"), "have": ("has", "have")}
+    forms |= {"they": ("it", "they"), "have": ("has", "have"), "one": ("it", "one")}
     words |= {key: form[not one] for key, form in forms.items()}
     sentence = rule.words.format(**words, **found.facts)
     return Caution(code, rule, sentence, names, tuple(found.rows), tuple(found.remedy))

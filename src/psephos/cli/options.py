@@ -114,7 +114,7 @@ _FORM = (
         "--missing",
         multiple=True,
         metavar="[COLUMN=]WORD",
-        help="A word that stands for no value, besides the empty cell, NA, N/A, n/a, #N/A, NaN, "
+        help="A value that means missing, besides the empty cell, NA, N/A, n/a, #N/A, NaN, "
         "nan, NAN, null, NULL, None, ? and a point: in all columns, or in one, or those that a "
         "pattern such as q*=9 matches; repeatable.",
     ),
@@ -127,7 +127,7 @@ _FORM = (
     ),
     click.option(
         "--keep-word", multiple=True, metavar="WORD",
-        help="A word such as NA that is a value here, not a missing one; repeatable.",
+        help="A value such as NA that is kept, not read as missing; repeatable.",
     ),
     click.option("--sheet", metavar="NAME|N", help="Of a workbook: its sheet, or its number."),
     click.option("--encoding", metavar="NAME", help="Such as cp1252.  [default: found]"),

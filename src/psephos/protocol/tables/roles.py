@@ -269,7 +269,7 @@ def _encode(
                 gone |= {f"{word!r} in {shown(names[j])}": None for word in sorted(found)}
     if gone:
         notes.append(
-            f"words that are read as missing, beside categories: {some(list(gone))}; --keep-word "
+            f"values that are read as missing, beside categories: {some(list(gone))}; --keep-word "
             f"makes one a category (--keep-word {kept})."
         )
     with wrong.gather():
