@@ -287,3 +287,14 @@ def test_files_of_another_kind_are_known_by_their_first_bytes(tmp_path, start, k
     path.write_bytes(start + b"a,b\n1,2\n")
     with pytest.raises(PsephosError, match=f"'t.csv' is {re.escape(kind)}.* by its first bytes"):
         read_table(path, target="b")
+
+
+def test_cells_divided_by_blanks_may_hold_decimal_commas(tmp_path):
+    rows = [f'"{i}" "{"uv"[i % 2]}" {i},15 -{i},46' for i in range(1, 13)]
+    path = tmp_path / "r.txt"
+    path.write_text("\n".join(['"y" "b" "z"', *rows]) + "\n")
+    table = read_table(path, target="y", decimal=",")
+    assert table.names[-2:] == ("b", "z")
+    assert table.X[0, -2:].tolist() == [1.15, -1.46]
+    with pytest.raises(PsephosError, match="--decimal"):
+        read_table(path, target="y")

@@ -175,8 +175,28 @@ def test_a_word_is_kept(tmp_path):
     }
 
 
-def test_ids_that_differ_in_case_are_said_to(tmp_path):
-    path = write(tmp_path / "t.csv", "id,x\nGSM1,1\nGSM2,2\n")
-    labels = write(tmp_path / "l.csv", "id,y\ngsm1,u\ngsm2,v\n")
-    with pytest.raises(PsephosError, match=r"differ in upper and lower case \('GSM1' and 'gsm1'\)"):
+@pytest.mark.parametrize("ids", [("gsm1", "gsm2"), ("GSM-1", "GSM-2"), ("GSM01", "GSM002")])
+@pytest.mark.parametrize("across", [False, True])
+def test_ids_that_are_spelled_otherwise_are_named(tmp_path, ids, across):
+    words = "f,GSM1,GSM2\nx,1,2\nz,3,4\nu,1,2\n" if across else "id,x\nGSM1,1\nGSM2,2\n"
+    path = write(tmp_path / "t.csv", words)
+    labels = write(tmp_path / "l.csv", f"id,y\n{ids[0]},u\n{ids[1]},v\n")
+    expected = rf"differ in spelling \('GSM1' and '{ids[0]}'\)"
+    with pytest.raises(PsephosError, match=expected):
+        read_table(path, target="y", labels_from=labels)
+
+
+def test_ids_of_some_rows_that_are_spelled_otherwise_are_noted(tmp_path):
+    path = write(tmp_path / "t.csv", "id,x\nP1,1\nP2,2\nP3,3\n")
+    labels = write(tmp_path / "l.csv", "id,y\nP1,u\nP2,v\nP-3,v\n")
+    notes = read_table(path, target="y", labels_from=labels).notes
+    assert any("differ in spelling are not joined: 'P3' and 'P-3'." in note for note in notes)
+
+
+@pytest.mark.parametrize("ids", ["GSM1 GSM2 GSM3", "gsm1 gsm2 gsm3"])
+def test_ids_in_another_column_of_the_labels_are_named(tmp_path, ids):
+    path = write(tmp_path / "t.csv", "f,GSM1,GSM2,GSM3\nx,1,2,1\nz,3,4,1\nu,1,2,1\nv,1,2,3\n")
+    rows = [f"{age},{one},{y}\n" for age, one, y in zip("575", ids.split(), "uvu", strict=True)]
+    labels = write(tmp_path / "l.csv", "".join(["age,sid,y\n", *rows]))
+    with pytest.raises(PsephosError, match=r"column 'sid' of 'l.csv' has the ids .* --id 'sid'"):
         read_table(path, target="y", labels_from=labels)

@@ -10,6 +10,7 @@ from psephos.files.near import near_key, nearly
     [
         ("glucose", "Glucose"), ("weight", "Weight (kg)"), ("CRP", "crp [mg/L]"), ("7", "007"),
         ("body weight", "Body_Weight"), ("P7", "p-07"), ("7", "7.0"), ("AAACGT", "AAACGT-1"),
+        ("S000028", "S000028-1"),
         ("x.1", "x1"),
     ],
 )  # fmt: skip
@@ -20,7 +21,8 @@ def test_spellings_of_one_name_have_one_key(one, other):
 @pytest.mark.parametrize(
     ("one", "other"),
     [("1.5", "15"), ("CD4+", "CD4"), ("CD4-", "CD4"), ("neut%", "neut#"), ("G(1)", "G(2)"),
-     ("P-7", "P-8"), ("10", "1"), ("0.07", "0.7"), ("(a)", "(b)"), ("1_1", "11")],
+     ("P-7", "P-8"), ("glucose-1", "glucose-2"), ("10", "1"), ("0.07", "0.7"),
+     ("(a)", "(b)"), ("1_1", "11")],
 )  # fmt: skip
 def test_other_names_have_other_keys(one, other):
     assert nearly([one], [other]) == {}

@@ -29,6 +29,7 @@ from psephos.files.text import (
 _BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
 _TAXON = ("taxonomy", "consensus lineage")
 _ABOVE = 9  # lines among which titles above the names are looked for
+_BLANKS = re.compile(r'"(?:\\"|""|[^"])*"|[^ \r\n]+')  # cells that blanks divide
 AHEAD = 5  # rows that show what kind a column is of
 _PART = r"(?:[kcmdnpfMGTµμu]?(?:g|[lL]|m|s|mol|M|Pa|Hz|V|A|W|J|K|Da|Eq|I?U|cal|Osm)|min|h|d|day)"
 _UNIT = re.compile(
@@ -90,6 +91,10 @@ def _below_titles(
     """Return the lines below titles, the first of them, and how many lines stand above it."""
     lines = [first, *islice(stream, _ABOVE)]
     stream, held = chain(lines, stream), [k for k, line in enumerate(lines) if line.strip()]
+    names, *widths = [len(_BLANKS.findall(lines[k])) for k in held] or [0]
+    marked = separator or re.search("[,;\t]", re.sub('"[^"]*"', "", first))
+    if not marked and names > 1 and {*widths} in ({names}, {names + 1}):  # of R: 0,5 is a cell
+        return stream, next(stream, ""), top
     for i, k in enumerate(held[:-1]):
         mark = separator or separator_of(path, lines[k])
         names, n_cells = _filled(lines[k], mark)
@@ -123,17 +128,17 @@ def _divided(
     path: Path, first: str, stream: Iterator[str], separator: str | None, notes: list[str]
 ) -> tuple[Iterator[str], str | None]:
     """Return the lines and what separates their cells, if these are blanks."""
-    bare, by_blanks = re.sub('"[^"]*"', '""', first), re.compile(r'"(?:\\"|""|[^"])*"|[^ \r\n]+')
+    bare = re.sub('"[^"]*"', '""', first)
     if separator is not None or separator_of(path, first) in bare or ".tsv" in path.suffixes:
         return chain([first], stream), separator
     second = next(stream, "")
-    n_names, n_cells = (len(by_blanks.findall(text)) for text in (first, second))
+    n_names, n_cells = (len(_BLANKS.findall(text)) for text in (first, second))
     lines = chain([first, second], stream)
     if n_cells < 2 or n_cells - n_names not in (0, 1):
         return lines, None
     notes.append("cells are divided by blanks (--separator says otherwise).")
     quotes = re.compile(r'\\"(?!$)')  # as R writes them within a cell
-    cells = ([quotes.sub('""', cell) for cell in by_blanks.findall(text)] for text in lines)
+    cells = ([quotes.sub('""', cell) for cell in _BLANKS.findall(text)] for text in lines)
     return (" ".join(row) + "\n" for row in cells), " "
 
 

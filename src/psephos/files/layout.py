@@ -11,7 +11,7 @@ from typing import TypeAlias
 from psephos._errors import PsephosError, must_be
 from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading, read_sheet
-from psephos.files.near import quoted, shown, used
+from psephos.files.near import near_key, nearly, quoted, shown, some, used
 from psephos.files.sheet import Chooser, ColumnChoice, Sheet, columns_sheet
 from psephos.files.text import Header
 
@@ -42,6 +42,7 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     grid, labels, joined = _Grid.of(read(_all_words)), None, list[str]()
     if how.labels_from is not None:
         labels = _Grid.of(read_sheet(how.labels_from, _all_words, cells, Reading(transpose=False)))
+        _refuse_other_ids(grid, labels, how.id)
     if turn is None:
         turn = grid.header.features or (labels is not None and _across(grid, labels, how.id))
     if turn:
@@ -78,7 +79,8 @@ def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Cho
             return choose(header)
         except PsephosError as error:
             width = len(header.names)
-            if header.of_arrays or not header.named or width < 3:
+            fixed = header.of_arrays or header.file.lower().endswith(".h5ad")
+            if fixed or not header.named or width < 3:
                 raise
             names = [str(w) for w in read(lambda _: ColumnChoice((), [0])).words[0]]
             name = how.id or _ROW_NAMES
@@ -104,11 +106,33 @@ def across_hint(names: Sequence[str], width: int, cells: Cells) -> list[str]:
     ]
 
 
+def _refuse_other_ids(grid: "_Grid", labels: "_Grid", id_name: str | None) -> None:
+    """Raise PsephosError if another column of the labels than the one joined on has the ids."""
+    mine = set(map(near_key, [*grid.names, *grid.columns[grid.id_column(id_name)]]))
+
+    def shared(j: int) -> int:
+        words = labels.columns[j]
+        return len(mine.intersection(map(near_key, words))) * (len(set(words)) == len(words))
+
+    key = labels.id_column(id_name)
+    best = key if shared(key) else max(range(len(labels.names)), key=shared)
+    if best != key and 2 * shared(best) >= len(labels.columns[best]):
+        name, other = shown(labels.names[best]), labels.header.file
+        raise PsephosError(
+            f"the column {name} of {other!r} has the ids of {grid.header.file!r}, and not "
+            f"{shown(labels.names[key])}: name it with --id {name}."
+        )
+
+
 def _across(grid: "_Grid", labels: "_Grid", id_name: str | None) -> bool:
     """Return whether the ids of the labels stand in the first line, and not in a column."""
-    at = grid.id_column(id_name)
-    ids = set(labels.columns[labels.id_column(id_name)])
-    across, down = len(ids & set(grid.names[1:])), len(ids & set(grid.columns[at]))
+    at, theirs = grid.id_column(id_name), labels.columns[labels.id_column(id_name)]
+    across = down = 0
+    for key in (str, near_key):  # ids that are spelled otherwise show where cases are, too
+        if not across + down:
+            ids = set(map(key, theirs))
+            across = len(ids & set(map(key, grid.names[1:])))
+            down = len(ids & set(map(key, grid.columns[at])))
     if across and down:
         raise PsephosError(
             f"ids of {labels.header.file!r} stand in the first line of {grid.header.file!r} "
@@ -166,13 +190,10 @@ class _Grid:
         where, here = {word: i for i, word in enumerate(theirs)}, set(mine)
         kept = [i for i, word in enumerate(mine) if word in where]
         if not kept:
-            lowered = {word.casefold(): word for word in theirs}
-            cased = [word for word in mine if word.casefold() in lowered]
-            if cased:
+            for one, alike in nearly(mine, theirs).items():
                 raise PsephosError(
-                    f"ids of {file!r} and {other!r} differ in upper and lower case "
-                    f"({shown(cased[0])} and {shown(lowered[cased[0].casefold()])}): write them "
-                    "alike in both files."
+                    f"ids of {file!r} and {other!r} differ in spelling ({shown(one)} and "
+                    f"{shown(alike)}): write them alike in both files."
                 )
             raise PsephosError(
                 f"{file!r} has the cases {quoted(mine)}, and the column {column} of {other!r} has "
@@ -183,6 +204,8 @@ class _Grid:
             if words:
                 found = f"{len(words)} ids of {there!r} stand only there{end}"
                 self.notes.append(f"{found}: {quoted(words)}.")
+        if pairs := [f"{shown(a)} and {shown(b)}" for a, b in nearly(lone, spare).items()]:
+            self.notes.append(f"ids that differ in spelling are not joined: {some(pairs)}.")
         order = [where[mine[i]] for i in kept]
         rest = [j for j in range(len(labels.names)) if j != key]
         self.columns = [[column[i] for i in kept] for column in self.columns]

@@ -32,7 +32,7 @@ def near_key(name: str) -> str:
     """
     unit, barcode, whole = (
         r"\((?!\d+\))[^()]*\)|\[[^\[\]]*\]",
-        r"(?<=[acgt]{4})-\d+$",
+        r"(?<=\w{6})-1$",
         r"(?<=\d)\.0+$",
     )
     bare = re.sub(f"{unit}|{barcode}|{whole}", "", name.casefold()).strip()
