@@ -23,7 +23,12 @@ from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.tables.labels import Partial
 from psephos.report import summarise
-from psephos.report.numbers.column_values import plane, portrait, rising_with
+from psephos.report.numbers.column_values import (
+    NumericColumns,
+    plane,
+    portrait,
+    rising_with,
+)
 from psephos.report.page.render import render
 from psephos.report.panels.case import distances, nearest_own, typical
 from psephos.report.study.folder import KeptCases, read_folder
@@ -139,27 +144,33 @@ def test_pieces_hold_one_threshold_at_most_and_a_value_beside_each():
     assert len(pieces_of(axis, np.linspace(0.1, 30, 500).tolist(), False).steps) == 48
 
 
-def test_columns_that_rise_with_another_are_those_of_spearmanr():
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+def test_columns_that_rise_with_another_are_those_of_spearmanr(gaps):
     rng = np.random.default_rng(0)
     base = rng.normal(size=80)
     X = np.column_stack([base + s * rng.normal(size=80) for s in (0, 0.3, 0.6, 5, 0.2)])
     X[:, 4] *= -1
-    X[rng.random(X.shape) < 0.1] = np.nan
-    found = rising_with(X, 0, range(5), most=9, least=0.0)
+    X[rng.random(X.shape) < gaps] = np.nan
+    X[0, 3] = np.nan  # beside columns without missing values
+
+    def rising(**given):
+        return rising_with(NumericColumns(list("abcde"), X.copy()), 0, **given)
+
+    found = rising(most=9, least=0.0)
     assert {one.column for one in found} == {1, 2, 3, 4}
     for one in found:
         theirs = spearmanr(X[:, 0], X[:, one.column], nan_policy="omit").statistic
         assert one.rho == pytest.approx(theirs, abs=1e-12)
     sizes = [abs(one.rho) for one in found]
     assert sizes == sorted(sizes, reverse=True)
-    assert [one.column for one in rising_with(X, 0, range(5))] == [
-        one.column for one in found if abs(one.rho) >= 0.6
-    ][:3]
+    assert [one.column for one in rising()] == [one.column for one in found if abs(one.rho) >= 0.6][
+        :3
+    ]
     both = np.flatnonzero(~np.isnan(X[:, :2]).any(axis=1))
     X[both[10:], 1] = np.nan  # ten pairs are told, nine say nothing
-    assert 1 in {one.column for one in rising_with(X, 0, range(5), most=9, least=0.0)}
+    assert 1 in {one.column for one in rising(most=9, least=0.0)}
     X[both[9], 1] = np.nan
-    assert 1 not in {one.column for one in rising_with(X, 0, range(5), least=0.0)}
+    assert 1 not in {one.column for one in rising(least=0.0)}
 
 
 def test_distances_are_those_of_scikit_learn():

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, Indices, JsonObject
+from psephos._types import Floats, Indices, JsonObject, NDArray
 from psephos.explain.column_values import shown_of
 from psephos.explain.effects import (
     Axis,
@@ -49,39 +50,59 @@ class Rising(NamedTuple):
     rho: float
 
 
+@dataclass(frozen=True)
+class NumericColumns:
+    """The columns of the kept cases that are numbers, NaN where missing: one for all models."""
+
+    names: list[str]
+    values: Floats
+
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Return which values are missing."""
+        return np.isnan(self.values)
+
+    @cached_property
+    def ranks(self) -> Floats:
+        """Return the ranks less their mean; 0 in columns with missing values."""
+        found = np.zeros(self.values.shape)
+        whole = np.flatnonzero(~self.missing.any(axis=0))
+        for at in (whole[i : i + _BLOCK] for i in range(0, len(whole), _BLOCK)):
+            found[:, at] = rankdata(self.values[:, at], axis=0) - (len(found) + 1) / 2
+        return found
+
+
 def rising_with(
-    values: Floats, column: int, others: Sequence[int], most: int = _MOST, least: float = _LEAST
+    columns: NumericColumns, column: int, most: int = _MOST, least: float = _LEAST
 ) -> list[Rising]:
     """Return the columns of greatest rank correlation with one, the greatest first.
 
     Parameters
     ----------
-    values : ndarray of shape (n, q)
-        NaN where missing.
-    others : sequence of int
-        The columns that are looked at.
     least : float, default=0.6
         Correlations of smaller size are left out, and those over fewer than 10 cases.
     """
-    own = values[:, column]
-    looked = [j for j in others if j != column]
-    found: list[Rising] = []
-    for start in range(0, len(looked), _BLOCK):
-        part = looked[start : start + _BLOCK]
-        rho = _correlations(own, values[:, part])
-        found += [Rising(j, float(r)) for j, r in zip(part, rho, strict=True) if abs(r) >= least]
+    rho = _correlations(columns, column)
+    rho[column] = np.nan  # with itself
+    found = [Rising(j, float(rho[j])) for j in np.flatnonzero(np.abs(rho) >= least).tolist()]
     return sorted(found, key=lambda one: (-abs(one.rho), one.column))[:most]
 
 
-def _correlations(own: Floats, others: Floats) -> Floats:
-    """Return the rank correlation of a column with others; 0 where it is not defined."""
-    gaps = np.isnan(own)[:, None] | np.isnan(others)
-    rho = np.zeros(others.shape[1])
-    patterns, which = np.unique(gaps, axis=1, return_inverse=True)
-    for p in range(patterns.shape[1]):  # ranks are among the cases that have both values
-        both, at = ~patterns[:, p], np.flatnonzero(which == p)
-        if both.sum() >= _PAIRS:
-            rho[at] = _pearson(rankdata(own[both]), rankdata(others[np.ix_(both, at)], axis=0))
+def _correlations(columns: NumericColumns, column: int) -> Floats:
+    """Return the rank correlation of a column with all; 0 where it is not defined."""
+    values, missing, ranks = columns.values, columns.missing, columns.ranks
+    rho = np.zeros(values.shape[1])
+    rest, own = np.arange(len(rho)), missing[:, column]
+    if not own.any() and len(own) >= _PAIRS:
+        rho, rest = _pearson(ranks[:, column], ranks), np.flatnonzero(missing.any(axis=0))
+    for start in range(0, len(rest), _BLOCK):
+        part = rest[start : start + _BLOCK]
+        patterns, which = np.unique(own[:, None] | missing[:, part], axis=1, return_inverse=True)
+        for p in range(patterns.shape[1]):  # ranks are among the cases that have both values
+            both, at = ~patterns[:, p], part[which == p]
+            if both.sum() >= _PAIRS:
+                theirs = rankdata(values[np.ix_(both, at)], axis=0)
+                rho[at] = _pearson(rankdata(values[both, column]), theirs)
     return rho
 
 
@@ -117,7 +138,7 @@ class Portrait:
     gradual: set[int]
     shares: dict[str, float]  # of the importance, by name; empty where the file does not tell
     folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
-    kept: tuple[list[str], Floats]  # all columns of the cases that are numbers, and their values
+    kept: NumericColumns  # all of the cases
     short: dict[str, str]  # whole name -> name on the page
     shown: Mapping[str, ShortName]  # by whole names: units, and which are of species
     cases: str  # how the page carries them: see `Options`
@@ -139,6 +160,7 @@ def portrait(
     found: tuple[dict[int, list[Threshold]], set[int]] | None = None,
     names: Mapping[str, ShortName] | None = None,
     cases: str = "full",
+    kept: NumericColumns | None = None,
 ) -> dict[str, Any]:
     """Return what the panel of values shows of a model, as plain values.
 
@@ -156,6 +178,8 @@ def portrait(
         Units, and which names are of species.
     cases : {'rounded', 'full', 'none'}
         How the page carries them: axes tell the extremes no better.
+    kept : NumericColumns, optional
+        `numeric_columns` of the folder, so that several models rank them once.
 
     Returns
     -------
@@ -164,7 +188,9 @@ def portrait(
         probability of each class over the background; ``plane`` for models of two columns;
         ``ringed``, the cases that are prototypes; and words.
     """
-    model = _open(folder, opened, asked, key, found or asked_values(asked), names or {}, cases)
+    kept = kept or numeric_columns(folder)
+    given = found or asked_values(asked)
+    model = _open(folder, opened, asked, key, given, names or {}, cases, kept)
     used = by_importance(asked, opened)
     drawn = drawn_of(used)
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
@@ -193,6 +219,7 @@ def _open(
     found: tuple[dict[int, list[Threshold]], set[int]],
     shown: Mapping[str, ShortName],
     carried: str,
+    kept: NumericColumns,
 ) -> Portrait:
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
@@ -200,7 +227,6 @@ def _open(
     chances = asked.vote.probabilities(rows)
     thresholds, gradual = found
     names = [str(one) for one in folder.about["columns"]]
-    numbers = [j for j, name in enumerate(cases.names) if name not in _categories(folder)]
     return Portrait(
         asked=asked,
         classes=[str(one) for one in folder.about["classes"]],
@@ -216,14 +242,20 @@ def _open(
             for row in sorted(folder.rows, key=lambda r: (int(r["repeat"]), int(r["fold"])))
             if row["model"] == key and row["status"] == "ok" and "columns" in row
         ],
-        kept=(
-            [cases.names[j] for j in numbers],
-            np.asarray(cases.values[:, numbers], dtype=np.float64),
-        ),
+        kept=kept,
         short={whole: name for name, whole in opened.whole.items()},
         shown=shown,
         cases=carried,
     )
+
+
+def numeric_columns(folder: Folder) -> NumericColumns:
+    """Return all columns of the kept cases of a study that are numbers."""
+    cases = folder.cases
+    assert cases is not None, "columns are of cases"
+    numbers = [j for j, name in enumerate(cases.names) if name not in _categories(folder)]
+    values = np.asarray(cases.values[:, numbers], dtype=np.float64)
+    return NumericColumns([cases.names[j] for j in numbers], values)
 
 
 def _called(folder: Folder) -> list[str]:
@@ -395,10 +427,10 @@ def _line(column: dict[str, Any]) -> dict[str, Any]:
 
 def _rising_words(model: Portrait, whole: str) -> list[Any]:
     """Return which columns rise and fall with one: words, and names of species apart."""
-    names, values = model.kept
+    names = model.kept.names
     if whole not in names:
         return []
-    found = rising_with(values, names.index(whole), range(len(names)))
+    found = rising_with(model.kept, names.index(whole))
     parts: list[Any] = []
     for up in (True, False):
         own = [one for one in found if (one.rho > 0) == up]
