@@ -23,15 +23,10 @@ from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.tables.labels import Partial
 from psephos.report import summarise
-from psephos.report.numbers.column_values import (
-    NumericColumns,
-    plane,
-    portrait,
-    rising_with,
-)
+from psephos.report.numbers.column_values import plane, portrait, rising_with
 from psephos.report.page.render import render
 from psephos.report.panels.case import distances, nearest_own, typical
-from psephos.report.study.folder import KeptCases, read_folder
+from psephos.report.study.folder import KeptCases, NumericColumns, read_folder
 from psephos.report.study.opened import Reduced, Saved
 from psephos.report.study.options import carried_rows, rounded
 from psephos.report.study.standings import standings

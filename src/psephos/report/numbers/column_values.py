@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, Indices, JsonObject, NDArray
+from psephos._types import Floats, Indices, JsonObject
 from psephos.explain.column_values import shown_of
 from psephos.explain.effects import (
     Axis,
@@ -30,7 +29,7 @@ from psephos.explain.effects import (
     sides,
 )
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.report.study.folder import Folder
+from psephos.report.study.folder import Folder, NumericColumns
 from psephos.report.study.opened import Opened, Reduced
 from psephos.report.study.options import guarded
 from psephos.report.words import MINUS, ShortName, chance, number
@@ -48,28 +47,6 @@ class Rising(NamedTuple):
 
     column: int
     rho: float
-
-
-@dataclass(frozen=True)
-class NumericColumns:
-    """The columns of the kept cases that are numbers, NaN where missing: one for all models."""
-
-    names: list[str]
-    values: Floats
-
-    @cached_property
-    def missing(self) -> NDArray[np.bool_]:
-        """Return which values are missing."""
-        return np.isnan(self.values)
-
-    @cached_property
-    def ranks(self) -> Floats:
-        """Return the ranks less their mean; 0 in columns with missing values."""
-        found = np.zeros(self.values.shape)
-        whole = np.flatnonzero(~self.missing.any(axis=0))
-        for at in (whole[i : i + _BLOCK] for i in range(0, len(whole), _BLOCK)):
-            found[:, at] = rankdata(self.values[:, at], axis=0) - (len(found) + 1) / 2
-        return found
 
 
 def rising_with(
@@ -90,27 +67,26 @@ def rising_with(
 
 def _correlations(columns: NumericColumns, column: int) -> Floats:
     """Return the rank correlation of a column with all; 0 where it is not defined."""
-    values, missing, ranks = columns.values, columns.missing, columns.ranks
-    rho = np.zeros(values.shape[1])
-    rest, own = np.arange(len(rho)), missing[:, column]
-    if not own.any() and len(own) >= _PAIRS:
-        rho, rest = _pearson(ranks[:, column], ranks), np.flatnonzero(missing.any(axis=0))
-    for start in range(0, len(rest), _BLOCK):
-        part = rest[start : start + _BLOCK]
+    values, ranks = columns.values, columns.ranks
+    missing, lacking = np.isnan(values), np.isnan(ranks[0])
+    own, rho = missing[:, column], np.zeros(len(lacking))
+    rest = np.flatnonzero(lacking | lacking[column])
+    if not lacking[column] and len(own) >= _PAIRS:
+        rho = _pearson(ranks[:, column], ranks)
+    for part in (rest[start : start + _BLOCK] for start in range(0, len(rest), _BLOCK)):
         patterns, which = np.unique(own[:, None] | missing[:, part], axis=1, return_inverse=True)
         for p in range(patterns.shape[1]):  # ranks are among the cases that have both values
             both, at = ~patterns[:, p], part[which == p]
-            if both.sum() >= _PAIRS:
-                theirs = rankdata(values[np.ix_(both, at)], axis=0)
-                rho[at] = _pearson(rankdata(values[both, column]), theirs)
+            few = both.sum() < _PAIRS
+            theirs = rankdata(values[np.ix_(both, at)], axis=0)
+            rho[at] = 0.0 if few else _pearson(rankdata(values[both, column]), theirs)
     return rho
 
 
 def _pearson(a: Any, b: Any) -> Floats:
     a, b = a - a.mean(), b - b.mean(axis=0)
     size = np.sqrt((a @ a) * (b * b).sum(axis=0))
-    known = size > 0
-    return np.where(known, (a @ b) / np.where(known, size, 1.0), 0.0)
+    return (a @ b) / np.where(size > 0, size, 1.0)
 
 
 FIRST = 6  # columns that are drawn before the reader asks for the rest
@@ -160,7 +136,6 @@ def portrait(
     found: tuple[dict[int, list[Threshold]], set[int]] | None = None,
     names: Mapping[str, ShortName] | None = None,
     cases: str = "full",
-    kept: NumericColumns | None = None,
 ) -> dict[str, Any]:
     """Return what the panel of values shows of a model, as plain values.
 
@@ -178,8 +153,6 @@ def portrait(
         Units, and which names are of species.
     cases : {'rounded', 'full', 'none'}
         How the page carries them: axes tell the extremes no better.
-    kept : NumericColumns, optional
-        `numeric_columns` of the folder, so that several models rank them once.
 
     Returns
     -------
@@ -188,9 +161,7 @@ def portrait(
         probability of each class over the background; ``plane`` for models of two columns;
         ``ringed``, the cases that are prototypes; and words.
     """
-    kept = kept or numeric_columns(folder)
-    given = found or asked_values(asked)
-    model = _open(folder, opened, asked, key, given, names or {}, cases, kept)
+    model = _open(folder, opened, asked, key, found or asked_values(asked), names or {}, cases)
     used = by_importance(asked, opened)
     drawn = drawn_of(used)
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
@@ -219,7 +190,6 @@ def _open(
     found: tuple[dict[int, list[Threshold]], set[int]],
     shown: Mapping[str, ShortName],
     carried: str,
-    kept: NumericColumns,
 ) -> Portrait:
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
@@ -242,29 +212,16 @@ def _open(
             for row in sorted(folder.rows, key=lambda r: (int(r["repeat"]), int(r["fold"])))
             if row["model"] == key and row["status"] == "ok" and "columns" in row
         ],
-        kept=kept,
+        kept=folder.numeric,
         short={whole: name for name, whole in opened.whole.items()},
         shown=shown,
         cases=carried,
     )
 
 
-def numeric_columns(folder: Folder) -> NumericColumns:
-    """Return all columns of the kept cases of a study that are numbers."""
-    cases = folder.cases
-    assert cases is not None, "columns are of cases"
-    numbers = [j for j, name in enumerate(cases.names) if name not in _categories(folder)]
-    values = np.asarray(cases.values[:, numbers], dtype=np.float64)
-    return NumericColumns([cases.names[j] for j in numbers], values)
-
-
 def _called(folder: Folder) -> list[str]:
     cases = folder.cases
     return [] if cases is None else [cases.called(i) for i in range(len(cases.ids))]
-
-
-def _categories(folder: Folder) -> dict[str, Any]:
-    return folder.about.get("categories", {})
 
 
 def drawn_of(used: list[int]) -> list[int]:

@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 
 from psephos._types import JsonObject
-from psephos.report.numbers.column_values import (
-    FEWEST,
-    FIRST,
-    NumericColumns,
-    numeric_columns,
-    portrait,
-)
+from psephos.report.numbers.column_values import FEWEST, FIRST, portrait
 from psephos.report.panels.network import together
 from psephos.report.panels.verdict import opened_words
 from psephos.report.study.answers import Positive
@@ -60,8 +54,7 @@ def values_section(
     }
     if shown is None or not saved.keys:
         return entries
-    kept = numeric_columns(saved.folder)
-    found = {key: _portrait(saved, key, options, kept) for key in saved.keys}
+    found = {key: _portrait(saved, key, options) for key in saved.keys}
     joined = entries["together"] or {"network": None, "errors": None}
     return entries | {
         "values": _first(found[shown.key], saved.folder, positive.code),
@@ -73,12 +66,11 @@ def values_section(
     }
 
 
-def _portrait(saved: Saved, key: str, options: PageOptions, kept: NumericColumns) -> dict[str, Any]:
+def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
     opened, folder = saved.opened(key), saved.folder
     one = portrait(
-        folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names,
-        options.cases, kept,
-    )  # fmt: skip
+        folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names, options.cases
+    )
     if options.cases == "none":
         one["ringed"] = []
     return one | {

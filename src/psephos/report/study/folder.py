@@ -6,13 +6,15 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from scipy.stats import rankdata
 
 from psephos._errors import ModelFileError, PsephosError
+from psephos._types import Floats
 from psephos.bounds.requirements import constant_error
 from psephos.protocol.evaluation.scores import (
     ResultMetric,
@@ -102,6 +104,22 @@ class KeptCases:
 
 
 @dataclass(frozen=True)
+class NumericColumns:
+    """The columns of the training cases that are numbers, NaN where missing."""
+
+    names: list[str]
+    values: Floats
+
+    @cached_property
+    def ranks(self) -> Floats:
+        """Return the ranks of the cases in each column; NaN in one with missing values."""
+        found = np.empty_like(self.values)
+        for start in range(0, len(self.names), 256):
+            found[:, start : start + 256] = rankdata(self.values[:, start : start + 256], axis=0)
+        return found
+
+
+@dataclass(frozen=True)
 class Folder:
     """A comparison: its description, every fit, and the way to its models."""
 
@@ -159,6 +177,15 @@ class Folder:
     def constant_error(self) -> float:
         """Return the error of always predicting the most frequent class; a guess if unknown."""
         return constant_error(self.sizes or [1] * len(self.about["classes"]))
+
+    @cached_property
+    def numeric(self) -> NumericColumns:
+        """Return the columns of the cases that are numbers, the same for all models."""
+        cases, words = self.cases, self.about.get("categories", {})
+        assert cases is not None, "columns are of cases"
+        at = [j for j, name in enumerate(cases.names) if name not in words]
+        values = np.asarray(cases.values[:, at], dtype=np.float64)
+        return NumericColumns([cases.names[j] for j in at], values)
 
     @property
     def n_rows(self) -> int:
