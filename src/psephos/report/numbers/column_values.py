@@ -280,7 +280,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
         "kind": "number",
         "direction": direction(says, cut, model.classes),
         "words": _count_sentence(model, says, cut, counts, len(values)),
-        "cut": None if cut is None else _cut_data(cut),
+        "cut": cut and {name: getattr(cut, name) for name in ("at", "closed", "text", "how")},
         "counts": counts,
         "missing": None if missing is None else _rounded(missing),
     }
@@ -319,10 +319,6 @@ def _count_sentence(
         lost = sum(counts["missing"])
         return f"{lost} of {n} cases lack a value." if lost else ""
     return count_words(counts, cut, model.classes) + further(says, cut)
-
-
-def _cut_data(cut: Cut) -> JsonObject:
-    return {"at": cut.at, "closed": cut.closed, "text": cut.text, "how": cut.how}
 
 
 def _bins(values: Floats, y: Indices, axis: Any, n_classes: int, kept: bool) -> JsonObject | None:
@@ -422,7 +418,6 @@ def _rounded(values: Floats) -> list[Any]:
 
 
 # ---------------------------------------------------------------------- beside mistakes
-MOST = 3  # columns
 
 
 def plane(
