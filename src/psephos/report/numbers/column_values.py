@@ -67,19 +67,19 @@ def rising_with(
 
 def _correlations(columns: NumericColumns, column: int) -> Floats:
     """Return the rank correlation of a column with all; 0 where it is not defined."""
-    values, ranks = columns.values, columns.ranks
+    values, ranks, rho = columns.values, columns.ranks, np.zeros(len(columns.names))
     missing, lacking = np.isnan(values), np.isnan(ranks[0])
-    own, rho = missing[:, column], np.zeros(len(lacking))
     rest = np.flatnonzero(lacking | lacking[column])
-    if not lacking[column] and len(own) >= _PAIRS:
+    if not lacking[column] and len(values) >= _PAIRS:
         rho = _pearson(ranks[:, column], ranks)
     for part in (rest[start : start + _BLOCK] for start in range(0, len(rest), _BLOCK)):
-        patterns, which = np.unique(own[:, None] | missing[:, part], axis=1, return_inverse=True)
+        gaps = missing[:, [column]] | missing[:, part]
+        patterns, which = np.unique(gaps, axis=1, return_inverse=True)
         for p in range(patterns.shape[1]):  # ranks are among the cases that have both values
             both, at = ~patterns[:, p], part[which == p]
-            few = both.sum() < _PAIRS
-            theirs = rankdata(values[np.ix_(both, at)], axis=0)
-            rho[at] = 0.0 if few else _pearson(rankdata(values[both, column]), theirs)
+            if both.sum() >= _PAIRS:
+                theirs = rankdata(values[np.ix_(both, at)], axis=0)
+                rho[at] = _pearson(rankdata(values[both, column]), theirs)
     return rho
 
 
@@ -115,6 +115,7 @@ class Portrait:
     shares: dict[str, float]  # of the importance, by name; empty where the file does not tell
     folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
     kept: NumericColumns  # all of the cases
+    called: list[str]  # the cases, as the page names them
     short: dict[str, str]  # whole name -> name on the page
     shown: Mapping[str, ShortName]  # by whole names: units, and which are of species
     cases: str  # how the page carries them: see `Options`
@@ -163,13 +164,12 @@ def portrait(
     """
     model = _open(folder, opened, asked, key, found or asked_values(asked), names or {}, cases)
     used = by_importance(asked, opened)
-    drawn = drawn_of(used)
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
     return {
         "base": _rounded(model.base),
         "background": len(model.rows),
         "n_read": len(used),
-        "columns": [_column(model, j) for j in drawn],
+        "columns": [_column(model, j) for j in drawn_of(used)],
         "table": [_line(_column(model, j, False)) for j in others],
         "unlisted": max(len(used) - FIRST - len(others), 0) if others else 0,
         "rest_words": _rest_words(model, used),
@@ -177,25 +177,20 @@ def portrait(
         "plane": plane(asked, used, model.thresholds, model.gradual, cases)
         if len(used) == 2
         else None,
-        "ringed": ringed(asked, _called(folder)),
+        "ringed": ringed(asked, model.called),
         "shared": bool(model.shares),
     }
 
 
 def _open(
-    folder: Folder,
-    opened: Opened,
-    asked: Reduced,
-    key: str,
-    found: tuple[dict[int, list[Threshold]], set[int]],
-    shown: Mapping[str, ShortName],
+    folder: Folder, opened: Opened, asked: Reduced, key: str,
+    found: tuple[dict[int, list[Threshold]], set[int]], shown: Mapping[str, ShortName],
     carried: str,
-) -> Portrait:
+) -> Portrait:  # fmt: skip
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
     rows = background(asked)
     chances = asked.vote.probabilities(rows)
-    thresholds, gradual = found
     names = [str(one) for one in folder.about["columns"]]
     return Portrait(
         asked=asked,
@@ -204,8 +199,8 @@ def _open(
         rows=rows,
         base=chances.mean(axis=0),
         least=max(_WORTH * float(np.ptp(chances, axis=0).max()), 1e-9),
-        thresholds=thresholds,
-        gradual=gradual,
+        thresholds=found[0],
+        gradual=found[1],
         shares=opened.importance,
         folds=[
             {names[j] for j in positions_of(row["columns"])}
@@ -213,15 +208,11 @@ def _open(
             if row["model"] == key and row["status"] == "ok" and "columns" in row
         ],
         kept=folder.numeric,
+        called=[cases.called(i) for i in range(len(cases.ids))],
         short={whole: name for name, whole in opened.whole.items()},
         shown=shown,
         cases=carried,
     )
-
-
-def _called(folder: Folder) -> list[str]:
-    cases = folder.cases
-    return [] if cases is None else [cases.called(i) for i in range(len(cases.ids))]
 
 
 def drawn_of(used: list[int]) -> list[int]:
@@ -246,14 +237,12 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
         "share_words": "" if share is None else f"{percent(share)} of the importance",
         "folds": [int(whole in fold) for fold in model.folds],
         "folds_words": _folds_words(model, whole),
-        "rising_with": [],
+        "rising_with": _rising_words(model, whole) if drawn and j not in asked.levels else [],
         "italic": model.italic(whole),
         "unit": model.unit(whole),
     }
     column |= _levels(model, j) if j in asked.levels else _numbers(model, j, drawn)
     column["missing_words"] = _missing_words(model, column["missing"], column["counts"])
-    if drawn and j not in asked.levels:
-        column["rising_with"] = _rising_words(model, whole)
     return column
 
 
@@ -272,7 +261,6 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
         model.asked.vote, model.rows, j, guarded(values, model.cases), thresholds,
         j in model.gradual, model.least, model.base,
     )  # fmt: skip
-    pieces = says.pieces
     unit = model.unit(model.asked.whole[j])
     cut = cut._replace(text=f"{cut.text} {unit}") if cut and unit else cut
     counts = sides(values, model.y, cut, len(model.classes))
@@ -287,10 +275,10 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     if drawn:
         column |= {
             "axis": axis.data(),
-            "ends": [float(f"{end:.6g}") for end in pieces.ends],
+            "ends": [float(f"{end:.6g}") for end in says.pieces.ends],
             "moves": _rounded(says.moves),
             "zero": None if says.zero is None else _rounded(says.zero),
-            "steps": pieces.steps,
+            "steps": says.pieces.steps,
             "bins": _bins(values, model.y, axis, len(model.classes), model.cases != "none"),
         }
     return column
