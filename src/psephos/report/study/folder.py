@@ -184,8 +184,7 @@ class Folder:
         cases, words = self.cases, self.about.get("categories", {})
         assert cases is not None, "columns are of cases"
         at = [j for j, name in enumerate(cases.names) if name not in words]
-        values = np.asarray(cases.values[:, at], dtype=np.float64)
-        return NumericColumns([cases.names[j] for j in at], values)
+        return NumericColumns([cases.names[j] for j in at], cases.values[:, at].astype(np.float64))
 
     @property
     def n_rows(self) -> int:
