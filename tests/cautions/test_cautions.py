@@ -144,7 +144,7 @@ CASES = {
         ((frame().set_index(VISITS), BY_SUBJECT), (frame().set_index(VISITS), Y)),
     ],
     "FD030": [
-        ((frame(), pd.Series(Y, name="ill")), (frame(), pd.Series(Y, name="state"))),
+        ((frame(red=WORDS), pd.Series(Y, name="ill")), (frame(), pd.Series(Y, name="state"))),
         ((pd.DataFrame({"0.31": NOISE["a"], "-0.2": NOISE["b"], "0.01": NOISE["c"]}), Y),
          (pd.DataFrame({"1000.5": NOISE["a"], "1001.5": NOISE["b"], "1002.5": NOISE["c"]}), Y)),
         ((frame(red=WORDS, blue=WORDS, green=WORDS), Y),

@@ -219,3 +219,13 @@ def test_a_table_without_a_target_knows_subjects_and_offers_words_first(visits):
     assert "target   columns of 2 to 12 different values: state, and 12 of numbers" in done.stdout
     assert "FD024 subjects: Column 'person' names subjects of several rows each:" in done.stdout
     assert "--group person" in done.stdout.splitlines()[-1]
+
+
+def test_without_a_target_no_column_tells_its_range(tmp_path):
+    path = tmp_path / "t.csv"
+    seasons = [season for season in ("winter", "spring", "summer") for _ in range(20)]
+    rows = "".join(f"{i * 37 % 60 / 7:.2f},{season}\n" for i, season in enumerate(seasons))
+    path.write_text("a,season\n" + rows)
+    assert "FD009" not in call("table", path).output
+    path.write_text("a,season,y\n" + "".join(f"{r},{i}.5\n" for i, r in enumerate(rows.split())))
+    assert "FD009" in call("table", path, "--target", "y", "--task", "numbers").output

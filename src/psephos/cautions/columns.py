@@ -15,13 +15,18 @@ from psephos.files.near import CELL, quoted, shown, some
 
 _LEAST = 10  # rows: of fewer, order and differences are chance
 _INDEX = re.compile(
-    r"unnamed: ?0|level_0|(?:row_?)?(?:index|names?|number|nr|no)|\.\.\.1|x\.?1?", re.IGNORECASE
+    r"unnamed: ?0|level_0|__index_level_0__|index|row[ ._]?(?:index|names?|number|nr|no|id)|"
+    r"\.\.\.1",
+    re.IGNORECASE,
 )
+_RISING = re.compile(r"x\.?1?|number", re.IGNORECASE)  # of an index only if it rises
 _ID = re.compile(
-    r"id|nr|no|code|key|number|\w*nummer|mrn|ssn|accession|barcode|u?subjid|subject|patient|"
-    r"participant|proband"
+    r"[ups]?id|identifier|nr|no|code|codigo|key|number|\w*nummer|numero|mrn|ssn|serial|accession|"
+    r"barcode|recno|u?subjid|subject|patient|participant|proband|teilnehmer|dossier|matricule|"
+    r"expediente"
 )
-_DATE = {"date", "datum", "fecha", "timestamp", "dob"}
+_PLACES = {"easting", "northing", "utm", "coord", "coordinate", "x", "y", "hochwert", "rechtswert"}
+_DATE = re.compile(r"date|\w*datum|fecha|timestamp|dob")
 _EXACT = 2.0**53  # whole numbers up to here are doubles
 _DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
 _ROWS_EACH = 5  # of a range of the target
@@ -57,7 +62,7 @@ def dates(given: Given) -> Found:
     whole = given.whole[(least >= _FIRST_DAY) & (most < _LAST_DAY)]
     written = [int(j) for j in whole if are_written_days(given.X[:, j])]
     serial: list[int] = given.whole[least >= _SERIAL].tolist()  # days or seconds since a first one
-    written += [j for j in serial if not _DATE.isdisjoint(parts_of(given.names[j]))]
+    written += [j for j in serial if any(map(_DATE.fullmatch, parts_of(given.names[j])))]
     return _drop(given, sorted({*columns, *written, *given.times}))
 
 
@@ -99,9 +104,14 @@ def _counting(given: Given) -> tuple[Indices, Indices]:
         return kept[:0], kept[:0]
     values = given.X[:, kept]
     steps, width = np.diff(values, axis=0), np.ptp(values, axis=0)
-    called = np.array([_INDEX.fullmatch(given.names[j]) is not None for j in map(int, kept)])
-    saved = called | ((values[0] == 0) & (steps == 1).all(axis=0))
-    counting = ((steps > 0).all(axis=0) & (width < 2 * n)) | (width == n - 1)
+    called, of_rising = (
+        np.array([form.fullmatch(given.names[j]) is not None for j in map(int, kept)])
+        for form in (_INDEX, _RISING)
+    )
+    rises, first = (steps > 0).all(axis=0), values[0]
+    saved = called | (of_rising & rises & (first >= 0) & (first < n))
+    saved |= (first == 0) & (steps == 1).all(axis=0)
+    counting = (rises & (width < 2 * n)) | (width == n - 1)
     return kept[saved], kept[counting & ~saved]
 
 
@@ -126,8 +136,9 @@ def ids(given: Given) -> Found:
     held = given.X[:, kept[long]]
     fourth = (((held - held.mean(axis=0)) / held.std(axis=0)) ** 4).mean(axis=0)
     long[long] = (fourth < _EVEN) | (high[long] < _BLOCK * low[long])
-    last = [(parts_of(given.names[j]) or [""])[-1] for j in map(int, kept)]
-    called = np.array([_ID.fullmatch(word) is not None for word in last])
+    words = [parts_of(given.names[j]) or [""] for j in map(int, kept)]
+    called = np.array([bool(_ID.fullmatch(of[-1])) and of != ["number"] for of in words])
+    long &= [_PLACES.isdisjoint(of) for of in words]
     return _drop(given, kept[long | (called & (low >= 0))])
 
 

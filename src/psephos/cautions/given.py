@@ -1,6 +1,7 @@
 """What the tests of cautions are given, and what they return."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,8 +106,9 @@ _PART = re.compile(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[^\W\d_A-Z]+|\d+")
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the words that a name is made of: patient and id of patient_ID, PatientID."""
-    return [part.lower() for part in _PART.findall(name)]
+    """Return the words that a name is made of: patient and id of patient_ID; without accents."""
+    plain = unicodedata.normalize("NFKD", re.sub("(?<=[nN])°", "o", name))
+    return [part.lower() for part in _PART.findall(re.sub(r"[\u0300-\u036f]", "", plain))]
 
 
 class Found(NamedTuple):

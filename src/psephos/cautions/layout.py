@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from psephos._types import Floats
 from psephos.cautions.given import Found, Given
 from psephos.files.cells import Cells
 from psephos.files.levels import alike
@@ -31,7 +32,9 @@ _TOTAL = re.compile(
 )
 #: MARCH1, SEPT2 and DEC1 as a spreadsheet writes them.
 _GENE_DAY = re.compile(
-    r"\d{1,2}[-. ]+(?:mar|sept?|dec|mrz|mär|dez)\.?|(?:mar|sept?|dec|mrz|mär|dez)[-. ]+\d{1,2}",
+    r"\d{1,2}[-. ]+(?:mar|sept?|dec|mrz|mär|dez)\.?(?:[- ]\d{2}(?:\d{2})?)?|"
+    r"(?:mar|sept?|dec|mrz|mär|dez)[-. ]+\d{1,2}|"
+    r"\d{4}-(?:03|09|12)-(?:0[1-9]|1[0-5])(?:[ T]00:00(?::00)?)?",
     re.IGNORECASE,
 )
 _MOST = 0.8  # of the columns
@@ -39,23 +42,36 @@ _MOST = 0.8  # of the columns
 
 def no_names(given: Given) -> Found:
     """Find a first line that is a case: the target is one of its classes, or names are values."""
-    number = Cells().number
-    numbers = {j: v for j, name in enumerate(given.names) if (v := number(name)) is not None}
-    at = np.array(list(numbers.values()))
+    places, at = _numbers(given)
     values = sum(given.names[j] in words for j, words in given.levels.items())
-    if len(at) and not (np.diff(at) > 0).all() and not (np.diff(at) < 0).all():  # no wavelengths
-        kept = given.X[:, list(numbers)]
-        values += int(((np.fmin.reduce(kept) <= at) & (at <= np.fmax.reduce(kept))).sum())
-    if given.target.strip().casefold() in {word.strip().casefold() for word in given.classes}:
+    kept = given.X[:, places]
+    within = int(((np.fmin.reduce(kept) <= at) & (at <= np.fmax.reduce(kept))).sum())
+    classes = {word.strip().casefold() for word in given.classes}
+    if given.target.strip().casefold() in classes and values + within:
         return Found(facts={"why": f"{shown(given.target)} is a class of {shown(given.target)}"})
+    values += 0 if _one_way(at) else within
     if values < 2 or 2 * values < len(given.names):
         return Found()
     return Found(facts={"why": f"{values} names are values of their own columns"})
 
 
+def _numbers(given: Given) -> tuple[list[int], Floats]:
+    """Return the columns whose names are numbers, and these."""
+    read = [(j, Cells().number(name)) for j, name in enumerate(given.names)]
+    known = {j: value for j, value in read if value is not None}
+    return [*known], np.array([*known.values()])
+
+
+def _one_way(at: Floats) -> bool:
+    """Return whether names that are numbers rise or fall, as wavelengths do."""
+    return bool((np.diff(at) > 0).all() or (np.diff(at) < 0).all())
+
+
 def merged_names(given: Given) -> Found:
     """Find names that a program made where a merged cell left them empty."""
     known = set(given.names)  # of two "dose" pandas makes dose and dose.1
+    places, at = _numbers(given)
+    known -= {given.names[j] for j in places if _one_way(at)}
     again = [name.endswith(".1") and name[:-2] in known for name in given.names]
     return Found([j for j, k in enumerate(given.names) if again[j] or _MADE.fullmatch(k)])
 

@@ -7,17 +7,18 @@ from psephos.cautions.given import Found, Given
 from psephos.files.near import shown, some
 
 _LEAST = 5  # cases with a value
-#: What one unit is in another: powers of ten, inches, feet, pounds, stones, months and days of
-#: years, mmol/l of glucose, cholesterol, triglycerides, urea and haemoglobin, and µmol/l of
-#: creatinine and bilirubin.
-_FACTORS = np.array(
-    [10.0, 100.0, 1e3, 1e6, 1e9, 2.54, 30.48, 2.20462, 6.35029, 12.0, 365.25, 18.016, 38.67, 88.57,
-     2.8, 1.6114, 88.4, 17.1]
-)  # fmt: skip
+#: What one unit is in another: powers of ten, feet, days of years, mmol/l of glucose, cholesterol
+#: and triglycerides, and µmol/l of creatinine and bilirubin.
+_FAR = np.array([10.0, 100.0, 1e3, 1e6, 1e9, 30.48, 365.25, 18.016, 38.67, 88.57, 88.4, 17.1])
+#: Inches, pounds, stones, months of years, mmol/l of urea and haemoglobin: sick people may have as
+#: much more of something, so that these must agree more closely.
+_CLOSE = np.array([2.54, 2.20462, 6.35029, 12.0, 2.8, 1.6114])
 _SCALES = [(1.8, 32.0), (1.0, 273.15)]  # Fahrenheit and Kelvin of Celsius: times, plus
+_WARMEST = 60.0  # degrees Celsius of the median
 _LOGS = (np.log2, np.log1p, np.log, np.log10, lambda x: np.log2(1 + x))
 _POWERS = (np.exp2, np.expm1, np.exp, lambda x: 10.0**x, lambda x: np.exp2(x) - 1)
 _NEAR, _SPREAD = 0.75, 0.7  # quartile ranges of the median; logarithms of it and of the spread
+_AGREE, _DRAWN = 0.1, 1.2  # of both where they must agree closely; times 1 / sqrt(cases)
 
 
 def _beyond(given: Given) -> tuple[list[int], list[int]]:
@@ -39,14 +40,19 @@ def _beyond(given: Given) -> tuple[list[int], list[int]]:
 def _of_another_unit(values: Floats, known: Floats) -> bool:
     """Return whether median and spread are those of the fit in another unit, or logarithms."""
     now, then = np.quantile(values, (0.25, 0.5, 0.75)), known[2:5]
-    scales = [then * c for c in (*_FACTORS, *(1 / _FACTORS))]
-    scales += [then * c + d for c, d in _SCALES] + [(then - d) / c for c, d in _SCALES]
+    close = [then * c for c in (*_CLOSE, *(1 / _CLOSE))]
+    degrees = [then * c + d for c, d in _SCALES if then[1] < _WARMEST]
+    degrees += [(then - d) / c for c, d in _SCALES if (then[1] - d) / c < _WARMEST]
     with np.errstate(all="ignore"):  # what cannot be a logarithm, or a power, is no match
-        expected = np.array([*scales, *(f(then) for f in (*_LOGS, *_POWERS))])
+        far = [*(then * c for c in (*_FAR, *(1 / _FAR))), *(f(then) for f in (*_LOGS, *_POWERS))]
+        expected = np.array([*close, *degrees, *far])
         wide = expected[:, 2] - expected[:, 0]
         unlike = np.abs(np.log([(now[2] - now[0]) / wide, now[1] / expected[:, 1]])).max(axis=0)
-        near = np.abs(now[1] - expected[:, 1]) < (_NEAR + 2 / len(values)) * wide
-    return bool((near & (unlike < _SPREAD + 2 / len(values))).any())
+        away = np.abs(now[1] - expected[:, 1]) / wide
+    limits = np.array([[_NEAR, _SPREAD]]) + 2 / len(values)
+    limits = np.repeat(limits, len(expected), axis=0)
+    limits[: len(close)] = _AGREE + _DRAWN / np.sqrt(len(values))
+    return bool(((away < limits[:, 0]) & (unlike < limits[:, 1])).any())
 
 
 def beyond_range(given: Given) -> Found:

@@ -15,9 +15,10 @@ from psephos.files.cells import Cells
 from psephos.files.near import CELL, shown, some
 
 _BATCH = re.compile(
-    r"(?:.* )?(?:batch|site|cent(?:er|re)|plate|run|lane|scanner|hospital|clinic|labo?r?|cohort|"
-    r"study|machine|instrument|operator|reader|ward|lot|flowcell|chargen?|zentrum|station|klinik)"
-    r"(?: (?:id|nr|no|name|number|code|\d+))*"
+    r"(?:.* )?(?:batch|site|cent(?:er|re)|centro|plate|run|lane|scanner|device|slide|array|chip|"
+    r"hospital|krankenhaus|hopital|clini(?:c|que|ca)|klinik|lab(?:or(?:atory)?)?|cohorte?|kohorte|"
+    r"study|machine|maschine|ger(?:a|ae)t|instrument|operator|reader|ward|lote?|flow ?cell|"
+    r"chargen?|zentrum|standort|station)(?: (?:id|nr|no|name|number|code|\d+))*"
 )
 _SUBJECT = re.compile(
     r"(.* )?(?:patient|patienten|subject|person|participant|proband|individual|donor|animal|"
@@ -211,7 +212,12 @@ def batches(given: Given) -> Found:
     if answers is None or not len(given.counts) or len(answers) < _LEAST:
         return Found()
     coded: list[int] = [*given.levels, *given.whole.tolist()]
-    named = [j for j in coded if _BATCH.fullmatch(" ".join(parts_of(given.names[j])))]
+    named = [
+        j
+        for j in coded
+        if _BATCH.fullmatch(" ".join(parts_of(given.names[j])))
+        and (j in given.levels or parts_of(given.names[j]) != ["charge"])  # of an ion
+    ]
     columns = [j for j in named if explained(given.X[:, j], answers) > _EXPLAINED]
     words = [shown(given.names[j]) for j in columns]
     if given.groups is not None:

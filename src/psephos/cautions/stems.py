@@ -24,6 +24,9 @@ def stem_form(words: Sequence[str]) -> str | None:
     >>> form, stem_of(words[3], form)
     ('*_*', 'P001')
     """
+    if same := _ending(words):
+        form = stem_form([word.strip()[: -len(same)] for word in words])
+        return form and form + same
     found = _BEFORE_LAST.search(words[0].strip()) if len(words) > 1 else None
     number = found is None and all(word.strip().isdecimal() for word in words)
     if found is None and not (number and _last_counts([word.strip() for word in words])):
@@ -39,6 +42,19 @@ def stem_form(words: Sequence[str]) -> str | None:
     few = len(ends) < len(sizes) and len(ends) <= 2 * _ROWS_EACH
     enough = len(several) >= _LEAST and 2 * sum(several) >= len(words) <= _ROWS_EACH * len(sizes)
     return form if fits and few and enough else None
+
+
+def _ending(words: Sequence[str]) -> str:
+    """Return what stands behind a mark at the end of all words, as .png and .nii.gz do; '' if not.
+
+    It has a letter, and no * or ?, which mean any text in a pattern.
+    """
+    first, rest = words[0].strip(), [word.strip() for word in words[1:]]
+    for mark in re.finditer(r"(?:[^\w*?]|_)(?=[^*?]*[^\W\d_])", first) if rest else ():
+        same = first[mark.start() :]
+        if not {"*", "?"} & {*same} and all(w.endswith(same) for w in rest):
+            return same
+    return ""
 
 
 def _last_counts(numbers: Sequence[str]) -> bool:

@@ -18,7 +18,9 @@ from psephos.files.near import shown
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-_WITHIN = re.compile(r"(?<=[^\W\d_])[-_](?=[^\W_])")
+# Blanks and hyphens that no number needs: of two digits, and of a sign, they are kept.
+_HYPHEN = re.compile(r"(?<=[^\W\d_])(?:[-_]| [-_] )(?=[^\W_])|(?<=\d)(?:[-_]| [-_] )(?=[^\W\d_])")
+_BLANK = re.compile(r"(?<!\d) | (?!\d)")
 # or an exponent without a sign behind whole figures, 0E1: programs write 1e+05 and 1.0E5
 _LED = re.compile(r"[+-]?(?:0\d|\d+[eE]\d+\s*\Z)", re.ASCII)
 _ZEROS = re.compile(r"[+-]?0\d", re.ASCII)
@@ -51,15 +53,16 @@ def is_led(value: Any) -> bool:
 def alike(labels: Iterable[Any]) -> list[list[Any]]:
     """Return labels that differ only in case, in blanks or in how they write a number, together.
 
-    Characters without width, accents and dashes of another encoding are blanks in this sense, and
-    so are - and _ between letters; 007 is not 7: zeros before a number are those of a key.
+    Blanks do not count, nor do characters without width, accents and dashes of another encoding,
+    nor - and _ between letters and digits. Between two digits all count: 1 2, 1-2 and 12 are three.
+    007 is not 7: zeros before a number are those of a key.
     """
     found: dict[Hashable, list[Any]] = {}
     for label in labels:
         word = unicodedata.normalize("NFKC", str(label)).translate(_DASHES)
         word = "".join(c for c in word if unicodedata.category(c) != "Cf")
-        word = _WITHIN.sub(" ", word)
-        word = plain_number(" ".join(word.split()).casefold())[1]
+        word = _BLANK.sub("", _HYPHEN.sub("", " ".join(word.split())))
+        word = plain_number(word.casefold())[1]
         number = None if _ZEROS.match(word) else value_of(word)
         found.setdefault(word if number is None else number, []).append(label)
     return [same for same in found.values() if len(same) > 1]

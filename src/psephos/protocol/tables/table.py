@@ -335,7 +335,7 @@ class DataTable:
             classes=tuple(map(str, self.classes.tolist())) if plain else (),
             target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
             n_folds=n_folds, insisted=self.insisted,
-            numbers=self.y if self.kind == "numbers" else None,
+            numbers=self.y if plain and self.kind == "numbers" else None,
             aside={} if self.cohorts else self.aside,
         )  # fmt: skip
 
