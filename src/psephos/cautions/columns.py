@@ -104,10 +104,9 @@ def _counting(given: Given) -> tuple[Indices, Indices]:
         return kept[:0], kept[:0]
     values = given.X[:, kept]
     steps, width = np.diff(values, axis=0), np.ptp(values, axis=0)
-    called, of_rising = (
-        np.array([form.fullmatch(given.names[j]) is not None for j in map(int, kept)])
-        for form in (_INDEX, _RISING)
-    )
+    names = [given.names[j] for j in map(int, kept)]
+    called = np.array([_INDEX.fullmatch(name) is not None for name in names])
+    of_rising = np.array([_RISING.fullmatch(name) is not None for name in names])
     rises, first = (steps > 0).all(axis=0), values[0]
     saved = called | (of_rising & rises & (first >= 0) & (first < n))
     saved |= (first == 0) & (steps == 1).all(axis=0)

@@ -49,10 +49,10 @@ def _of_another_unit(values: Floats, known: Floats) -> bool:
         wide = expected[:, 2] - expected[:, 0]
         unlike = np.abs(np.log([(now[2] - now[0]) / wide, now[1] / expected[:, 1]])).max(axis=0)
         away = np.abs(now[1] - expected[:, 1]) / wide
-    limits = np.array([[_NEAR, _SPREAD]]) + 2 / len(values)
-    limits = np.repeat(limits, len(expected), axis=0)
-    limits[: len(close)] = _AGREE + _DRAWN / np.sqrt(len(values))
-    return bool(((away < limits[:, 0]) & (unlike < limits[:, 1])).any())
+    usual = np.array([[_NEAR], [_SPREAD]]) + 2 / len(values)
+    agree = _AGREE + _DRAWN / np.sqrt(len(values))
+    limits = np.where(np.arange(len(expected)) < len(close), agree, usual)
+    return bool((np.stack([away, unlike]) < limits).all(axis=0).any())
 
 
 def beyond_range(given: Given) -> Found:

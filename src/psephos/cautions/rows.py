@@ -212,12 +212,9 @@ def batches(given: Given) -> Found:
     if answers is None or not len(given.counts) or len(answers) < _LEAST:
         return Found()
     coded: list[int] = [*given.levels, *given.whole.tolist()]
-    named = [
-        j
-        for j in coded
-        if _BATCH.fullmatch(" ".join(parts_of(given.names[j])))
-        and (j in given.levels or parts_of(given.names[j]) != ["charge"])  # of an ion
-    ]
+    called = {j: " ".join(parts_of(given.names[j])) for j in coded}
+    named = [j for j, name in called.items() if _BATCH.fullmatch(name)]
+    named = [j for j in named if j in given.levels or called[j] != "charge"]  # of an ion
     columns = [j for j in named if explained(given.X[:, j], answers) > _EXPLAINED]
     words = [shown(given.names[j]) for j in columns]
     if given.groups is not None:
