@@ -372,7 +372,7 @@ def _paired(results: Any, model: str, other: str, metric: str) -> tuple[Floats, 
     a = np.array([float(mine[split][metric]) for split in shared])
     b = np.array([float(theirs[split][metric]) for split in shared])
     n_test = sum(int(row["n_test"]) for row in rows)
-    return a, b, n_test / sum(int(row["n_train"]) for row in rows)
+    return a, b, n_test / max(sum(int(row["n_train"]) for row in rows), 1)
 
 
 def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], Mapping[str, Any]]:
