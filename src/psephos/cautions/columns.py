@@ -42,8 +42,10 @@ _NEARLY, _FEW, _RANGE = 0.98, 3, 100
 _GONE = 0.1  # of the rows may lack the target under another name
 _ABSENT = 3  # values at least are between a scale from 0 or 1 and its code for no answer
 _SHORT = 100  # sentinels below are usual values, too
-_CODES = (9, 88, 99, 99.9, 777, 888, 999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
-_SENTINELS = [-1, *_CODES, *(-value for value in _CODES)]
+# One row is enough of large ones of nines and of 1e20, two of others.
+_ONCE = (999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
+_CODES = (7, 8, 9, 77, 88, 97, 98, 99, 99.9, 777, 888, 998, 7777, 8888, 9998, 65535, *_ONCE)
+_SENTINELS = [-1, -2, -1000, -32768, *_CODES, *(-value for value in _CODES)]
 
 
 def _drop(given: Given, columns: Sequence[int] | Indices, **facts: str) -> Found:
@@ -154,34 +156,30 @@ def _has_many_digits(values: Floats) -> bool:
 
 def sentinels(given: Given) -> Found:
     """Find a number such as -999 that seems to stand for a missing value."""
-    p, found, places = len(given.names), dict[int, float](), dict[tuple[float, str], list[str]]()
-    target = _target_numbers(given)
+    p, found = len(given.names), dict[int, list[float]]()
+    places, target = dict[tuple[float, str], list[str]](), _target_numbers(given)
     parts = [given.X] if target is None else [given.X, target[:, None]]
     for start, X in zip((0, p), parts, strict=False):
-        for end in (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)):
-            for j in np.flatnonzero(np.isin(end, _SENTINELS)).tolist():
-                value = float(end[j])
-                if (
-                    start + j in found
-                    or start + j in given.levels
-                    or not _stands_far(X[:, j], value)
-                ):
-                    continue
-                found[start + j], others = value, X[X[:, j] != value, j]
-                where = f"the target {shown(given.target)}" if start else shown(given.names[j])
-                beside = f"{np.nanmin(others):.6g} to {np.nanmax(others):.6g}"
+        ends = np.isin([np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)], _SENTINELS)
+        for j in np.flatnonzero(ends.any(axis=0)).tolist():
+            codes = [] if start + j in given.levels else _far_codes(X[:, j])
+            if not codes:
+                continue
+            found[start + j], others = codes, X[~np.isin(X[:, j], codes), j]
+            where = f"the target {shown(given.target)}" if start else shown(given.names[j])
+            beside = f"{np.nanmin(others):.6g} to {np.nanmax(others):.6g}"
+            for value in codes:
                 places.setdefault((value, beside), []).append(where)
     words = [f"{v:.15g} in {some(at)} (the others are {by})" for (v, by), at in places.items()]
-    held = {
-        v: set(np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist()) for v in found.values()
-    }
-    safe = {v for v, there in held.items() if v < 0 and there <= found.keys()}  # in any column
+    pairs = [(j, value) for j, codes in found.items() for value in codes]
+    held = {v: np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist() for _, v in pairs}
+    safe = {v for v, there in held.items() if v < 0 and {(j, v) for j in there} <= {*pairs}}
     at = {j: given.names[j] if j < p else given.target for j in found}
-    marks = [("--missing", f"{f'{at[j]}=' * (v not in safe)}{v:.15g}") for j, v in found.items()]
+    marks = [("--missing", f"{f'{at[j]}=' * (v not in safe)}{v:.15g}") for j, v in pairs]
     rest = ""
     if p in found and given.numbers is None:
-        rest = f"; --classes {found[p]:.15g}= leaves out the rows of that class"
-        marks[list(found).index(p)] = ("--classes", f"{found[p]:.15g}=")
+        rest = f"; --classes {found[p][0]:.15g}= leaves out the rows of that class"
+        marks[-len(found[p]) :] = [("--classes", f"{value:.15g}=") for value in found[p]]
     elif p in found:
         rest = "; --task numbers --unlabeled '' leaves out rows without a target"
         marks += [("--task", "numbers"), ("--unlabeled", "")]
@@ -197,18 +195,24 @@ def _target_numbers(given: Given) -> Floats | None:
     return np.array(known)[given.answers]
 
 
-def _stands_far(column: Floats, value: float) -> bool:
-    others = column[~np.isin(column, _SENTINELS) & ~np.isnan(column)]
-    often = 1 if abs(value) > _SHORT else max(3, len(column) // 100)
-    different = len(np.unique(others))
-    if len(column) < _LEAST or different < 2 or (column == value).sum() < often:
-        return False
-    low, high = others.min(), others.max()
-    far = min(abs(value - low), abs(value - high)) > (high - low) * (1 if different > 2 else 3)
-    scale = (
-        value - high > _ABSENT and bool((np.diff(np.unique(others)) == 1).all()) and low in (0, 1)
-    )
-    return far or scale or value < -1 < 0 <= low
+def _far_codes(column: Floats) -> list[float]:
+    """Return the usual codes for "not known" that stand apart from all other values."""
+    values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+    coded, size = np.isin(values, _SENTINELS), np.abs(values)
+    others, first = values[~coded], counts[~coded][:1]
+    if len(column) < _LEAST or len(others) < 2:
+        return []
+    low, high = others[0], others[-1]
+    gap = np.diff(values) > (high - low) * (1 if len(others) > 2 else 3)
+    top = values[1:][gap & (values[:-1] >= high)].min(initial=np.inf)
+    bottom = values[:-1][gap & (values[1:] <= low)].max(initial=-np.inf)
+    apart = (values >= top) | (values <= bottom) | ((values < -2) & (low >= 0))
+    if low in (0, 1) and (np.diff(others) == 1).all():
+        apart |= values - high > _ABSENT
+    if low >= 0 and high >= _LEAST and (values < 0).sum() == 1:  # -1 or -2 in counts
+        apart |= (values < 0) & (counts > first)
+    often = np.where(size > _SHORT, 2 - np.isin(size, _ONCE), max(3, len(column) // 100))
+    return values[coded & apart & (counts >= often)].tolist()
 
 
 def is_target(given: Given) -> Found:
