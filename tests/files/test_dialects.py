@@ -188,6 +188,10 @@ def test_phenotypes_of_a_series_matrix(tmp_path):
     channels = read_table(tmp_path / "ch.txt", target="disease state", drop=["y"])
     assert channels.names == ("age (ch1)", "age (ch2)", "batch", "1007_s_at")
     np.testing.assert_array_equal(channels.X[:, 1], [2, 1, np.nan])
+    sex = '!Sample_characteristics_ch1\t"sex: 1"\t"Sex: 2"\t"sex:1"\n'
+    (tmp_path / "sex.txt").write_text(PHENOTYPES + sex + SERIES)
+    cased = read_table(tmp_path / "sex.txt", target="disease state", drop=["y"])
+    assert cased.names == ("age", "sex", "1007_s_at")
     (tmp_path / "cases.csv").write_text("id,dx\nGSM3,a\nGSM2,b\nGSM1,a\n")
     other = read_table(tmp_path / "t.txt", target="dx", labels_from=tmp_path / "cases.csv")
     assert (other.names, other.y.tolist()) == (("1007_s_at", "y"), ["a", "b", "a"])

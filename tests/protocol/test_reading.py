@@ -740,3 +740,25 @@ def test_an_id_that_is_read_as_missing_may_be_kept(tmp_path):
         read_table(path, target="y", id="id")
     kept = read_table(path, target="y", id="id", keep_word=["NA"])
     assert kept.ids.tolist() == ["NA", "b"]
+
+
+def test_words_of_missing_that_no_cell_is_are_noted(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["smoke,x,y", *["unknown,1,a", "yes,2,b", "no,7,b"] * 5]))
+    vain = "'smoke': no cell is what --missing names there (upper and lower case differ)."
+    assert vain in read_table(path, target="y", missing=["smoke=Unknown"]).notes
+    found = read_table(path, target="y", missing=["smoke=unknown", "*=7"])
+    assert not any("no cell is" in note for note in found.notes)
+    assert np.isnan(found.X).sum(axis=0).tolist() == [5, 5]
+    with pytest.raises(PsephosError, match=r"\(\*=9 for this value in all columns\)"):
+        read_table(path, target="y", missing=["zz*=9"])
+
+
+def test_words_in_a_target_of_numbers_may_mean_no_value(tmp_path):
+    values = [f"{i * 1.37:.3f}" for i in range(57)] + ["n.d."] * 3
+    (tmp_path / "t.csv").write_text("\n".join(["x,y", *(f"{i},{v}" for i, v in enumerate(values))]))
+    hint = "Do they mean no value: --missing 'y=n.d.' --task numbers --unlabeled ''. "
+    with pytest.raises(PsephosError, match=re.escape(hint)):
+        read_table(tmp_path / "t.csv", target="y")
+    how = {"missing": ["y=n.d."], "task": "numbers", "unlabeled": ""}
+    assert len(read_table(tmp_path / "t.csv", target="y", **how).y) == 57

@@ -132,9 +132,8 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
         notes.append(f"{without}: taken as missing.{hint}")
     if lacking and (none or not wanted.absent):
         what = "it" if len(lacking) == 1 else "them"
-        alone = ""
-        if len(header.names) == 1:
-            alone = "; its first line names one column only: --separator says what divides cells"
+        alone = "; its first line names one column only: --separator says what divides cells"
+        alone *= len(header.names) == 1
         add = f" Add {'the others' if alike else what}, left empty where nothing was measured"
         raise PsephosError(
             f"{without}: the model reads {what}.{hint}"

@@ -154,7 +154,7 @@ class Cells:
             if ways and not at and known:
                 raise PsephosError(
                     f"--missing {word!r} is COLUMN=WORD, and the table has no such column: name "
-                    f"one of it, or a pattern (*={word} for this value in all columns)."
+                    f"one of it, or a pattern (*={parts[-1]} for this value in all columns)."
                 )
             for j in at:
                 found[j] = (*found.get(j, ()), own)

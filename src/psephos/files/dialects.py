@@ -162,7 +162,7 @@ def _series(
 
 def _phenotypes(above: list[str], cases: list[str]) -> dict[str, dict[str, str]]:
     """Return what the header of a series matrix says of its cases, 'key: value', by key."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    found, spelled = dict[tuple[str, str], dict[str, str]](), dict[str, str]()
     for _, _, (tag, *cells) in rows(iter(above), "\t"):
         if tag == "!Sample_geo_accession":
             cases = cells
@@ -170,7 +170,8 @@ def _phenotypes(above: list[str], cases: list[str]) -> dict[str, dict[str, str]]
             key, colon, value = cell.partition(":")
             if colon and tag.startswith("!Sample_characteristics"):
                 channel = tag.rpartition("_")[2]
-                found.setdefault((key.strip(), channel), {})[case] = value.strip()
+                name = spelled.setdefault(key.strip().casefold(), key.strip())  # sex and Sex
+                found.setdefault((name, channel), {})[case] = value.strip()
     shared = Counter(key for key, _ in found)  # both channels of a case have a tissue
     return {k if shared[k] < 2 else f"{k} ({at})": of for (k, at), of in found.items()}
 

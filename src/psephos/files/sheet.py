@@ -98,6 +98,7 @@ class SheetRows:
         self._keys: dict[int, str] | None = {} if cases else None
         self._codes: dict[int, str] | None = None if cases else {}  # columns with a cell 00204
         self._own, self._gone = cells.of_columns(header.names), Counter[int]()
+        self._hits = 0  # cells that words of their columns alone make missing
 
     def _place_numbers(self) -> None:
         columns, words = self._choice.columns, self._words
@@ -112,7 +113,9 @@ class SheetRows:
         if self._own:
             row = list(row)
             for j, own in self._own.items():
-                row[j] = "" if own.is_missing(row[j].strip()) else row[j]
+                gone = own.is_missing(word := row[j].strip())
+                self._hits += gone and word != ""
+                row[j] = "" if gone else row[j]
         self._waiting.append(row)
         self._size += len(row.text) if isinstance(row, Split) else _CELL * len(row)
         if self._size > _BLOCK or not self._n:  # the first shows which columns hold words
@@ -242,7 +245,11 @@ class SheetRows:
             if j in self._choice.left_out:
                 continue
             self._gone[j] += sum(word is not None and _is_gone(word, self._cells) for word in words)
-        keys += [] if self._codes is None else _gone_words(self._gone, self._header.names)
+        names = self._header.names
+        keys += [] if self._codes is None else _gone_words(self._gone, names)
+        if self._own and not self._hits and self._codes is not None:
+            vain = f"{some([shown(names[j]) for j in self._own])}: no cell is what --missing names"
+            keys.append(f"{vain} there (upper and lower case differ).")
         return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints())
 
 

@@ -91,7 +91,10 @@ def _check_classes(table: "DataTable") -> None:
     days = days if are_dates(list(counts)) else ""
     if many_values(sizes) and (days or like >= _MOSTLY * len(counts)):
         first = f" (not plain numbers: {quoted(odd)})" if odd else ""
+        gone = [f"{table.target_name}={word}" for word in odd if not number_form(word)]
         fix = "Then write these as plain numbers. " if odd and not days else ""
+        if gone and fix:
+            fix += f"Do they mean no value: --missing {gone[0]!r} --task numbers --unlabeled ''. "
         raise PsephosError(
             f"the target {name} has {len(values)} values in {table.n_rows} rows{first}: is it a "
             f"measurement? {fix}Say with --task numbers (in Python task='numbers') that it is to "
