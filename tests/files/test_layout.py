@@ -198,5 +198,8 @@ def test_ids_in_another_column_of_the_labels_are_named(tmp_path, ids):
     path = write(tmp_path / "t.csv", "f,GSM1,GSM2,GSM3\nx,1,2,1\nz,3,4,1\nu,1,2,1\nv,1,2,3\n")
     rows = [f"{age},{one},{y}\n" for age, one, y in zip("575", ids.split(), "uvu", strict=True)]
     labels = write(tmp_path / "l.csv", "".join(["age,sid,y\n", *rows]))
-    with pytest.raises(PsephosError, match=r"column 'sid' of 'l.csv' has the ids .* --id 'sid'"):
+    with pytest.raises(
+        PsephosError,
+        match=r"column 'sid' of 'l.csv' has the ids, and not 'age': name it with --id 'sid'",
+    ):
         read_table(path, target="y", labels_from=labels)

@@ -117,11 +117,10 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
     lacking = [wanted.word(j) for j in gone if j not in wanted.backup]
     spare = [wanted.word(j) for j in gone if j in wanted.backup]
     if spare and not wanted.absent:
-        more = f" and {len(spare) - 1} more" if len(spare) > 1 else ""
         count = "1 column" if len(spare) == 1 else f"{len(spare)} columns"
         notes.append(
             f"{header.file!r} lacks {count} that the model reads only where another is missing "
-            f"({spare[0]!r}{more}): taken as missing."
+            f"({some(list(map(repr, spare)), 1)}): taken as missing."
         )
     alike = nearly(lacking, {*where} - {*names})
     rename = [f"{shown(name)} (rename it {shown(one)})" for one, name in alike.items()]

@@ -111,28 +111,23 @@ def _refuse_other_ids(grid: "_Grid", labels: "_Grid", id_name: str | None) -> No
     mine = set(map(near_key, [*grid.names, *grid.columns[grid.id_column(id_name)]]))
 
     def shared(j: int) -> int:
-        words = labels.columns[j]
-        return len(mine.intersection(map(near_key, words))) * (len(set(words)) == len(words))
+        unique = len(set(labels.columns[j])) == len(labels.columns[j])
+        return len(mine.intersection(map(near_key, labels.columns[j]))) if unique else 0
 
     key = labels.id_column(id_name)
     best = key if shared(key) else max(range(len(labels.names)), key=shared)
     if best != key and 2 * shared(best) >= len(labels.columns[best]):
-        name, other = shown(labels.names[best]), labels.header.file
-        raise PsephosError(
-            f"the column {name} of {other!r} has the ids of {grid.header.file!r}, and not "
-            f"{shown(labels.names[key])}: name it with --id {name}."
-        )
+        name, of = shown(labels.names[best]), labels.header.file
+        raise PsephosError(f"the column {name} of {of!r} has the ids, and not "
+                           f"{shown(labels.names[key])}: name it with --id {name}.")  # fmt: skip
 
 
 def _across(grid: "_Grid", labels: "_Grid", id_name: str | None) -> bool:
     """Return whether the ids of the labels stand in the first line, and not in a column."""
     at, theirs = grid.id_column(id_name), labels.columns[labels.id_column(id_name)]
-    across = down = 0
-    for key in (str, near_key):  # ids that are spelled otherwise show where cases are, too
-        if not across + down:
-            ids = set(map(key, theirs))
-            across = len(ids & set(map(key, grid.names[1:])))
-            down = len(ids & set(map(key, grid.columns[at])))
+    mine = grid.names[1:], grid.columns[at]
+    alike = [[len({*map(key, theirs)} & {*map(key, w)}) for w in mine] for key in (str, near_key)]
+    across, down = alike[0] if any(alike[0]) else alike[1]  # ids spelled otherwise show it, too
     if across and down:
         raise PsephosError(
             f"ids of {labels.header.file!r} stand in the first line of {grid.header.file!r} "
