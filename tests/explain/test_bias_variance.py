@@ -9,14 +9,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from psephos import CARTClassifier, PsephosError
 from psephos.explain import BiasVarianceDisplay
-from psephos.explain.bias_variance import DrawnTable, RowDraws, mean_and_error
+from psephos.explain.bias_variance import DrawnTable, mean_and_error
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 3))
@@ -61,27 +60,6 @@ def test_the_majority_of_a_bootstrap():
     assert_allclose(got.value("variance", "kohavi-wolpert"), np.mean(p * (1 - p)), atol=0.02)
 
 
-def test_least_squares_on_draws_from_a_population():
-    """Known truth: E[y|x] = x1, rows of 30; the line through 0 misses the offset of 1."""
-    rng = np.random.default_rng(1)
-    big = rng.standard_normal((20000, 1))
-    y = 1.0 + big[:, 0] + 0.5 * rng.standard_normal(20000)
-    asked = np.linspace(-2, 2, 9)[:, None]
-    got = decompose(
-        LinearRegression(fit_intercept=False), big, y, n_draws=1500, max_samples=30,
-        bootstrap=False, test=(asked, 1.0 + asked[:, 0]),
-    )  # fmt: skip
-    # slope b = 1 + sum x e / sum x^2 with e = 1 + noise: mean 1, variance (1 + .25) E[1 / chi2_30]
-    variance = 1.25 / 28 * (asked**2).mean()
-    assert_allclose(got.value("bias"), 1.0, atol=0.02)
-    assert_allclose(got.value("variance"), variance, rtol=0.1)
-    fits = decompose(
-        LinearRegression(), big, y, n_draws=500, max_samples=30, bootstrap=False,
-        test=(asked, 1.0 + asked[:, 0]),
-    )  # fmt: skip
-    assert abs(fits.value("bias")) < 0.01
-
-
 @pytest.mark.parametrize("model", [DecisionTreeClassifier(), KNeighborsClassifier(1), LinearSVC()])
 def test_terms_add_up_to_the_loss(model):
     three = np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
@@ -123,11 +101,11 @@ def test_groups_are_drawn_whole_and_asked_only_unseen():
     got = decompose(Recorder(), table, y, groups=group, n_draws=25)
     assert_allclose(got.value("loss"), 0.2)  # it says 0 of every row of a group it has not seen
     assert_allclose(got.terms.train_loss, 0.8)
-    draws = RowDraws.of(DrawnTable.read(Recorder(), table, y, None, group, None), 3, 0.5, False, 0)
+    draws = DrawnTable.read(Recorder(), table, y, None, group, 0)
     for b in range(3):
         rows = draws.rows(b)
-        assert len(rows) == 30
-        assert (np.unique(group[rows], return_counts=True)[1] == 5).all()
+        assert len(rows) == 60
+        assert (np.unique(group[rows], return_counts=True)[1] % 5 == 0).all()
     apart = decompose(Recorder(), table, y, n_draws=25)
     assert apart.value("loss") > 0.5  # rows of a group are on both sides
 
@@ -154,18 +132,8 @@ def test_the_same_whatever_the_jobs_and_a_row_for_each_term():
         (DummyRegressor(), {"loss": "zero_one"}, "use 'squared'"),
         (DummyClassifier(), {"loss": "log"}, "one of 'zero_one', 'squared'"),
         (DummyClassifier(), {"n_draws": 1}, "at least 2"),
-        (DummyClassifier(), {"max_samples": 2.0, "bootstrap": False}, "a share of at most 1"),
-        (DummyClassifier(), {"max_samples": 1.0, "bootstrap": False}, "test=\\(X, y\\)"),
-        (DummyClassifier(), {"max_samples": 1.5}, "a share of at most 1"),
-        (DummyClassifier(), {"max_samples": "a"}, "max_samples='a'"),
-        (DummyClassifier(), {"max_samples": None}, "max_samples=None"),
-        (DummyClassifier(), {"max_samples": True}, "max_samples=True"),
         (DummyClassifier(), {"n_draws": 2.0}, "n_draws is 2.0"),
-        (DummyClassifier(), {"test": (X, Y[:5])}, "60 rows and 5 answers"),
-        (DummyRegressor(), {"test": (X, X[:5, 0])}, "60 rows and 5 answers"),
-        (DummyClassifier(), {"test": X}, "test is no pair"),
         (DummyClassifier(), {"groups": [0]}, "one group per row"),
-        (DummyClassifier(), {"test": (X, np.full(60, "new"))}, "class 'new', which y has not"),
     ],
 )
 def test_refusals(model, more, match):
@@ -178,11 +146,8 @@ def test_lists_and_numbers_of_numpy():
     model = CARTClassifier(n_folds=0, max_depth=2)
     for loss in ("squared", "zero_one"):
         one = decompose(model, X, Y, loss=loss, n_draws=5)
-        other = decompose(model, X.tolist(), Y.tolist(), loss=loss, n_draws=np.int64(5),
-                          max_samples=np.float64(1.0))  # fmt: skip
+        other = decompose(model, X.tolist(), Y.tolist(), loss=loss, n_draws=np.int64(5))
         assert one.table() == other.table()
-        asked = decompose(model, X, Y, loss=loss, n_draws=5, test=(X[:9].tolist(), Y[:9].tolist()))
-        assert len(asked.terms.times) == 9
 
 
 def test_copies_of_rows_are_told():
@@ -196,11 +161,9 @@ def test_copies_of_rows_are_told():
     assert words in str(apart).splitlines()[0]
     assert "equal in all columns" not in str(together)
     assert "equal in all columns" not in str(decompose(model, X, Y, n_draws=5))
-    asked = decompose(model, X, Y, n_draws=5, test=(np.vstack([X[:7], X[:3] + 1]), Y[:10]))
-    assert asked.terms.copies == 7
     words = pd.DataFrame({"a": ["x", "y", None] * 4, "b": np.arange(12.0)})
     words.loc[3, "b"] = 0.0
-    told = DrawnTable.read(DummyClassifier(), words, Y[:12], None, None, None)
+    told = DrawnTable.read(DummyClassifier(), words, Y[:12], None, None, 0)
     assert told.copies == 2
 
 

@@ -5,12 +5,10 @@ It is fitted on many draws of the rows, and answers the rows left out.
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from typing import Any, Self
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, check_random_state
 
@@ -29,27 +27,20 @@ LOSSES = ("zero_one", "squared")
 
 @dataclass(frozen=True)
 class DrawnTable:
-    """A table, what is predicted of it, and how rows are drawn from it."""
+    """A table, what is predicted of it, and how rows are drawn from it: whole groups, by a seed."""
 
-    X: Any  # the rows that are drawn from
+    X: Any
     y: Array  # (n,)
-    test: tuple[Any, NDArray[Any]] | None  # rows that are asked instead of those not drawn
     unit: Indices  # (n,), the group of each row, from 0, or the row itself
     classes: Array | None  # sorted labels; None for numbers
     loss: str  # 'zero_one' or 'squared'
-    # rows that are asked and are equal, column by column, to one of another group, or drawn from
-    copies: int = 0
+    seed: int
 
     @classmethod
     def read(
-        cls,
-        estimator: VoteEstimator,
-        X: Any,
-        y: LabelsLike,
-        loss: str | None,
-        groups: PerRow,
-        test: Any,
-    ) -> "DrawnTable":
+        cls, estimator: VoteEstimator, X: Any, y: LabelsLike, loss: str | None, groups: PerRow,
+        seed: SeedLike,
+    ) -> "DrawnTable":  # fmt: skip
         """Return the problem of an estimator on a table."""
         labels = bool(is_classifier(estimator))
         if not labels and not is_regressor(estimator):
@@ -63,25 +54,29 @@ class DrawnTable:
                 f"{type(estimator).__name__} has no predict_proba, which loss='squared' is of: use "
                 "'zero_one'."
             )
-        X = _rows_of(X)
-        classes, y = _answers(X, y, labels)
-        if test is not None:
-            test = _pair(test)
-            answers = np.asarray(test[1]) if labels else read_numbers(*test)
-            new = [] if classes is None else sorted(set(answers.tolist()) - set(classes.tolist()))
-            if new:
-                strange = new[0]
-                raise PsephosError(f"test has the class {strange!r}, which y has not.")
-            test = test[0], answers
-        named = read_groups(groups, len(y))
-        unit = np.arange(len(y)) if named is None else np.unique(named, return_inverse=True)[1]
-        unit = unit.ravel().astype(np.intp)
-        return cls(X, y, test, unit, classes, loss, _copies(X, unit, test))
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if labels:
+            classes, codes = read_target(X, y)
+            answers: Array = classes[codes]
+        else:
+            classes, answers = None, read_numbers(X, y)
+        named = read_groups(groups, len(answers))
+        unit = (
+            np.arange(len(answers)) if named is None else np.unique(named, return_inverse=True)[1]
+        )
+        state = int(check_random_state(seed).randint(2**31 - 1))
+        return cls(X, answers, unit.ravel().astype(np.intp), classes, loss, state)
 
     @property
-    def asked(self) -> tuple[Any, Array]:
-        """Return the rows that are asked, and their answers."""
-        return (self.X, self.y) if self.test is None else self.test
+    def copies(self) -> int:
+        """How many rows are equal, column by column, to a row of another group.
+
+        Rows of one group are drawn together, so that no model that has seen one predicts another.
+        """
+        table = self.X.toarray() if hasattr(self.X, "toarray") else np.asarray(self.X)
+        same = row_groups(as_numbers(table))
+        units = np.unique(np.column_stack([same, self.unit]), axis=0)[:, 0]
+        return int((np.bincount(units)[same] > 1).sum())
 
     def coded(self, values: Array) -> Floats:
         """Return answers as (n, K) numbers: a column of numbers, or one a class."""
@@ -102,6 +97,48 @@ class DrawnTable:
         total = ((said - self.coded(y)) ** 2).sum(axis=1)
         return total / 2 if self.loss == "zero_one" else total
 
+    def rows(self, b: int) -> Indices:
+        """Return the rows of a draw with replacement, those drawn twice twice."""
+        rng = np.random.default_rng([self.seed, b])
+        units = int(self.unit.max()) + 1
+        order, ends = np.argsort(self.unit, kind="stable"), np.cumsum(np.bincount(self.unit))
+        for _ in range(_TRIES):
+            drawn = rng.choice(units, units)
+            found = [order[ends[u - 1] if u else 0 : ends[u]] for u in np.sort(drawn)]
+            rows = np.concatenate(found).astype(np.intp)
+            if self.classes is None or len(np.unique(self.y[rows])) == len(self.classes):
+                return rows
+        raise PsephosError(
+            f"{_TRIES} draws of {units} rows or groups lack a class, one after another: join rare "
+            "classes."
+        )
+
+    def terms(
+        self, estimator: VoteEstimator, n_draws: int, n_jobs: int | None = None
+    ) -> "AnswerSums":
+        """Return what clones of an estimator say, fitted on each draw."""
+        work = joblib.delayed(_fitted)
+        runs: Any = joblib.Parallel(n_jobs)(work(self, estimator, b) for b in range(n_draws))
+        truth = self.coded(self.y)
+        total, squares = np.zeros_like(truth), np.zeros_like(truth)
+        times = np.zeros(len(truth), dtype=np.intp)
+        for out, said, _ in runs:
+            off = said - truth[out]
+            total[out] += off
+            squares[out] += off**2
+            times[out] += 1
+        kept = times > 1
+        if kept.sum() < 2:
+            raise PsephosError(
+                "no two rows were left out of two draws: draw more often (n_draws), or give fewer "
+                "rows a group."
+            )
+        loss = np.array([run[2] for run in runs])
+        return AnswerSums(
+            self.loss, truth[kept], total[kept], squares[kept], times[kept], self.unit[kept], loss,
+            int((~kept).sum()), self.copies,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class AnswerSums:
@@ -117,15 +154,6 @@ class AnswerSums:
     left_out: int  # rows that fewer than two models could be asked of
     # rows that are asked and are equal, column by column, to one that may have been drawn
     copies: int = 0
-
-    def copy_words(self) -> str:
-        """Return ``; 8 rows that are asked are equal to others ...``, or nothing."""
-        if not self.copies:
-            return ""
-        return (
-            f"; {self.copies} rows that are asked are equal in all columns to others that may be "
-            "drawn, so that a model may have seen them"
-        )
 
     @cached_property
     def row_loss(self) -> Floats:
@@ -164,140 +192,22 @@ class AnswerSums:
         }
 
 
-@dataclass(frozen=True)
-class RowDraws:
-    """Draws of rows: with replacement or without, whole groups, the same for every estimator."""
-
-    problem: DrawnTable
-    n_draws: int
-    max_samples: float  # rows (or groups) of a draw: a number, or a share of those there are
-    bootstrap: bool  # whether with replacement
-    seed: int
-
-    @classmethod
-    def of(
-        cls, problem: DrawnTable, n_draws: Any, max_samples: Any, bootstrap: bool, seed: Any
-    ) -> Any:
-        """Return draws, with their settings checked."""
-        if not Interval(2, whole=True).allows(n_draws):
-            raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
-        units = int(problem.unit.max()) + 1
-        if Interval(0, 1).allows(max_samples) and not isinstance(max_samples, Integral):
-            size = round(float(max_samples) * units)
-        else:
-            size = max_samples
-        if not Interval(2, np.inf if bootstrap else units, whole=True).allows(size):
-            raise PsephosError(
-                f"max_samples={max_samples!r} of {units} rows or groups: give a whole number from "
-                f"2{'' if bootstrap else f' to {units}'}, or a share of at most 1 that is as many."
-            )
-        state = int(check_random_state(seed).randint(2**31 - 1))
-        return cls(problem, int(n_draws), int(size), bootstrap, state)
-
-    def rows(self, b: int) -> Indices:
-        """Return the rows of a draw, those drawn twice twice."""
-        p = self.problem
-        rng = np.random.default_rng([self.seed, b])
-        units = int(p.unit.max()) + 1
-        order, ends = np.argsort(p.unit, kind="stable"), np.cumsum(np.bincount(p.unit))
-        for _ in range(_TRIES):
-            drawn = rng.choice(units, int(self.max_samples), replace=self.bootstrap)
-            found = [order[ends[u - 1] if u else 0 : ends[u]] for u in np.sort(drawn)]
-            rows = np.concatenate(found).astype(np.intp)
-            if p.classes is None or len(np.unique(p.y[rows])) == len(p.classes):
-                return rows
-        raise PsephosError(
-            f"{_TRIES} draws of {int(self.max_samples)} rows or groups lack a class, one after "
-            "another: draw more (max_samples), or join rare classes."
-        )
-
-    def terms(self, estimator: VoteEstimator, n_jobs: int | None = None) -> AnswerSums:
-        """Return what clones of an estimator say, fitted on each draw."""
-        p = self.problem
-        work = joblib.delayed(_fitted)
-        runs: Any = joblib.Parallel(n_jobs)(work(self, estimator, b) for b in range(self.n_draws))
-        y = p.asked[1]
-        truth = p.coded(y)
-        total, squares = np.zeros_like(truth), np.zeros_like(truth)
-        times = np.zeros(len(y), dtype=np.intp)
-        for out, said, _ in runs:
-            off = said - truth[out]
-            total[out] += off
-            squares[out] += off**2
-            times[out] += 1
-        kept = times > 1
-        if kept.sum() < 2:
-            raise PsephosError(
-                "no two rows were left out of two draws: draw fewer rows (max_samples), more often "
-                "(n_draws), or give test=(X, y)."
-            )
-        unit = p.unit if p.test is None else np.arange(len(y))
-        loss = np.array([run[2] for run in runs])
-        return AnswerSums(
-            p.loss, truth[kept], total[kept], squares[kept], times[kept], unit[kept], loss,
-            int((~kept).sum()), p.copies,
-        )  # fmt: skip
-
-
-def _fitted(draws: RowDraws, estimator: VoteEstimator, b: int) -> tuple[Indices, Floats, float]:
-    """Return (rows asked, what is said of them, mean loss on the draw's own rows)."""
-    p, rows = draws.problem, draws.rows(b)
+def _fitted(table: DrawnTable, estimator: VoteEstimator, b: int) -> tuple[Indices, Floats, float]:
+    """Return (rows not drawn, what is said of them, mean loss on the draw's own rows)."""
+    rows = table.rows(b)
     model: Any = clone(estimator)
     names = sorted(n for n in model.get_params() if n.split("__")[-1] == "random_state")
-    seeds = np.random.SeedSequence([draws.seed, b, 1]).generate_state(max(1, len(names)))
+    seeds = np.random.SeedSequence([table.seed, b, 1]).generate_state(max(1, len(names)))
     model.set_params(**{n: int(s >> 1) for n, s in zip(names, seeds, strict=False)})
     # models of psephos divide rows for themselves: copies of a row stay together, like a group
-    more: dict[str, Any] = {"groups": p.unit[rows]} if hasattr(model, "anatomy") else {}
-    own = _safe_indexing(p.X, rows)
-    model.fit(own, p.y[rows], **more)
-    train = float(p.losses(p.says(model, own), p.y[rows]).mean())
-    asked, y = p.asked
-    out = np.arange(len(y))
-    if p.test is None:
-        out = np.flatnonzero(~np.isin(p.unit, p.unit[rows]))
-        asked = _safe_indexing(p.X, out)
-    said = p.says(model, asked) if len(out) else np.zeros((0, p.coded(y[:1]).shape[1]))
+    more: dict[str, Any] = {"groups": table.unit[rows]} if hasattr(model, "anatomy") else {}
+    own = _safe_indexing(table.X, rows)
+    model.fit(own, table.y[rows], **more)
+    train = float(table.losses(table.says(model, own), table.y[rows]).mean())
+    out = np.flatnonzero(~np.isin(table.unit, table.unit[rows]))
+    width = table.coded(table.y[:1]).shape[1]
+    said = table.says(model, _safe_indexing(table.X, out)) if len(out) else np.zeros((0, width))
     return out.astype(np.intp), said, train
-
-
-def _rows_of(X: TableLike) -> Any:
-    """Return the rows as a table: lists of rows as an array."""
-    return X if hasattr(X, "shape") else np.asarray(X)
-
-
-def _pair(test: Any) -> tuple[Any, Any]:
-    """Return the rows that are asked and their answers."""
-    if not isinstance(test, tuple | list) or len(test) != 2:
-        raise PsephosError("test is no pair: give (X, y), the rows to be asked and their answers.")
-    X, y = _rows_of(test[0]), np.asarray(test[1])
-    if X.shape[0] != len(y):
-        raise PsephosError(
-            f"test=(X, y) has {X.shape[0]} rows and {len(y)} answers: give one answer per row."
-        )
-    return X, y
-
-
-def _copies(X: Any, unit: Indices, test: Any) -> int:
-    """Return how many of the rows that are asked are equal, column by column, to one drawn from.
-
-    Rows of one group are drawn together, so that they are asked of no model that has seen one.
-    """
-    given: list[Any] = [X] if test is None else [X, test[0]]
-    tables = [x.toarray() if hasattr(x, "toarray") else np.asarray(x) for x in given]
-    same = row_groups(as_numbers(np.vstack(tables)))
-    own, asked = same[: len(unit)], same[len(unit) :]
-    if test is not None:
-        return int(np.isin(asked, own).sum())
-    units = np.unique(np.column_stack([own, unit]), axis=0)[:, 0]
-    return int((np.bincount(units)[own] > 1).sum())
-
-
-def _answers(X: TableLike, y: LabelsLike, labels: bool) -> tuple[NDArray[Any] | None, NDArray[Any]]:
-    """Return (classes or None, the answers) of a table."""
-    if not labels:
-        return None, read_numbers(X, y)
-    classes, codes = read_target(X, y)
-    return classes, classes[codes]
 
 
 def mean_and_error(values: Floats, unit: Indices) -> tuple[float, float]:
@@ -390,9 +300,6 @@ class BiasVarianceDisplay(Display):
         loss: str | None = None,
         n_draws: int = 100,
         groups: PerRow = None,
-        max_samples: float = 1.0,
-        bootstrap: bool = True,
-        test: Any = None,
         random_state: SeedLike = 0,
         n_jobs: int | None = None,
     ) -> Self:
@@ -407,15 +314,10 @@ class BiasVarianceDisplay(Display):
         loss : {'zero_one', 'squared'}, default=None
             None: 'zero_one' of a classifier, 'squared' of a regressor.
         n_draws : int, default=100
+            Draws of as many rows (or groups) as there are, with replacement; one that lacks a class
+            is drawn again.
         groups : array of shape (n_samples,), default=None
             Whole groups are drawn, and a model is asked about groups of which it saw no row.
-        max_samples : int or float, default=1.0
-            Rows (or groups) of a draw: a whole number, or a share of at most 1. A draw without one
-            of the classes is drawn again.
-        bootstrap : bool, default=True
-            Whether they are drawn with replacement.
-        test : tuple (X, y), default=None
-            Rows that are never drawn, to be asked instead.
         random_state : int, RandomState or None, default=0
             Seeds the draws and, by draw, the estimator.
         n_jobs : int, default=None
@@ -426,9 +328,10 @@ class BiasVarianceDisplay(Display):
         PsephosError
             If the loss is not the estimator's, or rows cannot be drawn.
         """
-        problem = DrawnTable.read(estimator, X, y, loss, groups, test)
-        draws = RowDraws.of(problem, n_draws, max_samples, bootstrap, random_state)
-        return cls(draws.terms(estimator, n_jobs), type(estimator).__name__)
+        table = DrawnTable.read(estimator, X, y, loss, groups, random_state)
+        if not Interval(2, whole=True).allows(n_draws):
+            raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
+        return cls(table.terms(estimator, int(n_draws), n_jobs), type(estimator).__name__)
 
     def table(self) -> dict[str, list[Any]]:
         """Return one entry a term: `terms` (whose), `term`, `value`, `error`.
@@ -468,7 +371,11 @@ class BiasVarianceDisplay(Display):
             lines[0] += (
                 f"; {t.left_out} rows were left out of fewer than two draws, and are not counted"
             )
-        lines[0] += t.copy_words()
+        if t.copies:
+            lines[0] += (
+                f"; {t.copies} rows that are asked are equal in all columns to others that may be "
+                "drawn, so that a model may have seen them"
+            )
         for name, term, value, error in zip(*table.values(), strict=True):
             if term != "loss":
                 lines.append(f"  {_NAMES[name]}: {term} {value:.4g} ± {error:.2g}")
