@@ -102,17 +102,6 @@ def test_a_score_that_separates_has_an_interval_below_one():
     assert other.high == pytest.approx(1 - one.low)
 
 
-def test_a_difference_of_areas_is_the_variance_of_the_paired_components(cases):
-    y, p, _ = cases
-    q = np.roll(p, 1)
-    one = figures.area_difference(y, p, q)
-    (_, _, a), (_, _, b) = _delong_twin(y, p), _delong_twin(y, q)
-    d = a - b
-    variance = d.mean(1).var(ddof=1) / y.sum() + d.mean(0).var(ddof=1) / (~y).sum()
-    assert one.value == pytest.approx(roc_auc_score(y, p) - roc_auc_score(y, q))
-    assert one.high - one.low == pytest.approx(2 * 1.959963984540054 * np.sqrt(variance))
-
-
 def test_confusion_and_balanced_accuracy(cases):
     y, p, _ = cases
     called = p >= 0.5
@@ -258,7 +247,6 @@ def test_labels_are_never_taken_for_truth_values(truth):
     p = [0.2, 0.7]
     calls = (
         lambda y: figures.area(y, p),
-        lambda y: figures.area_difference(y, p, p),
         lambda y: figures.brier(y, p),
         lambda y: figures.log_loss(y, p),
         lambda y: figures.calibration_line(y, p),
@@ -298,7 +286,6 @@ def test_groups_are_what_they_are_and_every_case_has_one():
             figures.area(y, p, np.array(["a", "a", gap, "b", "c", "c"], object))
     for groups in ([1] * 6, ["a"] * 6):
         assert "too few groups" in figures.area(y, p, groups).method
-        assert "too few groups" in figures.area_difference(y, p, p[::-1], groups).method
         assert math.isnan(figures.brier(y, p, groups).low)
         assert figures.calibration_table(y, p, 2, groups)[0].seen.method
 
@@ -354,7 +341,6 @@ def test_few_groups_that_are_alike_are_no_evidence_beyond_their_cases(cases, n_g
             "large": line.large, "slope": line.slope, "intercept": line.intercept,
             "Brier": figures.brier(y, p, own), "log-loss": figures.log_loss(y, p, own),
             "area": figures.area(y, p, own), "accuracy": table.accuracy,
-            "difference": figures.area_difference(y, p, np.roll(p, 1), own),
             "worth": figures.net_benefit(y, p, [0.3], own)[0].model,
         }  # fmt: skip
 
@@ -405,8 +391,6 @@ def test_scores_that_differ_by_rounding_tie_in_every_figure():
     assert figures.area([0, 1, 0, 1, 1, 0], [up, plain, plain, up, up, plain]).value == 0.5
     both = np.column_stack([1 - scores, scores])
     assert figures.hand_till(truth, both) == figures.hand_till(truth, both.round(6))
-    gap = figures.area_difference(truth, scores, scores.round(6))
-    assert gap.value == 0
     table = figures.calibration_table(truth, scores, n_bins=3)
     assert [one.seen.n for one in table] == [1, 5]
 

@@ -7,13 +7,11 @@ from numpy.testing import assert_array_equal
 from psephos import (
     BaggingClassifier,
     BaggingRegressor,
-    CARTClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     PsephosError,
     RandomForestClassifier,
     RandomForestRegressor,
-    StackingClassifier,
     load,
     save,
     shrink,
@@ -132,17 +130,6 @@ def test_shrink_judges_voters_out_of_the_group():
         shrink(model, 3, X, y)
     small = shrink(model, 3, X, y, groups=group)
     assert small.n_features_used_ <= 3
-
-
-def test_stacking_learns_from_rows_out_of_the_group():
-    X, y, group = subjects()
-    members = [("a", RandomForestClassifier(60, random_state=0)),
-               ("b", BaggingClassifier(CARTClassifier(), 60, random_state=0))]  # fmt: skip
-    found = [
-        StackingClassifier(members, cv="oob").fit(X, y, groups=g).member_scores_[0]
-        for g in (None, group)
-    ]
-    assert found[0].max() < 0.3 < 0.6 < found[1].min()  # log-loss
 
 
 @pytest.mark.parametrize("kind", [*CLASSES, *NUMBERS])

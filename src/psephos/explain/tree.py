@@ -1,6 +1,5 @@
 """One tree of a vote: its text, its rules and its picture."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -22,7 +21,6 @@ from psephos.vote.part import ShownTree
 
 _LETTERS = 26  # of a line that is drawn
 _PALETTE = ("#dbe9f6", "#fde3c8", "#dcefdc", "#f6d9dc", "#e8def2", "#ece2d8", "#f4dcee", "#e6e6e6")
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,24 +159,6 @@ class TreeDisplay(Framed):
         axes.set_ylim(-max(b.level for b in boxes) - 0.4, 0.4)
         axes.set_axis_off()
         return axes
-
-    def graphviz(self, *, max_depth: int | None = None) -> str:
-        """Return the tree in the language of Graphviz (DOT).
-
-        Parameters
-        ----------
-        max_depth : int, default=None
-            As for `plot`.
-        """
-        lines = ["digraph tree {", '  node [shape=box, style="filled", fontname="sans-serif"];']
-        for box in boxes_of(self, max_depth):
-            fill = _PALETTE[box.tone % len(_PALETTE)] if box.tone >= 0 else "#f4f4f4"
-            style = ', style="filled,rounded"' if box.leaf else ""
-            label = r"\n".join(_dot(line) for line in box.lines)
-            lines.append(f'  n{box.node} [label="{label}", fillcolor="{fill}"{style}];')
-            if box.parent >= 0:
-                lines.append(f'  n{box.parent} -> n{box.node} [label="{_dot(box.edge)}"];')
-        return "\n".join([*lines, "}", ""])
 
 
 def export_text(
@@ -369,9 +349,3 @@ def _edge(way: Condition | None, names: Names) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
-
-
-def _dot(text: str) -> str:
-    """Return text as the inside of a quoted string of DOT, which reads entities and escapes."""
-    plain = _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text).replace("&", "&amp;")
-    return re.sub(r"[\r\n]+", " ", plain.replace("\\", "\\\\").replace('"', '\\"'))

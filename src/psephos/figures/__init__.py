@@ -22,13 +22,13 @@ from psephos.figures.confusion import (
     net_benefit,
     predictive_values,
 )
-from psephos.figures.discrimination import area, area_difference, areas, hand_till
+from psephos.figures.discrimination import area, areas, hand_till
 from psephos.figures.estimate import Estimate, mean, mean_of, share, wilson
 from psephos.figures.numbers import number_line, r2, rmse
 
 __all__ = [
     "CalibrationBin", "CalibrationLine", "Confusion", "Estimate", "NetBenefit", "area",
-    "area_difference", "areas", "brier", "calibration_line", "calibration_table", "called",
+    "areas", "brier", "calibration_line", "calibration_table", "called",
     "confusion", "hand_till", "in_millionths", "levelled", "log_loss", "mean", "mean_of",
     "net_benefit", "number_line", "predictive_values", "r2", "rmse", "share", "wilson",
 ]  # fmt: skip

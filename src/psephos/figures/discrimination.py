@@ -1,7 +1,6 @@
-"""How well a score ranks: the area under the ROC curve, its interval, and differences of two."""
+"""How well a score ranks: the area under the ROC curve and its interval."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -67,11 +66,11 @@ def area(truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.9
             value, *_newcombe(value, m, n - m, quantile(level)), n, "Newcombe (2006), method 5"
         )
     words, half = "DeLong, on the log-odds", math.nan
-    error = _error(_covariance([(above, below)], truth, None)[0, 0])
+    error = _error(_variance(above, below, truth, None))
     if codes is None:
         half = quantile(level) * error
     else:
-        grouped = _error(_covariance([(above, below)], truth, codes)[0, 0])
+        grouped = _error(_variance(above, below, truth, codes))
         half, words = _grouped_half(grouped, error, truth, codes, level, words)
         if not half > 0:
             return Estimate(value, math.nan, math.nan, n, "no interval: too few groups")
@@ -101,41 +100,6 @@ def _grouped_half(
     m = int(codes.max()) + 1
     each = "" if fewest == m else f", {fewest} with the rarer class"
     return half, of_groups(words, m, by_cases, f" (Obuchowski){each}", fewest)
-
-
-def area_difference(
-    truth: Any, score: ArrayLike, other: ArrayLike, groups: PerRow = None, level: float = 0.95
-) -> Estimate:
-    """Return the difference of two areas on the same cases with the interval of DeLong et al.
-
-    A fit's own uncertainty is not in it: both scores are taken as given.
-
-    Parameters
-    ----------
-    truth : array of shape (n,), bool
-    score, other : array of shape (n,)
-    groups : array of shape (n,), default=None
-    level : float, default=0.95
-    """
-    truth, score = _checked(truth, score)
-    truth, other = _checked(truth, other)
-    n, m = len(truth), int(truth.sum())
-    if min(m, n - m) < 2:
-        return undefined(n, "fewer than two cases of a class")
-    one, two = _components(truth, score), _components(truth, other)
-    codes = codes_of_groups(groups, n)
-
-    def error(of: Indices | None) -> float:
-        both = _covariance([one[1:], two[1:]], truth, of)
-        return _error(both[0, 0] + both[1, 1] - 2 * both[0, 1])
-
-    gap, words = one[0] - two[0], "DeLong, paired"
-    half = quantile(level) * error(None)
-    if codes is not None:
-        half, words = _grouped_half(error(codes), error(None), truth, codes, level, words)
-    if not math.isfinite(half):
-        return Estimate(gap, math.nan, math.nan, n, "no interval: too few groups")
-    return Estimate(gap, gap - half, gap + half, n, words)
 
 
 def areas(codes: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> list[Estimate]:
@@ -198,27 +162,23 @@ def _components(truth: NDArray[np.bool_], score: Floats) -> tuple[float, Floats,
     return float(above.mean()), above, below
 
 
-def _covariance(
-    components: Sequence[tuple[Floats, Floats]],
-    truth: NDArray[np.bool_],
-    codes: Indices | None,
-) -> Floats:
-    """Return the covariance matrix of areas of the same cases."""
+def _variance(
+    above: Floats, below: Floats, truth: NDArray[np.bool_], codes: Indices | None
+) -> float:
+    """Return the variance of an area, from its `_components`; of groups by Obuchowski (1997)."""
     m, n = int(truth.sum()), int((~truth).sum())
-    above = np.stack([one[0] - one[0].mean() for one in components])
-    below = np.stack([one[1] - one[1].mean() for one in components])
+    above, below = above - above.mean(), below - below.mean()
     if codes is None:
-        return above @ above.T / (m * (m - 1)) + below @ below.T / (n * (n - 1))
+        return float(above @ above / (m * (m - 1)) + below @ below / (n * (n - 1)))
     size = int(codes.max()) + 1
-    of = np.stack([np.bincount(codes[truth], weights=one, minlength=size) for one in above])
-    no = np.stack([np.bincount(codes[~truth], weights=one, minlength=size) for one in below])
+    of = np.bincount(codes[truth], weights=above, minlength=size)
+    no = np.bincount(codes[~truth], weights=below, minlength=size)
     some, none = len(np.unique(codes[truth])), len(np.unique(codes[~truth]))
-    cross = of @ no.T
     with np.errstate(divide="ignore", invalid="ignore"):
-        ten = np.divide(some, some - 1) * (of @ of.T) / m**2
-        one = np.divide(none, none - 1) * (no @ no.T) / n**2
+        ten = np.divide(some, some - 1) * (of @ of) / m**2
+        one = np.divide(none, none - 1) * (no @ no) / n**2
     both = size / (size - 1) if size > 1 else math.nan
-    return ten + one + both * (cross + cross.T) / (m * n)
+    return float(ten + one + 2 * both * (of @ no) / (m * n))
 
 
 def _newcombe(value: float, m: int, n: int, z: float) -> tuple[float, float]:

@@ -32,7 +32,6 @@ from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
 from psephos.vote.voters.mixture import (
     KernelScaling,
     PrototypeBatch,
-    mixture_moments,
     prototype_vote,
 )
 from psephos.vote.voters.rules import FirstMatch, rule_voters
@@ -52,7 +51,7 @@ __all__ = [
     "PrototypeVoters", "RankedVoters", "Readout", "RegressionTarget", "Scores", "SoftTreeVoters",
     "StumpVoters", "Target", "Thresholds", "TreeVoters", "Vote", "Voters", "Weighting",
     "answer_names", "as_read", "branch_voters", "design_matrix", "forest_voters", "from_estimators",
-    "join", "linear_models", "mixed_voters", "mixture_moments", "naive_bayes_models",
+    "join", "linear_models", "mixed_voters", "naive_bayes_models",
     "neighbour_vote", "normal_scores", "prototype_vote", "quadratic_models", "register_part",
     "rule_voters",
 ]  # fmt: skip

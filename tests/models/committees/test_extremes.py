@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_wine
-from sklearn.ensemble import BaggingRegressor as PeerBag
-from sklearn.ensemble import RandomForestRegressor as PeerForest
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
@@ -13,15 +11,11 @@ from psephos import (
     CARTClassifier,
     EnsembleSelectionRegressor,
     MultiViewClassifier,
-    PsephosError,
-    RandomForestRegressor,
     RankRidgeRegressor,
-    StackingRegressor,
     VotingClassifier,
     VotingRegressor,
     save,
 )
-from psephos.models.committees.stacking import _never_out
 
 X, Y = load_wine(return_X_y=True)
 NUMBERS = X[:, 0] - 3 * X[:, 5]
@@ -70,23 +64,6 @@ def test_weights_of_any_size_are_weights(size, tmp_path):
     assert_allclose(votes.predict_proba(X), plain.predict_proba(X), atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"fusion": "early", "weights": [1, 2]}, "weights are of fusion='late'.*'early'"),
-        ({"fusion": "stacked", "weights": [1, 2]}, "weights are of fusion='late'.*'stacked'"),
-        (
-            {"fusion": "early", "views": [("a", GaussianNB(), [0]), ("b", [1])]},
-            "view 'a' has an estimator of its own",
-        ),
-    ],
-)
-def test_what_a_fusion_does_not_use_is_refused(options, words):
-    model = MultiViewClassifier(**{"views": [("a", [0]), ("b", [1])], "estimator": TREE, **options})
-    with pytest.raises(PsephosError, match=words):
-        model.fit(X, Y)
-
-
 @pytest.mark.parametrize("exponent", [510, 520, -600])
 def test_selection_does_not_depend_on_the_unit_of_numbers(exponent):
     settings = {"estimators": LINES, "cv": 3, "random_state": 0}
@@ -95,22 +72,3 @@ def test_selection_does_not_depend_on_the_unit_of_numbers(exponent):
         scaled = EnsembleSelectionRegressor(**settings).fit(X, np.ldexp(NUMBERS, exponent))
     assert_array_equal(scaled.counts_, plain.counts_)
     assert_allclose(np.ldexp(scaled.predict(X), -exponent), plain.predict(X), rtol=1e-9)
-
-
-@pytest.mark.parametrize("peer", [PeerForest, PeerBag])
-@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
-def test_rows_never_out_of_a_bag_have_no_answer(peer):
-    y = NUMBERS + 1000
-    few = peer(n_estimators=3, random_state=0)
-    model = StackingRegressor(
-        [("few", few), ("many", RandomForestRegressor(50, random_state=1))], cv="oob"
-    ).fit(X, y)
-    alone = peer(n_estimators=3, random_state=0, oob_score=True).fit(X, y)
-    never = _never_out(alone, alone.oob_prediction_)
-    assert_array_equal(never, alone.oob_prediction_ == 0)
-    assert never.any()
-    other = RandomForestRegressor(50, random_state=1, oob_score=True).fit(X, y).oob_prediction_
-    rows = ~never & ~np.isnan(other)
-    error = np.mean((alone.oob_prediction_[rows] - y[rows]) ** 2)
-    assert_allclose(model.member_scores_[0][0], error)
-    assert model.member_scores_[0].max() < 2 * np.var(y)

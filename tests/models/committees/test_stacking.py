@@ -233,12 +233,6 @@ def test_weights_of_a_pool_are_the_optimum(classes):
     )  # fmt: skip
     assert loss(ours) <= best.fun + 1e-6
     assert_allclose(ours, best.x, atol=0.01)
-    here = rng.random((200, 4)) < 0.7
-    here[~here.any(axis=1), 0] = True
-    some = pool_weights(votes, y, weight, classes, here)
-    assert some.min() >= 0
-    assert some.sum() == pytest.approx(1)
-    assert some.argmax() == ours.argmax()
     assert (logistic_weights(votes, y, weight, classes) >= 0).all()
 
 
@@ -259,29 +253,12 @@ def test_a_member_without_weight_reads_no_column():
     tree = CARTClassifier(max_depth=2, n_folds=0)
     rng = np.random.default_rng(4)
     x = np.column_stack([X[:, 6], rng.normal(size=(len(X), 2))])
-    views = MultiViewClassifier(
-        [("signal", tree, [0]), ("noise", tree, [1, 2])], fusion="stacked", random_state=0
-    ).fit(x, Y)
-    alpha = views.vote_.weighting.alpha
-    assert alpha[1] < 0.1 * alpha[0]
+    views = MultiViewClassifier([("signal", tree, [0]), ("noise", tree, [1, 2])], random_state=0)
+    views.fit(x, Y)
     said = pool_weights(np.array([[[1.0], [-1.0]]] * 9), np.ones(9, dtype=int), None, 2)
     assert said.tolist() == [1.0, 0.0]
     vote = mean_vote(views.vote_.voters.take(np.arange(2)), views.vote_.target, said)
     assert vote.columns.tolist() == [0]
-
-
-def test_out_of_bag_answers_in_place_of_folds():
-    pairs = [
-        ("deep", RandomForestClassifier(60)),
-        ("flat", RandomForestClassifier(60, max_depth=1)),
-    ]
-    model = StackingClassifier(pairs, cv="oob", random_state=0).fit(X, Y)
-    assert model.member_scores_[0][0] < model.member_scores_[0][1]
-    assert model.score(X, Y) > 0.95
-    with pytest.raises(PsephosError, match=r"'bayes' .* has no oob_score"):
-        StackingClassifier(MEMBERS[1:], cv="oob").fit(X, Y)
-    with pytest.raises(PsephosError, match="one level"):
-        StackingClassifier(pairs, levels=[pairs], cv="oob").fit(X, Y)
 
 
 def test_a_stack_is_a_member_of_a_stack():

@@ -12,17 +12,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos._errors import PsephosError
 from psephos.vote import (
     Ballots,
-    Constant,
-    ConstantVoters,
     KernelScaling,
     KernelWeights,
     Names,
     PrototypeBatch,
-    Readout,
     RegressionTarget,
     Target,
-    Vote,
-    mixture_moments,
     prototype_vote,
 )
 from psephos.vote.codec import decode, encode
@@ -148,22 +143,8 @@ def test_a_number_is_the_mean_of_its_mixture():
     heard, y = terms(0, X)
     s = 1.0 + heard.sum(axis=1)
     mean = (28.0 + heard @ y) / s
-    sd = np.repeat([1.5, 2.5, 3.5], SIZES)
-    second = (9.0**2 + 28.0**2 + heard @ (sd**2 + y**2)) / s
     found = vote(0)
     assert_allclose(found.target.decode(found.score(X)), mean, rtol=1e-12)
-    moments = mixture_moments(found, X)
-    assert_allclose(moments[0], mean, rtol=1e-12)
-    assert_allclose(moments[1], second - mean**2, rtol=1e-11)
-    for part in (slice(5, 6), slice(0, 17)):
-        assert_array_equal(mixture_moments(found, X[part])[1], moments[1][part])
-    assert_allclose(mixture_moments(found, sp.csr_array(X[4:])), np.array(moments)[:, 4:])
-    for other in (vote(2), Vote(
-        ConstantVoters(1, np.ones((1, 1)), "a mean"), Constant(1, np.ones(1)),
-        Readout("normalised", "identity"), RegressionTarget(),
-    )):  # fmt: skip
-        with pytest.raises(PsephosError, match="prototypes that answer with numbers"):
-            mixture_moments(other, X)
 
 
 def test_the_mixture_of_two_is_the_one_in_the_book():
@@ -175,8 +156,7 @@ def test_the_mixture_of_two_is_the_one_in_the_book():
     found = prototype_vote([batch], scaling(), np.array([0.0, 2.0]), RegressionTarget())
     X = np.zeros((1, P))
     X[0, COLUMNS] = CENTRE
-    mean, variance = mixture_moments(found, X)
-    assert_allclose((mean[0], variance[0]), (3.0, 0.25 * (4 + 9) + 0.75 * (0.25 + 1)), rtol=1e-14)
+    assert_allclose(found.score(X)[0], 3.0, rtol=1e-14)
 
 
 def test_a_gap_leaves_the_mass_what_it_is_expected_to_be():

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos._types import ClassWeightLike, Estimator, Floats, NDArray
+from psephos._types import ClassWeightLike, Estimator, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, FittedVote, Table
-from psephos.estimator.params import Anything, Constraint, OneOf, Options
+from psephos.estimator.params import Anything, Constraint
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote
 from psephos.models.committees.levels import (
     StackLevels,
     chances_of,
@@ -39,13 +38,13 @@ from psephos.models.committees.naming import (
     default_regressors,
     is_member,
 )
-from psephos.models.committees.voting import MemberAnswers
+from psephos.models.committees.voting import MemberNames
 from psephos.models.ensemble import Ensemble
 from psephos.vote import OutputWeights, Readout, Vote, Voters
 
 
 @parameters
-class _Stacking(MemberAnswers, Ensemble, NamedMembers):
+class _Stacking(MemberNames, Ensemble, NamedMembers):
     """What the two share.
 
     Parameters
@@ -63,10 +62,9 @@ class _Stacking(MemberAnswers, Ensemble, NamedMembers):
         halve what one would have, with 'logistic' about so. An estimator is fitted on the answers,
         and reads them: it need not be linear. Answers are probabilities, as in scikit-learn: of
         two classes that of the second.
-    cv : int, splitter, list of (training rows, test rows) or 'oob'
+    cv : int, splitter or list of (training rows, test rows)
         Folds, each row in one test part: a number of them, stratified by class; groups given to
-        `fit` are kept whole, and handed to members of psephos. 'oob': the out-of-bag answers of
-        forests and bags in place of folds, one fit each.
+        `fit` are kept whole, and handed to members of psephos.
     passthrough : bool
         Whether what reads answers reads the columns, too: further levels, and a final estimator.
     """
@@ -78,7 +76,7 @@ class _Stacking(MemberAnswers, Ensemble, NamedMembers):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "levels": Anything(),
         "final_estimator": Anything(),
-        "cv": OneOf((CV, Options(("oob",)))),
+        "cv": CV,
     }
 
     _: KW_ONLY
@@ -117,8 +115,7 @@ class StackingClassifier(_Stacking, VoteClassifier):
     ------
     PsephosError
         In fit: as `VotingClassifier`; if folds are more than rows or groups, a class is in one fold
-        only, there are as many levels as folds, or ``cv='oob'`` meets a member without out-of-bag
-        answers.
+        only, or there are as many levels as folds.
 
     Notes
     -----
@@ -199,23 +196,17 @@ def stack(model: "_Stacking", data: Data) -> tuple[Vote, dict[str, Any]]:
     """Return the vote of a stack and its further fitted attributes."""
     levels = _levels(model)
     names = tuple(name for name, _ in levels[-1])
-    if isinstance(model.cv, str) and model.cv == "oob":
-        if len(levels) > 1:
-            raise PsephosError("cv='oob' has one level: further levels need folds, such as cv=5.")
-        voters, answers = _out_of_bag(levels[0], data)
-        every = [answers]
-    else:
-        plan = StackLevels(
-            data, fold_plan(data, model.cv), passthrough=model.passthrough, all_before=False
+    plan = StackLevels(
+        data, fold_plan(data, model.cv), passthrough=model.passthrough, all_before=False
+    )
+    for members in levels:
+        plan.add(members)
+    if len(levels) >= plan.n_folds:
+        raise PsephosError(
+            f"{len(levels)} levels need more than {plan.n_folds} folds: set a larger cv."
         )
-        for members in levels:
-            plan.add(members)
-        if len(levels) >= plan.n_folds:
-            raise PsephosError(
-                f"{len(levels)} levels need more than {plan.n_folds} folds: set a larger cv."
-            )
-        every = [plan.out_of_fold(level) for level in range(len(levels))]
-        voters, answers = plan.voters(len(levels) - 1), every[-1]
+    every = [plan.out_of_fold(level) for level in range(len(levels))]
+    voters, answers = plan.voters(len(levels) - 1), every[-1]
     vote = _final(model, data, voters, names, answers)
     scores = tuple(member_scores(data, said) for said in every)
     return vote, {"member_names_": names, "member_scores_": scores}
@@ -238,12 +229,8 @@ def _final(
 ) -> Vote:
     """Return the vote of members weighed or read by the final estimator."""
     final, target = model.final_estimator, data.target
-    known = ~np.isnan(answers).any(axis=1)  # out of bag a row may lack an answer
-    if not known.any():
-        raise PsephosError("no row is out of every member's bag: give members more estimators.")
-    votes = answers[known].reshape(int(known.sum()), len(names), -1)
-    y, weight = data.y[known], None if data.weight is None else data.weight[known]
-    k = data.n_classes
+    votes = answers.reshape(len(data.y), len(names), -1)
+    y, weight, k = data.y, data.weight, data.n_classes
     if final == "pool":
         pooled = pool_weights(votes, y, weight, k) if k else square_weights(votes, y, weight)
         return mean_vote(voters, target, pooled)
@@ -260,60 +247,19 @@ def _final(
         )
     check_kind(model, final, "final_estimator")
     words = data.names_of(names)
-    rows = np.flatnonzero(known)
     whole = data.reading(answers, words, passthrough=model.passthrough)
-    fitted = fit_all(whole, [MemberTask(final, (99,), rows)])
+    fitted = fit_all(whole, [MemberTask(final, (99,))])
     readers = read_answers(voters, fitted, data, words, ("final",), passthrough=model.passthrough)
     return mean_vote(readers.take(np.arange(1)), target)
 
 
 def member_scores(data: Data, answers: Floats) -> Floats:
     """Return each member's log-loss, or mean squared error, of its answers to unseen rows."""
-    known = ~np.isnan(answers).any(axis=1)
-    votes = answers[known].reshape(int(known.sum()), -1, data.target.n_outputs)
-    y, weight = data.y[known], None if data.weight is None else data.weight[known]
+    votes = answers.reshape(len(data.y), -1, data.target.n_outputs)
+    y, weight = data.y, data.weight
     if not data.n_classes:
         off = (votes[:, :, 0] - y[:, None]) ** 2
         return np.average(off, axis=0, weights=weight)
     chances = chances_of(votes, data.n_classes)
     losses = [log_loss(chances[:, t], y, weight) for t in range(votes.shape[1])]
     return np.array(losses)
-
-
-def _out_of_bag(members: list[tuple[str, Estimator]], data: Data) -> tuple[Voters, Floats]:
-    """Return members fitted once as voters, and their out-of-bag answers (n, M K)."""
-    for name, one in members:
-        if "oob_score" not in one.get_params():
-            raise PsephosError(
-                f"cv='oob': member {name!r} ({type(one).__name__}) has no oob_score; take forests "
-                "or bags, or a number of folds."
-            )
-    tasks = [MemberTask(_with_oob(one), (1, t)) for t, (_, one) in enumerate(members)]
-    models = fit_all(data, tasks)
-    said: list[Floats] = []
-    for one in models:
-        if data.n_classes:
-            shares = np.array(one.oob_decision_function_, dtype=np.float64)
-            shares[~(shares > 0).any(axis=1)] = np.nan  # scikit-learn's way to say: never out
-            said.append(shares @ data.target.code)
-        else:
-            number = np.array(one.oob_prediction_, dtype=np.float64)
-            number[_never_out(one, number)] = np.nan
-            said.append(number[:, None])
-    return voters_of(models, data, names=[name for name, _ in members]), np.hstack(said)
-
-
-def _never_out(model: Estimator, number: Floats) -> NDArray[np.bool_]:
-    """Return which rows were drawn for every member; scikit-learn answers 0 for these."""
-    drawn: Any = getattr(model, "estimators_samples_", None)  # scikit-learn's
-    if drawn is None:
-        return np.isnan(number)
-    out = np.zeros(len(number), dtype=np.int64)
-    for rows in drawn:
-        out += np.bincount(rows, minlength=len(number)) == 0
-    return out == 0
-
-
-def _with_oob(estimator: Estimator) -> Any:
-    copy: Any = clone(estimator)
-    return copy.set_params(oob_score=True)

@@ -1,18 +1,13 @@
-"""Voting: different models fitted on the same rows, each with its weight.
-
-What members answer as a table: `transform` of voting and stacking.
-"""
+"""Voting: different models fitted on the same rows, each with its weight."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import TransformerMixin
 from sklearn.utils import Bunch
 
 from psephos._errors import PsephosError
-from psephos._types import Array, ClassWeightLike, Estimator, Floats, TableLike
+from psephos._types import ClassWeightLike, Estimator, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, FittedVote, Table
@@ -30,13 +25,13 @@ from psephos.models.committees.naming import (
     within_range,
 )
 from psephos.models.ensemble import Ensemble
-from psephos.vote import Constant, Readout, Vote, as_read
+from psephos.vote import Constant, Readout, Vote
 from psephos.vote.calibration import ClassVotes
 from psephos.vote.target import ClassTarget
 
 
-class MemberAnswers(TransformerMixin):
-    """Mixin of committees whose members have names: `transform` returns what members answer.
+class MemberNames:
+    """Mixin of committees whose members have names.
 
     Attributes
     ----------
@@ -46,71 +41,15 @@ class MemberAnswers(TransformerMixin):
 
     vote_: Vote
 
-    def _answering(self) -> Any:
-        """Return the members: the voters, or those that a final estimator reads."""
-        cast("Any", self)._fitted()
-        return self.vote_.voters.read_members() or self.vote_.voters
-
-    def _answering_names(self) -> list[str]:
-        members = self._answering()
-        names = members.voter_names()
-        return list(names) or [f"member {t}" for t in range(members.n_voters)]
-
     @property
     def named_estimators_(self) -> Bunch:
         """The members that have a weight, by name, as fitted estimators."""
         own: Any = self
-        members = self._answering()
+        own._fitted()
+        members = self.vote_.voters.read_members() or self.vote_.voters
         each = [own._voter_of(members, t) for t in range(members.n_voters)]
-        return Bunch(**dict(zip(self._answering_names(), each, strict=True)))
-
-    def transform(self, X: TableLike) -> Array:
-        """Return what the members answer to each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        answers : ndarray of shape (n_samples, n_columns)
-            Of voting: the probabilities of all classes, member by member; with ``voting='hard'``
-            the class that each answers. Of stacking, as its final estimator reads them: for two
-            classes the probability of the second, else of each class; with ``passthrough=True``
-            the columns of X follow. Of regressors: their numbers. Members without a weight are
-            left out.
-        """
-        own: Any = self
-        values: Any = own._values(X)
-        dense = cast("Any", values).toarray() if issparse(values) else values
-        rows = np.ascontiguousarray(dense, np.float64)
-        votes = self._answering().votes(rows)
-        target, n = self.vote_.target, len(rows)
-        flat = votes.reshape(n * votes.shape[1], votes.shape[2])
-        if not hasattr(self, "voting"):
-            answers = votes.reshape(n, votes.shape[1] * votes.shape[2])
-            answers = as_read(answers, target.n_outputs) if target.n_classes else answers
-            return np.hstack([answers, rows]) if own.passthrough else answers
-        if not target.n_classes:
-            return votes[:, :, 0]
-        if own.voting == "hard":
-            return target.decode(flat).reshape(n, -1)
-        return Readout("normalised", "share").probabilities(flat, target).reshape(n, -1)
-
-    def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the columns of `transform`, as scikit-learn builds them."""
-        own: Any = self
-        prefix, names = type(self).__name__.lower(), self._answering_names()
-        of_voting = hasattr(self, "voting")
-        n_each = self.vote_.target.n_classes if of_voting else self.vote_.target.n_outputs
-        if n_each > 1 and not (of_voting and own.voting == "hard"):
-            found = [f"{prefix}_{name}{k}" for name in names for k in range(n_each)]
-        else:
-            found = [f"{prefix}_{name}" for name in names]
-        if not of_voting and own.passthrough:
-            given = own.schema_.names or [f"x{j}" for j in range(own.n_features_in_)]
-            found += list(map(str, given if input_features is None else input_features))
-        return np.asarray(found, dtype=object)
+        names = members.voter_names() or [f"member {t}" for t in range(members.n_voters)]
+        return Bunch(**dict(zip(names, each, strict=True)))
 
 
 _READ = {
@@ -120,7 +59,7 @@ _READ = {
 
 
 @parameters
-class _Voting(MemberAnswers, Ensemble, NamedMembers):
+class _Voting(MemberNames, Ensemble, NamedMembers):
     """What the two share.
 
     Parameters

@@ -5,18 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos._errors import PsephosError
-from psephos._types import Array, Floats, NDArray, Values
+from psephos._types import Array, Floats, NDArray
 from psephos.vote.operations.cases import PrototypeVoters
 from psephos.vote.operations.distance import PRIOR, Batches
-from psephos.vote.part import Columns, Voters, check
+from psephos.vote.part import Columns, check
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.stumps import prior_name
 from psephos.vote.weights.gaussian_kernels import KernelWeights
-
-_MOVED = 1 << 20  # entries of a table of shares held at once
 
 
 class KernelScaling(NamedTuple):
@@ -148,36 +145,3 @@ def _identifiers(rows: list[Array]) -> Array:
         whole = whole.astype(object)
     unknown = "" if whole.dtype.kind == "U" else -1
     return np.concatenate([np.array([unknown], dtype=whole.dtype), whole])
-
-
-def mixture_moments(vote: Vote, X: Values) -> tuple[Floats, Floats]:
-    """Return mean and variance of the predicted distribution of a number, each (n,).
-
-    A regression by prototypes predicts a mixture of normal densities: voter t has share pi_t(x),
-    mean y_t and standard deviation s_t (the prior: those of the target), so that ``mean = sum_t
-    pi_t y_t`` and ``variance = sum_t pi_t (s_t^2 + (y_t - mean)^2)``.
-
-    Parameters
-    ----------
-    vote : Vote
-        Of prototypes, with a regression target.
-    X : ndarray or sparse table of shape (n, p)
-
-    Raises
-    ------
-    PsephosError
-        If the vote is another.
-    """
-    voters: Voters = vote.voters
-    if not isinstance(voters, PrototypeVoters) or vote.target.kind != "regression":
-        raise PsephosError("a mixture needs prototypes that answer with numbers.")
-    value, within = voters.values[:, 0], voters.spread**2
-    mean, variance = np.empty(X.shape[0]), np.empty(X.shape[0])
-    size = max(1, _MOVED // vote.n_voters)
-    for first in range(0, X.shape[0], size):
-        rows = slice(first, first + size)
-        share = vote.shares(X[rows])
-        mean[rows] = (share * value).sum(axis=1)
-        off = value - mean[rows, None]
-        variance[rows] = (share * (within + off * off)).sum(axis=1)
-    return mean, variance
