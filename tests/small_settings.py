@@ -190,7 +190,6 @@ def _libraries() -> dict[str, Any]:
         "swag-mean": SparseWrapperClassifier(vote="mean", **small),
         "swag-performance": SparseWrapperClassifier(vote="performance", **small),
         "swag-best": SparseWrapperClassifier(vote="best", absent="vote", n_reserve=9, **small),
-        "swag-pairs": SparseWrapperClassifier("lda", first_step="pairs", **small),
         **{f"swag-{name}": SparseWrapperClassifier(name, **small) for name in names},
         "swag-c45": SparseWrapperClassifier(C45Classifier(), **few),
         "swag-numbers-tree": SparseWrapperRegressor("tree", vote="performance", **small),

@@ -93,7 +93,6 @@ BAD = {
     "dimension": [0, 1.5, "two"],
     "sampling": ["greedy", None],
     "ties": ["none", None],
-    "first_step": ["triples", None],
     "absent": ["drop", True],
     "fallback": ["prior", True, 1],
     "min_value_gap": [-1e-5, np.inf, np.nan, "small", True],

@@ -44,7 +44,7 @@ DRAWN_BY_VALUE = {
     *("random-forest", "random-forest-regressor", "forest-entropy", "forest-numbers"),
     *("extra-trees", "extra-trees-regressor", "extra-trees-small", "swag-numbers-forest"),
     *("soft-tree", "soft-tree-regressor", "soft-boosting", "soft-boosting-held-out"),
-    *("soft-boosting-regressor", "cascade", "stacking", "stacking-regressor", "swag-pairs"),
+    *("soft-boosting-regressor", "cascade", "stacking", "stacking-regressor"),
     *("ensemble-selection", "ensemble-selection-regressor", "voting", "voting-regressor"),
 }
 

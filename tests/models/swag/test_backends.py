@@ -101,8 +101,6 @@ def test_cost_is_estimated():
     assert [c.n_candidates for c in costs] == [8, 6, 4, 1]  # half of 8 columns: 4
     assert [c.n_fits for c in costs] == [24, 18, 12, 3]
     assert all(c.seconds > 0 for c in costs)
-    pairs = SearchSettings(p_max=3, m=40, alpha=0.5, first_step="pairs", n_pairs=20)
-    assert [c.n_candidates for c in estimate_cost(judge, pairs, seconds=0.01)] == [8, 20, 40]
     curve = SearchSettings(p_max="curve", p_limit=2, alpha=0.5)
     assert len(estimate_cost(judge, curve, seconds=0.01)) == 2
 

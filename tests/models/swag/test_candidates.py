@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos import PsephosError
-from psephos.models.swag.fitting import all_subsets, extensions, in_order, random_pairs
+from psephos.models.swag.fitting import all_subsets, extensions, in_order
 
 
 def lines(subsets):
@@ -106,10 +106,3 @@ def test_many_candidates_are_distinct_and_sorted(sampling):
     )
     assert_array_equal(found, extensions(pool, strong, 5000, sampling, 1))
     assert not np.array_equal(found, extensions(pool, strong, 5000, sampling, 2))
-
-
-def test_pairs():
-    assert lines(random_pairs(5, 10, 0)) == list(combinations(range(5), 2))
-    some = random_pairs(1000, 300, 0)
-    assert some.shape == (300, 2)
-    assert lines(some) == sorted(set(lines(some)))

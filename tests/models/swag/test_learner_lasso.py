@@ -29,7 +29,7 @@ def test_fixed_penalty_equals_scikit_learn(by, n_classes):
     """SAGA, whose intercept is free; one class against the rest where there are more than two."""
     data = problem(n_classes, weighted=True)
     columns, folds = [0, 1, 3], data.folds
-    learner = LassoLogisticLearner(lambdas=[by], select="fixed")
+    learner = LassoLogisticLearner(lambdas=[by])
     scores = learner.bind(data).scores(np.array([columns]))[0]
     for s in range(folds.n_splits):
         train = folds.train[folds.train_ptr[s] : folds.train_ptr[s + 1]]
@@ -56,7 +56,7 @@ def test_the_penalty_with_the_fewest_errors_is_chosen(n_classes):
     for b, columns in enumerate(subsets):
         wrong, each = [], []
         for value in lambdas[::-1]:
-            one = LassoLogisticLearner(lambdas=[value], select="fixed").bind(data)
+            one = LassoLogisticLearner(lambdas=[value]).bind(data)
             each.append(one.scores(columns[None])[0])
             said = each[-1][:, 0] > 0 if n_classes == 2 else each[-1].argmax(axis=1)
             wrong.append(data.weight[rows] @ (said != data.y[rows]))
@@ -68,7 +68,7 @@ def test_the_penalty_with_the_fewest_errors_is_chosen(n_classes):
 
 def test_voters_do_not_name_columns_left_out():
     data = problem()
-    learner = LassoLogisticLearner(lambdas=[0.12], select="fixed").bind(data)
+    learner = LassoLogisticLearner(lambdas=[0.12]).bind(data)
     code = Target(np.arange(2)).code
     subsets = [np.array([0, 1, 3, 4]), np.array([1, 3]), np.empty(0, dtype=np.intp)]
     voters = learner.fit(subsets, "answer", code)
@@ -82,9 +82,7 @@ def test_voters_do_not_name_columns_left_out():
     ).fit(A, data.y)
     assert_array_equal(np.flatnonzero(usage[0]), subsets[0][np.flatnonzero(peer.coef_[0])])
     assert_array_equal(voters.votes(data.X)[:, 0, 0] > 0, peer.predict(A) == 1)
-    far = (
-        LassoLogisticLearner(lambdas=[9.0], select="fixed").bind(data).fit(subsets, "answer", code)
-    )
+    far = LassoLogisticLearner(lambdas=[9.0]).bind(data).fit(subsets, "answer", code)
     assert len(far.columns) == 0
 
 
@@ -104,8 +102,6 @@ def test_one_column_is_plain_logistic():
         ({"lambdas": []}, "lambdas must be"),
         ({"lambdas": [-0.1]}, "lambdas must be"),
         ({"lambdas": [np.nan]}, "lambdas must be"),
-        ({"select": "best"}, "'select' must be"),
-        ({"select": "fixed"}, "needs one value in lambdas"),
         ({"tol": 0}, "'tol' must be a finite number above 0"),
     ],
 )

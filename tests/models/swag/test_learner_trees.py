@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from psephos import PsephosError
+from psephos.models.sampling import drawn_columns
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
 from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
@@ -292,14 +293,11 @@ def test_large_numbers_that_vary_little():
     [
         (lambda: TreeLearner(max_depth=0), "max_depth"),
         (lambda: TreeLearner(min_samples_leaf=0.5), "min_samples_leaf"),
-        (lambda: TreeLearner(criterion="entropy"), "criterion"),
         (lambda: ForestLearner(n_estimators=0), "n_estimators"),
         (lambda: ForestLearner(max_features="all"), "max_features"),
         (lambda: ForestLearner(max_features=0), "max_features"),
         (lambda: ForestLearner(max_features=1.5), "max_features"),
         (lambda: ForestLearner(bootstrap=1), "bootstrap"),
-        (lambda: TreeLearner(criterion="gini").bind(problem(0)), "criterion"),
-        (lambda: TreeLearner(criterion="squared_error").bind(problem(2)), "criterion"),
     ],
 )
 def test_wrong_parameters_are_named(make, name):
@@ -319,18 +317,9 @@ def test_wrong_parameters_are_named(make, name):
 )
 def test_columns_drawn_are_those_of_scikit_learn(max_features, expected):
     sizes = [1, 2, 3, 4, 6, 9]
-    assert [ForestLearner(max_features=max_features).drawn(d) for d in sizes] == expected
+    assert [drawn_columns(max_features, d) for d in sizes] == expected
     X, y = np.random.default_rng(0).random((10, 9)), np.arange(10) % 2
     for d, drawn in zip(sizes, expected, strict=True):
         if max_features != 3:
             tree = DecisionTreeClassifier(max_features=max_features).fit(X[:, :d], y)
             assert tree.max_features_ == drawn
-
-
-def test_criterion_may_be_named():
-    subsets = np.array([[0, 1]])
-    for n_classes, name in ((2, "gini"), (0, "squared_error")):
-        given = problem(n_classes)
-        named = TreeLearner(criterion=name).bind(given).scores(subsets)
-        assert_array_equal(named, TreeLearner().bind(given).scores(subsets))
-        assert TreeLearner(criterion=name).bind(given).remarks(subsets) == {}

@@ -172,39 +172,6 @@ def parity(s):
     return 0.1 if {3, 7} <= set(s) else 0.5 - 0.001 * (s[0] == 1)
 
 
-@pytest.mark.parametrize("n_pairs", [100_000, 40])
-def test_xor_defeats_single_columns_and_not_pairs(n_pairs):
-    alone = SearchSettings(p_max=3, m=50, alpha=0.2)
-    found = search(judged(parity), 10, alone)
-    assert not {3, 7} <= set(found.pool.tolist())
-    assert min(step.error[0] for step in found.steps) > 0.4
-    pairs = SearchSettings(p_max=3, m=50, alpha=0.2, first_step="pairs", n_pairs=n_pairs)
-    found = search(judged(parity), 10, pairs)
-    assert found.steps[1].n_candidates == min(45, n_pairs)
-    assert {3, 7} <= set(found.pool.tolist())
-    assert found.steps[0].n_candidates == 10
-    assert found.steps[1].subsets[0].tolist() == [3, 7]
-    assert (found.steps[2].error[:5] == 0.1).all()
-
-
-def test_real_xor_data():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 12))
-    y = (X[:, 4] * X[:, 9] > 0).astype(int)
-    folds = Folds.of(make_splits(y, 2, n_folds=4))
-    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-
-    learner = GenericLearner(QuadraticDiscriminantAnalysis())
-    workers = Workers(Evaluation.of(learner, X, y, 2, folds=folds))
-    best = {}
-    for first_step in ("columns", "pairs"):
-        settings = SearchSettings(p_max=2, m=30, alpha=0.1, first_step=first_step)
-        best[first_step] = search(workers, 12, settings).steps[1]
-    assert best["columns"].error[0] > 0.35
-    assert best["pairs"].subsets[0].tolist() == [4, 9]
-    assert best["pairs"].error[0] < 0.15
-
-
 def test_ties():
     tie = {0: 3.0, 1: 1.0, 2: 2.0, 3: 0.0, 4: 9.0, 5: 9.0, 6: 9.0, 7: 9.0, 8: 9.0, 9: 9.0}
     candidates = np.arange(10)[:, None]
@@ -259,8 +226,6 @@ def test_the_curve_ends_the_search():
         (6, {"alpha": 0.01}, [6]),  # a pool of one column
         (6, {"m": 1}, [6, 1, 1, 1]),
         (3, {"p_max": 9, "m": np.inf, "alpha": 1.0}, [3, 3, 1]),  # fewer columns than p_max
-        (1, {"first_step": "pairs"}, [1]),
-        (2, {"first_step": "pairs"}, [2, 1]),
     ],
 )
 def test_small_searches_end(p, options, sizes):
@@ -328,7 +293,6 @@ def test_scoring_may_differ_from_the_learner_s_loss():
         ({"alpha": "a"}, "'alpha' must be .*; got "),
         ({"ties": "none"}, "'ties' must be one of 'log_loss', 'all', 'first'"),
         ({"sampling": "all"}, "'sampling'"),
-        ({"first_step": "triples"}, "'first_step'"),
     ],
 )
 def test_settings_are_checked(options, words):

@@ -194,16 +194,13 @@ def estimate_cost(
     divided by the number of workers, is the time of the search.
     """
     p = evaluation.problem.X.shape[1]
-    pairs = settings.first_step == "pairs" and p > 1
-    n_pool = p if pairs else int((p - 1) * settings.share(1)) + 1
+    n_pool = int((p - 1) * settings.share(1)) + 1
     rng = np.random.default_rng(seed)
     workers = Workers(evaluation, 1)
     workers(np.zeros((1, 1), dtype=np.intp))  # compiles and binds
     steps: list[StepCost] = []
     for d in range(1, min(settings.last, n_pool) + 1):
         count = p if d == 1 else int(min(comb(n_pool, d), settings.most(n_pool)))
-        if pairs and d == 2:
-            count = min(comb(p, 2), settings.n_pairs)
         spent, tried, size = 0.0, 0, 1
         while tried < count and spent < seconds:
             size = min(size, evaluation.chunk, count - tried)

@@ -10,7 +10,7 @@ The sparse wrapper search: Algorithms 1 to 3 of the seed paper.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
-from math import comb, inf, sqrt
+from math import comb, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,13 +80,10 @@ def search(
     if n_columns < 1:
         raise PsephosError("the table has no column to search among: give at least one.")
     every = np.arange(n_columns, dtype=np.intp)
-    screening = 2 if settings.first_step == "pairs" and n_columns > 1 else 1
     pool, steps, last = every, list[Step](), min(settings.last, n_columns)
     for dimension in range(1, last + 1):
         if dimension == 1:
             candidates = every[:, None]
-        elif dimension <= screening:
-            candidates = random_pairs(n_columns, settings.n_pairs, seed)
         else:
             strong, most = steps[-1].subsets, settings.most(len(pool))
             candidates = extensions(pool, strong, most, settings.sampling, seed)
@@ -94,9 +91,9 @@ def search(
             return SearchResult(tuple(steps), pool, f"the pool has {len(pool)} columns")
         step = make_step(candidates, evaluate(candidates), settings)
         steps.append(step)
-        if dimension == screening:
+        if dimension == 1:
             pool = np.unique(step.subsets)
-        if settings.p_max == "curve" and dimension > screening and _flat(steps, n_parts):
+        if settings.p_max == "curve" and dimension > 1 and _flat(steps, n_parts):
             return SearchResult(
                 tuple(steps), pool, f"the error curve is flat at {dimension} columns"
             )
@@ -173,13 +170,6 @@ def all_subsets(pool: Subsets, size: int) -> Subsets:
     flat = chain.from_iterable(combinations(range(len(pool)), size))
     places = np.fromiter(flat, dtype=np.intp, count=count * size)
     return pool[places].reshape(count, size)
-
-
-def random_pairs(n_columns: int, most: int, seed: int) -> Subsets:
-    """Return all pairs of columns if they are at most `most`, else that many, equally likely."""
-    every = np.arange(n_columns)
-    m = inf if comb(n_columns, 2) <= most else most
-    return extensions(every, every[:, None], m, "uniform", seed)
 
 
 _EPV_MOST = 6
@@ -426,7 +416,6 @@ def _settings(model: Any, evaluation: Evaluation) -> SearchSettings:
         alpha=(first, _ALPHA) if model.alpha is None else model.alpha,
         ties=model.ties,
         sampling=model.sampling,
-        first_step=model.first_step,
     )
 
 

@@ -48,7 +48,6 @@ SHARED: Mapping[str, Constraint] = {
     "dimension": OneOf((Interval(1, whole=True),), none=True),
     "sampling": Options(("parent", "uniform")),
     "ties": Options(("log_loss", "all", "first")),
-    "first_step": Options(("columns", "pairs")),
     "absent": Options((None, "vote")),
     "n_reserve": Interval(0, whole=True),
     "folder": FolderPath(),
@@ -78,8 +77,6 @@ class SearchSettings:
     alpha: float | Sequence[float] = 0.05
     ties: Literal["log_loss", "all", "first"] = "log_loss"
     sampling: Sampling = "parent"
-    first_step: Literal["columns", "pairs"] = "columns"
-    n_pairs: int = 100_000  # of more pairs, a random sample is tried first
     p_limit: int = 20  # most columns of 'curve'
 
     @property

@@ -60,9 +60,6 @@ class _Wrapper(Ensemble):
         distinct candidates (the authors' program).
     ties : {'log_loss', 'all', 'first'}
         Which candidates of equal error are strong.
-    first_step : {'columns', 'pairs'}
-        'pairs' judges pairs of columns as well before the pool is made: columns that say
-        something only together (XOR) are lost to 'columns'.
     absent : {None, 'vote'}
         'vote': frames may lack columns at prediction; those models vote that need only what is
         there. Missing values in a row are always allowed, and treated so.
@@ -108,7 +105,6 @@ class _Wrapper(Ensemble):
     dimension: int | None = None
     sampling: str = "parent"
     ties: str = "log_loss"
-    first_step: str = "columns"
     absent: str | None = None
     n_reserve: int = 1000
     categorical_features: CategoricalFeatures = "from_dtype"

@@ -5,14 +5,14 @@ Lasso-penalised logistic regression as a learning mechanism of the search.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linprog
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
-from psephos.estimator.params import Interval, Options, check_params
+from psephos.estimator.params import Interval, check_params
 from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
 from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
 from psephos.kernels.small_models.newton import PAD
@@ -232,12 +232,10 @@ class LassoLogisticLearner:
     ----------
     lambdas : sequence of float, default=100 values from 0.30 down to 0
         Penalties, evenly spaced in the paper (Appendix 5.1). One that is below 1e-4 times the
-        penalty at which a split's first column enters counts as that: there glmnet's path ends.
-    select : {'cv', 'fixed'}, default='cv'
-        cv: a candidate's scores, errors and final model are those at the lambda with the least
-        weight of wrong out-of-fold rows, the largest of equals. The error is the least of many,
-        hence optimistic, as in the paper (caret reports the best of its grid). fixed: `lambdas`
-        holds one value.
+        penalty at which a split's first column enters counts as that: there glmnet's path ends. A
+        candidate's scores, errors and final model are those at the lambda with the least weight of
+        wrong out-of-fold rows, the largest of equals. The error is the least of many, hence
+        optimistic, as in the paper (caret reports the best of its grid).
     tol : float, default=1e-3
         As for `LogisticLearner`.
     max_iter : int, default=100
@@ -251,7 +249,6 @@ class LassoLogisticLearner:
 
     units: ClassVar[str] = "free"
     lambdas: Sequence[float] = tuple(np.linspace(0.30, 0.0, 100).tolist())
-    select: Literal["cv", "fixed"] = "cv"
     tol: float = 1e-3
     max_iter: int = 100
 
@@ -260,11 +257,6 @@ class LassoLogisticLearner:
         values = np.asarray(self.lambdas, dtype=np.float64)
         if values.ndim != 1 or len(values) == 0 or not (np.isfinite(values) & (values >= 0)).all():
             raise PsephosError("lambdas must be a row of finite numbers, none below 0.")
-        check_params(self, {"select": Options(("cv", "fixed"))})
-        if self.select == "fixed" and len(values) > 1:
-            raise PsephosError(
-                f"select='fixed' needs one value in lambdas, not {len(values)}: name the one."
-            )
 
     def bind(self, problem: SearchProblem) -> "_BoundLasso":
         """Return the learner on a problem."""

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from psephos._errors import PsephosError
 from psephos._types import Floats, Indices
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.kernels.small_models.forest import forest_scores
@@ -18,6 +16,7 @@ from psephos.kernels.small_models.tree import (
     TreeTable,
     room,
 )
+from psephos.models.sampling import drawn_columns
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem
 from psephos.vote import Voters
 from psephos.vote.operations.trees import spoken
@@ -31,7 +30,6 @@ _DEPTH = OneOf((_COUNT,), none=True)
 _TREE: Mapping[str, Constraint] = {
     "max_depth": _DEPTH,
     "min_samples_leaf": _COUNT,
-    "criterion": Options(("gini", "squared_error", None)),
 }
 _FOREST: Mapping[str, Constraint] = {
     "n_estimators": _COUNT,
@@ -64,8 +62,6 @@ class TreeLearner:
         Cuts between the root and a leaf at most; None: until leaves are pure.
     min_samples_leaf : int, default=1
         Rows a leaf needs, whatever their weights.
-    criterion : {'gini', 'squared_error'} or None, default=None
-        None takes what the problem asks for: Gini for classes, squared error for numbers.
 
     References
     ----------
@@ -75,19 +71,12 @@ class TreeLearner:
 
     max_depth: int | None = 3
     min_samples_leaf: int = 1
-    criterion: str | None = None
 
     def __post_init__(self) -> None:
         check_params(self, _TREE)
 
     def bind(self, problem: SearchProblem) -> "BoundTrees":
         """Return the trees on a problem, its columns sorted once."""
-        suits = "gini" if problem.n_classes else "squared_error"
-        if self.criterion not in (None, suits):
-            raise PsephosError(
-                f"TreeLearner: parameter 'criterion' is {self.criterion!r}, which does not suit "
-                f"this target; take {suits!r} or None."
-            )
         return BoundTrees(problem, _table(problem), self, None)
 
 
@@ -135,17 +124,6 @@ class ForestLearner:
     def __post_init__(self) -> None:
         check_params(self, _FOREST)
 
-    def drawn(self, d: int) -> int:
-        """Return how many of d columns are drawn at a node."""
-        share = self.max_features
-        if share is None:
-            return d
-        if share == "sqrt":
-            return max(1, int(np.sqrt(d)))
-        if share == "log2":
-            return max(1, int(np.log2(max(d, 1))))
-        return min(int(share), d) if isinstance(share, Integral) else max(1, int(float(share) * d))
-
     def bind(self, problem: SearchProblem) -> "BoundTrees":
         """Return the forests on a problem, its columns sorted once."""
         return BoundTrees(problem, _table(problem), self, self)
@@ -173,7 +151,7 @@ class BoundTrees(BoundLearner):
 
     def _rule(self, d: int) -> SmallTreeGrowth:
         depth = _DEEP if self.learner.max_depth is None else min(self.learner.max_depth, _DEEP)
-        drawn = self.forest.drawn(d) if self.forest else d
+        drawn = drawn_columns(self.forest.max_features, d) if self.forest else d
         least = min(self.learner.min_samples_leaf, len(self.table.y) + 1)
         return SmallTreeGrowth(self.problem.n_classes, int(depth), int(least), drawn)
 
