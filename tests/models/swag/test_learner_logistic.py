@@ -160,7 +160,7 @@ def test_nearly_separable_is_not_separable():
 @pytest.mark.parametrize("name", ["C", "tol", "max_iter"])
 @pytest.mark.parametrize("value", [0, -1.0, np.inf, np.nan, True, "1"])
 def test_bad_hyperparameters(name, value):
-    with pytest.raises(PsephosError, match=f"'{name}' is .* must be a finite number above 0"):
+    with pytest.raises(PsephosError, match=f"'{name}' must be a finite number above 0"):
         LogisticLearner(**{name: value})
 
 
