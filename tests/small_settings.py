@@ -225,6 +225,13 @@ def _committees() -> dict[str, Any]:
             2, selector="lars", estimator=tree, prices={0: 0.5, 2: 3.0}, random_state=0
         ),
         "multi-view-two": MultiViewClassifier(two, estimator=tree, random_state=0),
+        "multi-view-stacked": MultiViewClassifier(
+            [two[0], ("rest", samba, [1, 2, 3])],
+            estimator=tree,
+            fusion="stacked",
+            cv=3,
+            random_state=0,
+        ),
         "stacking-logistic": StackingClassifier(
             [("tree", tree), ("samba", samba)],
             final_estimator="logistic",

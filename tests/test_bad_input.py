@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
 
 from psephos import (
     CARTClassifier,
@@ -123,6 +124,12 @@ CASES = {
     ),
     "a view of one class": (
         lambda: views(TREE).fit(np.c_[HALF, X[:, 2:]], LABELS), "view 'a': the .* rows that have it"
+    ),
+    "a view of one class in a fold": (
+        lambda: views(LogisticRegression(), fusion="stacked", cv=3).fit(
+            np.c_[np.where(np.arange(60)[:, None] == LABELS.argmin(), 0.0, HALF), X[:, 2:]], LABELS
+        ),
+        "view 'a'.*smaller cv",
     ),
 }  # fmt: skip
 

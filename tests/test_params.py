@@ -71,6 +71,7 @@ BAD = {
     "n_bags": COUNT,
     "bag_fraction": [0, 1.1, np.nan, "half", None, True],
     "views": [3, "ab", [], [("a", 0, 1, 2)]],
+    "fusion": ["middle", None, 1],
     "learner": ["logistik", 3, None, DecisionTreeClassifier],
     "p_max": [0, 1.5, "all", None],
     "m": [0, 2.5, "many", True],

@@ -35,7 +35,7 @@ NOT_REPEATED = {
 }
 
 
-FOLDED = ("swag", "stacking", "cascade", "ensemble", "bagging")
+FOLDED = ("swag", "stacking", "cascade", "multi-view-stacked", "ensemble", "bagging")
 
 
 #: Folds, rows, columns or first weights are drawn by the values of rows, and these are others where

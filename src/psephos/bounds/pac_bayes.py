@@ -31,6 +31,63 @@ from psephos.estimator.vote_estimator import VoteEstimator
 _ROWS = ("held-out", "weights", "out-of-bag", "training")
 
 
+def c_bound(model: VoteEstimator, X: TableLike, y: LabelsLike) -> Bound:
+    """Return the C-bound of a vote on given rows: what margins say of its error on these rows.
+
+    With M = y F(x), F the weighted mean of votes in [-1, 1], R the Gibbs risk and d the
+    disagreement of two voters drawn by weight::
+
+        P(M <= 0) <= 1 - E[M]^2 / E[M^2] = 1 - (1 - 2 R)^2 / (1 - 2 d)
+
+    It holds for any rows, with no chance of failing, and for these rows alone: how far it reaches
+    beyond them is what `pac_bayes_c_bound` says.
+
+    Parameters
+    ----------
+    model : fitted classifier of psephos, or Vote
+        Of two classes, constant weights, votes in [-1, 1].
+    X : table of shape (n, p)
+    y : array of shape (n,)
+
+    Raises
+    ------
+    PsephosError
+        If the model is not such a vote; the sentence says why.
+
+    References
+    ----------
+    Lacasse, Laviolette, Marchand, Germain & Usunier (2006), "PAC-Bayes bounds for the risk of the
+    majority vote and the variance of the Gibbs classifier"; Germain et al. (2015), JMLR 16.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import RandomForestClassifier
+    >>> from psephos.bounds import c_bound
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RandomForestClassifier(20, random_state=0).fit(X[::2], y[::2])
+    >>> found = c_bound(model, X[1::2], y[1::2])
+    >>> found.value >= 1 - model.score(X[1::2], y[1::2])
+    True
+    """
+    one = asked(model, X, y, "C-bound")
+    refuse_unless_binary(one)
+    weights = constant_weights(one)
+    risk, disagreement, margin = _moments(signed_votes(one), weights)
+    return one.proved(
+        name="C-bound",
+        value=c_bound_value(risk, disagreement),
+        of="the error of the vote on these rows",
+        source="Germain et al. (2015), JMLR 16",
+        parts={
+            "error on the rows": float((margin <= 0).mean()),
+            "Gibbs risk": risk,
+            "disagreement": disagreement,
+            "rows": float(len(one.y)),
+        },
+    )
+
+
 def pac_bayes_kl_bound(
     model: VoteEstimator,
     X: TableLike,

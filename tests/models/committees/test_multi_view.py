@@ -15,9 +15,9 @@ TREE = CARTClassifier(max_depth=3, n_folds=0, random_state=0)
 VIEWS = [("mean", NAMES[:10]), ("error", GaussianNB(), NAMES[10:20]), ("worst", NAMES[20:])]
 
 
-@pytest.fixture(scope="module", params=[None, [3, 1, 2]])
+@pytest.fixture(scope="module", params=["late", "stacked"])
 def model(request):
-    return MultiViewClassifier(VIEWS, estimator=TREE, weights=request.param).fit(FRAME, Y)
+    return MultiViewClassifier(VIEWS, estimator=TREE, fusion=request.param).fit(FRAME, Y)
 
 
 def test_the_mean_of_the_members(model):
@@ -85,6 +85,13 @@ def test_rows_without_a_view_do_not_teach_its_member():
     new = FRAME.drop(columns=NAMES[:10])
     wanted = alone.predict_proba(FRAME[NAMES[20:]].to_numpy())
     assert_allclose(model.predict_proba(new), wanted, atol=1e-12)
+
+
+def test_early_fusion_is_one_model():
+    views = [(view[0], view[-1]) for view in VIEWS]
+    early = MultiViewClassifier(views, estimator=TREE, fusion="early").fit(FRAME, Y)
+    assert early.view_names_ == ("all views",)
+    assert_allclose(early.predict_proba(FRAME), TREE.fit(FRAME, Y).predict_proba(FRAME))
 
 
 @pytest.mark.parametrize(

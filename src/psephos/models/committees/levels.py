@@ -18,7 +18,7 @@ import scipy.optimize
 import scipy.special
 
 from psephos._errors import PsephosError
-from psephos._types import Estimator, Floats, Indices
+from psephos._types import Estimator, Floats, Indices, NDArray
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, placed, voters_of
 from psephos.models.folding import make_splits
 from psephos.vote import ComposedVoters, Voters
@@ -47,16 +47,27 @@ def log_loss(chances: Floats, y: Indices, weight: Floats | None) -> float:
     return float(-np.average(np.log(own), weights=weight))
 
 
-def pool_weights(votes: Floats, y: Indices, weight: Floats | None, k: int) -> Floats:
+def pool_weights(
+    votes: Floats,
+    y: Indices,
+    weight: Floats | None,
+    k: int,
+    here: NDArray[np.bool_] | None = None,
+) -> Floats:
     """Return the weights on the simplex of least log-loss of the mean probability.
 
     ``p = sum_t w_t p_t`` is a mixture of the members, whose likelihood has one maximum: the steps
     are those of expectation-maximisation, w_t <- mean_i w_t p_t(y_i) / p(y_i).
+
+    Where some members are silent on some rows (`here`, (n, M)), the mean is over the others,
+    ``sum_t a_it w_t p_t / sum_t a_it w_t``, and the log-loss is made least by L-BFGS.
     """
     chances = chances_of(votes, k)
     own = np.take_along_axis(chances, y[:, None, None], axis=2)[:, :, 0]
     own = np.maximum(own, _LEAST)
     share = np.full(len(y), 1.0 / len(y)) if weight is None else weight / weight.sum()
+    if here is not None and not here.all():
+        return _pool_of_some(own, share, here.astype(np.float64))
     w, before = np.full(own.shape[1], 1.0 / own.shape[1]), -np.inf
     for _ in range(_STEPS):
         mixed = np.maximum(own @ w, _LEAST)
@@ -67,6 +78,21 @@ def pool_weights(votes: Floats, y: Indices, weight: Floats | None, k: int) -> Fl
         w = w * ((share / mixed) @ own)
     w = np.where(w < 1e-4, 0.0, w)  # on their way to 0
     return w / w.sum()
+
+
+def _pool_of_some(own: Floats, share: Floats, here: Floats) -> Floats:
+    """Return softmax weights of least log-loss of the mean over the members that are there."""
+
+    def loss(logit: Floats) -> tuple[float, Floats]:
+        w = _special.softmax(logit)
+        top, below = (here * own) @ w, here @ w
+        slope = (share / top) @ (here * own) - (share / below) @ here  # of the log-likelihood
+        value = float(share @ (np.log(top) - np.log(below)))
+        gradient = w * (slope - float(w @ slope))
+        return -value + _RIDGE * float((logit**2).sum()), -gradient + 2.0 * _RIDGE * logit
+
+    found = _optimize.minimize(loss, np.zeros(own.shape[1]), jac=True, method="L-BFGS-B")
+    return _special.softmax(np.asarray(found.x, dtype=np.float64))
 
 
 def logistic_weights(votes: Floats, y: Indices, weight: Floats | None, k: int) -> Floats:

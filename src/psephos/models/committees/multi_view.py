@@ -16,7 +16,7 @@ from psephos._types import ClassWeightLike, Floats, Indices, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Schema, Table
-from psephos.estimator.params import Accepts, Anything, Constraint, kept
+from psephos.estimator.params import Accepts, Anything, Constraint, Options, kept
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import (
     Data,
@@ -26,8 +26,9 @@ from psephos.models.committees.fitting import (
     one_voter,
     voters_of,
 )
-from psephos.models.committees.levels import side_by_side
+from psephos.models.committees.levels import fold_plan, pool_weights, side_by_side
 from psephos.models.committees.naming import (
+    CV,
     MEMBER,
     check_kind,
     is_member,
@@ -69,8 +70,15 @@ class MultiViewClassifier(VoteClassifier):
         of no view are not read. None is one view of all columns.
     estimator : estimator
         What is fitted on views that name none. None is a random forest of 300 trees.
+    fusion : {'late', 'early', 'stacked'}
+        late: the mean of the members' probabilities, by `weights`. stacked: weights of at least 0
+        of least log-loss on rows that members were not fitted on, as in `StackingClassifier`.
+        early: one model, `estimator`, on the columns of all views together; views then have no
+        estimator of their own.
     weights : array of shape (n_views,)
-        Of the mean of the members' probabilities: at least 0, and a view of weight 0 is not read.
+        Of late fusion, and refused with another; at least 0, and a view of weight 0 is not read.
+    cv : int, splitter or list of (training rows, test rows)
+        Folds of stacked fusion.
     categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories; the members of their views must know them.
     n_jobs : int
@@ -88,8 +96,8 @@ class MultiViewClassifier(VoteClassifier):
     Raises
     ------
     PsephosError
-        In fit: if a view names no column of the table, or no row has it; of members as
-        `VotingClassifier`.
+        In fit: if a view names no column of the table, or no row has it, or weights or estimators
+        are given that the fusion does not use; of members as `VotingClassifier`.
 
     Notes
     -----
@@ -133,14 +141,18 @@ class MultiViewClassifier(VoteClassifier):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "views": VIEWS,
         "estimator": MEMBER,
+        "fusion": Options(("late", "early", "stacked")),
         "weights": Anything(),
+        "cv": CV,
     }
     absent: ClassVar[str] = "vote"
 
     views: Any = None
     _: KW_ONLY
     estimator: Any = None
+    fusion: str = "late"
     weights: Any = None
+    cv: Any = 5
     class_weight: ClassWeightLike = None
     categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
@@ -150,7 +162,10 @@ class MultiViewClassifier(VoteClassifier):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context
     ) -> FittedVote:
+        self._check_fusion()
         views = columns_of_views(self.views, table.schema)
+        if self.fusion == "early":
+            views = [("all views", np.unique(np.concatenate([own for _, own in views])))]
         data = Data.of(table, labels, weight, context, self.n_jobs)
         default = RandomForestClassifier(300) if self.estimator is None else self.estimator
         own = {view[0]: view[1] for view in self.views or () if len(view) == 3}
@@ -158,9 +173,24 @@ class MultiViewClassifier(VoteClassifier):
         vote, names = fit_views(self, views, members, data)
         return vote, {"view_names_": names}
 
+    def _check_fusion(self) -> None:
+        """Raise PsephosError if parameters are given that the fusion would ignore."""
+        if self.weights is not None and self.fusion != "late":
+            raise PsephosError(
+                f"MultiViewClassifier: weights are of fusion='late', and fusion={self.fusion!r} "
+                "does not use them: leave them out."
+            )
+        own = [view[0] for view in self.views or () if len(view) == 3]
+        if own and self.fusion == "early":
+            raise PsephosError(
+                f"MultiViewClassifier: view {own[0]!r} has an estimator of its own, and "
+                "fusion='early' fits one model on all views: give it as estimator=..., and views "
+                "as (name, columns)."
+            )
+
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
         views, weights = views_on(kept(self.views), self.schema_, columns), kept(self.weights)
-        if weights is None or views is None:
+        if weights is None or self.fusion != "late" or views is None:
             return {"views": views}
         left = {view[0] for view in views}
         given = zip(self.views, weights, strict=True)
@@ -234,7 +264,8 @@ def fit_views(
     model: Any, views: _Views, members: list[Any], data: Data
 ) -> tuple[Vote, tuple[str, ...]]:
     """Return the vote of a member for each view with weight, and the names of these views."""
-    alpha = weights_of(model.weights, [name for name, _ in views], "views")
+    given = model.weights if model.fusion == "late" else None
+    alpha = weights_of(given, [name for name, _ in views], "views")
     views = [view for view, weight in zip(views, alpha, strict=True) if weight > 0]
     members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
     for (name, _), one in zip(views, members, strict=True):
@@ -251,13 +282,11 @@ def fit_views(
                 f"view {name!r}: no row has it, so that nothing can be fitted. A member that takes "
                 "missing values needs one value a row, another needs all."
             )
-    _check_classes(views, here, data.y)
-    tasks = [
-        MemberTask(one, (1, t), np.flatnonzero(here[:, t]), own)
-        for t, (one, (_, own)) in enumerate(zip(members, views, strict=True))
-    ]
-    voters = _voters(fit_all(data, tasks), views, partly, data)
-    return _vote(voters, alpha[alpha > 0], partly, data), tuple(name for name, _ in views)
+    fitted = fit_all(data, _tasks(members, views, here, np.ones(len(data.y), dtype=bool), data.y))
+    voters = _voters(fitted, views, partly, data)
+    stacked = model.fusion == "stacked"
+    alpha = _stacked(model.cv, members, views, partly, here, data) if stacked else alpha[alpha > 0]
+    return _vote(voters, alpha, partly, data), tuple(name for name, _ in views)
 
 
 def _here(views: _Views, partly: NDArray[np.bool_], X: Floats) -> NDArray[np.bool_]:
@@ -268,13 +297,29 @@ def _here(views: _Views, partly: NDArray[np.bool_], X: Floats) -> NDArray[np.boo
     )
 
 
+def _tasks(
+    members: list[Any],
+    views: _Views,
+    here: NDArray[np.bool_],
+    rows: NDArray[np.bool_],
+    y: Indices,
+) -> list[MemberTask]:
+    """Return what is to be fitted on `rows`: each member on those that have its view."""
+    _check_classes(views, here & rows[:, None], y)
+    return [
+        MemberTask(one, (1, t), np.flatnonzero(here[:, t] & rows), own)
+        for t, (one, (_, own)) in enumerate(zip(members, views, strict=True))
+    ]
+
+
 def _check_classes(views: _Views, here: NDArray[np.bool_], y: Indices) -> None:
     """Raise PsephosError if all rows that have a view are of one class."""
     for (name, _), rows in zip(views, here.T, strict=True):
         if len(np.unique(y[rows])) < 2:
             raise PsephosError(
                 f"view {name!r}: the {int(rows.sum())} rows that have it, and that its member "
-                "would be fitted on, are of fewer than two classes: leave the view out."
+                "would be fitted on, are of fewer than two classes: leave the view out (or, in "
+                "stacked fusion, set a smaller cv)."
             )
 
 
@@ -288,6 +333,27 @@ def _voters(fitted: list[Any], views: _Views, partly: NDArray[np.bool_], data: D
             alone = one_voter(mean_vote(alone, data.target), "probability", name, abstains=True)
         parts.append(alone)
     return side_by_side(parts)
+
+
+def _stacked(
+    cv: Any,
+    members: list[Any],
+    views: _Views,
+    partly: NDArray[np.bool_],
+    here: NDArray[np.bool_],
+    data: Data,
+) -> Floats:
+    """Return the weights of least log-loss on rows out of fold, where views are there."""
+    fold = fold_plan(data, cv)
+    votes = np.zeros((len(data.y), len(views), data.target.n_outputs))
+    for f in range(int(fold.max()) + 1):
+        test = np.flatnonzero(fold == f)
+        fitted = fit_all(data, _tasks(members, views, here, fold != f, data.y))
+        votes[test] = _voters(fitted, views, partly, data).votes(data.X[test])
+    some = here.any(axis=1)
+    weight = None if data.weight is None else data.weight[some]
+    alpha = pool_weights(votes[some], data.y[some], weight, data.n_classes, here[some])
+    return np.maximum(alpha, 1e-6)  # a view without weight still answers where it is alone
 
 
 def _vote(voters: Any, alpha: Floats, partly: NDArray[np.bool_], data: Data) -> Vote:
