@@ -59,10 +59,10 @@ FOLDERS = {
     "cautions": 1027,
     "cli": 2116,
     "datasets": 130,
-    "explain": 2564,
-    "figures": 657,
+    "explain": 2482,
+    "figures": 632,
     "kernels": 6919,
-    "models": 13747,
+    "models": 13627,
     "optimise": 92,
     "protocol": 6882,
     "report": 5049,
@@ -71,9 +71,9 @@ FOLDERS = {
     "testing": 479,
     "trees": 4041,
     "validation": 1401,
-    "vote": 8785,
+    "vote": 8768,
 }
-ALL_CODE = 65_122
+ALL_CODE = 64_878
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560
