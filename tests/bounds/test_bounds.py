@@ -310,8 +310,8 @@ def test_a_class_that_is_not_known_has_no_occam_bound(boosted):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"delta": 0.0}, "delta=0.0"),
-        ({"rows": "test"}, "rows='test'"),
+        ({"delta": 0.0}, "delta must be a number above 0 and below 1; got 0.0"),
+        ({"rows": "test"}, "rows must be one of .*; got 'test'"),
         ({"prior": "flat"}, "prior='flat'"),
         ({"prior": np.ones(3)}, "probabilities"),
     ],

@@ -164,12 +164,16 @@ CASES = {
     ],
     "FD034": [((frame(), np.where(np.arange(N) % 7, Y, "Ill")), (frame(), Y))],
     "FD035": [((frame(**{"2-Sep": NOISE["a"]}), Y), (frame(**{"2-Step": NOISE["a"]}), Y))],
+    "FD036": [
+        ((frame(), Y, [f"{'Pp'[k < 9]}{k % 9:02}" for k in range(N)]),
+         (frame(), Y, [f"P{k % 9:02}" for k in range(N)])),
+    ],
 }  # fmt: skip
 EACH = [(code, k) for code, cases in CASES.items() for k in range(len(cases))]
 
 
-def codes(X, y=None, **more):
-    return [one.code for one in check_table(X, y, **more)]
+def codes(X, y=None, groups=None, **more):
+    return [one.code for one in check_table(X, y, groups=groups, **more)]
 
 
 @pytest.mark.parametrize(("code", "k"), EACH)
@@ -185,7 +189,7 @@ def test_what_is_about_classes_is_listed_and_not_tested_of_numbers():
     own = {code for code, rule in CAUTIONS.items() if rule.classes}
     assert set(re.findall(r"FD\d{3}", listed)) == own
     for code, cases in CASES.items():
-        for X, y in (dirty for dirty, _ in cases):
+        for X, y, *_ in (dirty for dirty, _ in cases):
             found = codes(X, np.sqrt(2.0 + np.unique(y, return_inverse=True)[1]))
             assert not own.intersection(found), code
 

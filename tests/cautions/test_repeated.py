@@ -63,13 +63,15 @@ def written(path, X, y, **more):
 
 @pytest.mark.parametrize(("code", "k", "kind"), PLANTED)
 def test_of_every_caution(code, k, kind, tmp_path):
-    X, y = CASES[code][k][0]
+    X, y, *groups = CASES[code][k][0]
+    X = X.assign(who=groups[0]) if groups else X
     y = y if KINDS[kind] is None else np.resize(MEASURED, len(y))
     path = written(tmp_path / "t.csv", X, y)
     target = getattr(y, "name", None) or "y"
     command = "compare" if code in ("FD020", "FD025") else "fit"
     given = ["--models", "majority" if kind == "classes" else "mean", "--no-report", "--n-jobs", 1]
     given = given if command == "compare" else ["--model", "cart"]
+    given += ["--group", "who"] if groups else []
     done = walk(command, path, "--target", target, *given, "--out", tmp_path / "out")
     assert not done.exit_code or "Repeat with" not in done.output
 

@@ -60,6 +60,10 @@ def indexed(form, y):
     return frame().set_index(pd.Index(words)), y
 
 
+def grouped(form, other):
+    return [(form, other)[i % 3 == 1].format(i // 3) for i in range(N)]
+
+
 # Of each code: forms on which it fires, and forms on which it does not.
 VARIANTS = {
     "FD001": (
@@ -213,6 +217,12 @@ VARIANTS = {
          of(LAB, "2-Sep-24")],
         [of(LAB, "MARCH1"), columns_called("{}-Mar"), of(LAB, "2024-09-20"), of(LAB, "2024-10-02")],
     ),
+    "FD036": (
+        [(*of(LAB), grouped(form, other)) for form, other in (
+            ("P{0}", "P-{0}"), ("{0}", "{0}.0"), ("{0}", "00{0}"), ("site 1 {0}", "Site 1  {0}"))],
+        [(*of(LAB), grouped(form, other)) for form, other in (
+            ("P{0}", "P{0}"), ("1.5{0}", "1.05{0}"), ("1-{0}", "1{0}"), ("A{0}", "A{0}-"))],
+    ),
 }  # fmt: skip
 
 Q = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
@@ -238,7 +248,8 @@ NEW_CASES = {
 
 def fires(code, case):
     if code not in NEW_CASES:
-        return code in [one.code for one in check_table(*case)]
+        X, y, groups = [*case, None][:3]
+        return code in [one.code for one in check_table(X, y, groups=groups)]
     (measured, change), rng = case, np.random.default_rng(3)
     known = np.quantile(measured(rng, 300), Q)[None]
     given = Given(change(measured(rng, 40))[:, None], ("a",), quantiles=known)

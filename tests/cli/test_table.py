@@ -113,7 +113,7 @@ def test_the_next_command_is_not_refused(patients, call):
     ]  # fmt: skip
     lines = [line for line in found.stdout.splitlines() if line.startswith("caution")]
     assert [line.endswith("Refused by fit and compare.") for line in lines] == [
-        line.split()[1] in ("FD002", "FD004") for line in lines
+        line.split()[1] in ("FD002", "FD003", "FD004") for line in lines
     ]
     again = call("table", *words[1:])
     assert again.exit_code == 0, again.output

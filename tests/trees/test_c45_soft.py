@@ -22,7 +22,7 @@ cases = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(cases)
 tables = cases.tables
 
-KINDS = {"j48": {}, "c45": {"release": "c45"}, "groups": {"release": "c45", "grouped": True}}
+KINDS = {"j48": {}, "c45": {"release": "c45"}}
 
 
 # ---------------------------------------------------------------------- the twin

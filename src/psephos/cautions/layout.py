@@ -1,7 +1,8 @@
 """Cautions on layout: the first line, the last row, which way a table lies, its classes."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -126,6 +127,15 @@ def _summing(given: Given, n: int) -> str:
 def classes_alike(given: Given) -> Found:
     """Find classes that differ only in case, blanks or the form of a number."""
     counts = dict(zip(given.classes, given.counts.tolist(), strict=True))
-    same = [] if given.insisted else alike(counts)
+    return _spellings([] if given.insisted else alike(counts), counts)
+
+
+def groups_alike(given: Given) -> Found:
+    """Find groups that differ only in case, blanks, zeros before digits or the form of a number."""
+    counts = Counter([] if given.groups is None else map(str, given.groups.tolist()))
+    return _spellings(alike(counts, padded=True), counts)
+
+
+def _spellings(same: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Found:
     each = [" and ".join(f"{shown(w, CELL)} ({counts[w]} rows)" for w in one) for one in same]
     return Found(facts={"which": some(each)} if each else {})

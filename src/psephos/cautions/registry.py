@@ -99,6 +99,10 @@ CAUTIONS: dict[str, Rule] = {
     "FD035": Rule("gene-days", "layout", _NONE, layout.gene_days,
         "{columns} look{s} like gene symbols that a spreadsheet turned into days (MARCH1 into "
         "1-Mar, SEPT2 into 2-Sep). Restore the names from the source of the table."),
+    "FD036": Rule("groups-alike", "layout", _BOTH, layout.groups_alike,
+        "Groups differ only in case, blanks, hyphens, zeros before digits or the form of a number: "
+        "{which}. Rows of one subject are then in both the training and the test part: write them "
+        "alike; if they are different, insist on them."),
     "FD040": Rule("beyond-range", "prediction", _NONE, prediction.beyond_range,
         "All values of {which} are beyond the range of the fit, on one side: answers there are "
         "guesses. See that it is the same measurement."),

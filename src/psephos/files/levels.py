@@ -24,6 +24,7 @@ _BLANK = re.compile(r"(?<!\d) | (?!\d)")
 # or an exponent without a sign behind whole figures, 0E1: programs write 1e+05 and 1.0E5
 _LED = re.compile(r"[+-]?(?:0\d|\d+[eE]\d+\s*\Z)", re.ASCII)
 _ZEROS = re.compile(r"[+-]?0\d", re.ASCII)
+_PADDED = re.compile(r"(?<![\d.])0+(?=\d)", re.ASCII)
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 
 
@@ -50,12 +51,13 @@ def is_led(value: Any) -> bool:
     return isinstance(value, str) and _LED.match(value) is not None
 
 
-def alike(labels: Iterable[Any]) -> list[list[Any]]:
+def alike(labels: Iterable[Any], *, padded: bool = False) -> list[list[Any]]:
     """Return labels that differ only in case, in blanks or in how they write a number, together.
 
     Blanks do not count, nor do characters without width, accents and dashes of another encoding,
     nor - and _ between letters and digits. Between two digits all count: 1 2, 1-2 and 12 are three.
-    007 is not 7: zeros before a number are those of a key.
+    007 is not 7: zeros before a number are those of a key, unless some may be `padded`;
+    then 1.1 and 1.10 are two keys.
     """
     found: dict[Hashable, list[Any]] = {}
     for label in labels:
@@ -63,7 +65,9 @@ def alike(labels: Iterable[Any]) -> list[list[Any]]:
         word = "".join(c for c in word if unicodedata.category(c) != "Cf")
         word = _BLANK.sub("", _HYPHEN.sub("", " ".join(word.split())))
         word = plain_number(word.casefold())[1]
+        word = _PADDED.sub("", word) if padded else word
         number = None if _ZEROS.match(word) else value_of(word)
+        number = None if padded and number is not None and number % 1 else number
         found.setdefault(word if number is None else number, []).append(label)
     return [same for same in found.values() if len(same) > 1]
 

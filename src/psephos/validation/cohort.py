@@ -16,7 +16,7 @@ from psephos.estimator.input import as_given
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.levels import alike
 from psephos.files.near import shown
-from psephos.protocol.tables.joining import LabelMatches, key_of_label, renaming
+from psephos.protocol.tables.joining import LabelMatches, but_blank, key_of_label, renaming
 from psephos.protocol.tables.roles import Classes
 from psephos.validation.numbers import numbers_of
 from psephos.vote.names import listed, plural
@@ -68,12 +68,9 @@ class Cohort:
         if not kept.any():
             raise PsephosError("--classes leaves out every case: name a class that stays.")
         note = f"{plural(n, 'case')} of classes that are left out (--classes)."
-        among = kept.tolist()
-        parts: dict[str, Any] = {"ids": list(compress(self.ids, among)),
-                                 "notes": [*self.notes, note]}  # fmt: skip
-        parts["by"] = {name: list(compress(own, among)) for name, own in self.by.items()}
-        parts["groups"] = None if self.groups is None else self.groups[kept]
-        return replace(self, X=self.X[kept], codes=self.codes[kept], **parts)
+        parts = {name: getattr(self, name) for name in ("X", "ids", "groups", "by")}
+        notes = [*self.notes, note]
+        return replace(self, codes=self.codes[kept], **_of_cases(parts, kept) | {"notes": notes})
 
     def subgroupings(self, groups: list[str], answered: list[str]) -> dict[str, list[str]]:
         """Return those of `by`, groups if they are few, and answered if a case is not: yes or no.
@@ -162,6 +159,12 @@ def known_cohort(
     read: Callable[[str], float | None] | None = None, **parts: Any,
 ) -> Cohort:  # fmt: skip
     """Return the cohort of cases whose labels, or numbers (`read` from words), are these."""
+    known = np.array([not is_missing(label) and label != "" for label in labels])
+    if len(given := but_blank(classes or ())) < len(classes or ()) and known.any():
+        n = int((~known).sum())
+        notes = [f"{plural(n, 'case')} without a label: left out (--classes =)."] * bool(n)
+        parts = _of_cases(parts, known) | {"notes": [*parts.get("notes", ()), *notes]}
+        labels, classes = list(compress(labels, known.tolist())), given
     ids = parts["ids"]
     if model.vote_.target.n_classes:
         codes, renamed = labels_of(labels, model, classes, ids)
@@ -175,6 +178,14 @@ def known_cohort(
     cohort = Cohort(codes=codes, renamed=renamed, lacking=(), **parts)
     cohort = cohort.of_known_classes() if model.vote_.target.n_classes else cohort
     return replace(cohort, lacking=empty_columns(cohort.X, model))
+
+
+def _of_cases(parts: Mapping[str, Any], kept: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return parts of a cohort, by name, of the cases that are kept."""
+    by = {name: list(compress(own, kept)) for name, own in (parts.get("by") or {}).items()}
+    groups = parts.get("groups")
+    cases = {"X": parts["X"][kept], "ids": list(compress(parts["ids"], kept)), "by": by}
+    return {**parts, **cases, "groups": None if groups is None else groups[kept]}
 
 
 def empty_columns(X: Floats, model: VoteEstimator) -> tuple[int, ...]:
@@ -236,7 +247,7 @@ def labels_of(
         where = f"{gone[0]}, counted from 0" if names is None else repr(str(names[gone[0]]))
         raise PsephosError(
             f"{len(gone)} of {len(labels)} cases have no label (the first is case {where}): leave "
-            "them out, for nothing can be said of their answers."
+            "them out (--classes =), for nothing can be said of their answers."
         )
     keys = list(dict.fromkeys(map(key_of_label, labels)))
     each: list[Any] = [label for _, label in keys]

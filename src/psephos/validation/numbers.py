@@ -139,7 +139,7 @@ def numbers_of(
         if not (isinstance(value, int | float | np.number) and np.isfinite(value)):
             what = "no number" if given in ("", None) or given != given else f"{given!r}"
             raise PsephosError(
-                f"case {name!r} has {what} in the target, which a model of numbers needs: leave "
-                "the case out, or correct it."
+                f"case {name!r} has {what} in the target, which a model of numbers needs: correct "
+                "it, or leave out the cases without one (--classes =)."
             )
     return np.array(found, dtype=np.float64)

@@ -5,7 +5,7 @@ from numpy.testing import assert_array_equal
 
 from psephos.kernels.binned_trees import newton_blocks as kernel
 from psephos.kernels.binned_trees.newton_hist import CUT, FEATURE, FIRST, MISSING_LEFT
-from psephos.kernels.sorted_trees.newton_exact import sizes_of
+from psephos.trees.newton import sizes_of
 
 
 def block(rng, m=40, p=3, nodes=7):
@@ -58,7 +58,7 @@ def test_sums_go_on_from_block_to_block(random_seed):
     node = rng.integers(0, 3, 90).astype(np.int32)
     total, leaves = np.zeros(2), np.zeros((3, 3))
     for a, b in ((0, 7), (7, 50), (50, 90)):
-        sizes_of(gh[a:b], np.ones(b - a, np.bool_), total)
+        total = sizes_of(gh[a:b], total)
         kernel.add_leaves(gh[a:b], node[a:b], leaves)
     assert_array_equal(total, np.cumsum(np.abs(gh).astype(np.float64), axis=0)[-1])
     for at in range(3):

@@ -266,6 +266,6 @@ def test_what_a_prior_may_be():
     with pytest.raises(PsephosError) as caught:
         LocalBoostingClassifier(prior={0: 1, 1: -1}).fit(np.eye(4), [0, 0, 1, 1])
     assert str(caught.value).endswith(
-        "None, 'balanced', or a dict from labels to weights of at least 0 or a function of X and "
-        "y that returns one a row."
+        "must be None, 'balanced', or a dict from labels to weights of at least 0 or a function of "
+        "X and y that returns one a row; got {0: 1, 1: -1}."
     )

@@ -103,7 +103,7 @@ def test_towards_the_model_itself(model):
     ]  # fmt: skip
     assert off[0] > off[1] > off[2]
     assert off[2] < 1e-6 * np.square(score).mean()
-    with pytest.raises(PsephosError, match="target must be 'labels' or 'model'; got 'both'"):
+    with pytest.raises(PsephosError, match="target must be one of 'labels', 'model'; got 'both'"):
         shrink(model, 2, X, Y, target="both")
 
 

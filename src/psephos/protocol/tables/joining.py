@@ -180,7 +180,7 @@ def refuse_joining(target: str, holds: str) -> PsephosError:
     )
 
 
-def _but_blank(given: Classes) -> Classes:
+def but_blank(given: Classes) -> Classes:
     """Return classes without the one that leaves out the rows without a label: ``=``, or ''."""
     if isinstance(given, Mapping):
         return {old: new for old, new in given.items() if old not in ("", None)}
@@ -196,7 +196,7 @@ def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
     if len(roles.target) > 1:
         raise refuse_joining(together(roles.target), "labels of which a case may have several")
     columns = [labels_in(one, sheet, roles.unlabeled) for one in named]
-    given = _but_blank(roles.classes)
+    given = but_blank(roles.classes)
     if len(given) < len(roles.classes):
         at = [i for i, label in enumerate(columns[0]) if not is_missing(label)]
         left = f"{len(columns[0]) - len(at)} row(s) have no class in {target}"

@@ -100,6 +100,8 @@ def contents_words(
         shown = f"numbers from {low} to {high}, median {middle}"
     cases = plural(n_rows, "case") + (f", {len(counts)} labels" if labels else "")
     divided = "" if groups is None else f" in {plural(groups[0], 'group')} ({groups[1]})"
+    if groups is not None and groups[0] == n_rows:
+        divided = f", each a group of its own ({groups[1]})"
     each = zip(kinds, ("numeric", "categorical"), strict=True)
     words = [f"{n} {word}" for n, word in each if n]
     cases += divided + (f": {shown}" if shown else "")
