@@ -35,7 +35,7 @@ from psephos.protocol.running.columns import importances
 from psephos.protocol.running.curve import curve_points, curve_tasks, ranked_columns
 from psephos.protocol.running.progress import Forecast, plan_words
 from psephos.protocol.running.runner import _tasks
-from psephos.protocol.running.tasks import shape_of
+from psephos.protocol.running.tasks import cheapest, fitted_part, inner_parts, shape_of
 from psephos.report import build_report, summarise
 
 RNG = np.random.default_rng(3)
@@ -317,3 +317,30 @@ def test_the_plan_counts_the_fits_of_the_curve(given):
     assert words[0].endswith("up to 25 of them for the curve")
     alone = plan_words(fits, Forecast(fits, shape_of(table), 1))
     assert "curve" not in alone[0]
+
+
+def test_of_a_cost_each_point_has_a_threshold_of_its_own(tmp_path):
+    table = table_from_arrays(X, Y, positive="ill")
+    compare(table, models=["sklearn-l1-logistic"], protocol="demo", n_jobs=1, curve=True,
+            cost={"missed": 5}, out=tmp_path / "study")  # fmt: skip
+    rows = pd.read_csv(tmp_path / "study" / "curve.csv", dtype={"k": str})
+    narrow = rows[rows["k"] != "all"]
+    assert (narrow.groupby(["repeat", "fold"])["threshold"].nunique() > 1).any()
+    row = narrow[narrow["k"] == "1"].iloc[0]
+    model = known_models()["sklearn-l1-logistic"]
+    plan = replace(PROTOCOLS["demo"], metric="cost@5")
+    tasks = _tasks(table, plan, [model], outer_splits(table, plan, 0), 0)
+    task = next(t for t in tasks if t.split == (row["repeat"], row["fold"]))
+    part, params = (
+        table.part(np.array(positions_of(str(row["columns"])))),
+        json.loads(row["params"]),
+    )
+    p, yes = [], []
+    for train, test in inner_parts(task, part, part.codes):
+        fitted = fitted_part(replace(task, train=train), params, shape_of(part), part)
+        p.append(fitted.predict_proba(part.X[test])[:, 0])
+        yes.append(part.codes[test] == 0)
+    assert row["threshold"] == cheapest(np.concatenate(p), np.concatenate(yes), 5.0)
+    keys = {t.key for t in curve_tasks(table, tasks)}
+    plain = [replace(t, protocol=PROTOCOLS["demo"]) for t in tasks]
+    assert not keys & {t.key for t in curve_tasks(table, plain)}  # other points, other keys

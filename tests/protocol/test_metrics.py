@@ -23,7 +23,7 @@ from psephos.protocol import (
 from psephos.protocol.evaluation.number_scores import NumberAnswers
 from psephos.protocol.evaluation.scores import TABLES, ClassAnswers, display_name, metric_named
 from psephos.protocol.evaluation.statistics import permuted
-from psephos.protocol.running.tasks import _Tried, _winner, cheapest
+from psephos.protocol.running.tasks import Tried, _winner, cheapest
 from psephos.report.page.summarise import summarise
 from psephos.report.study.options import PageOptions
 from psephos.report.words import threshold_words
@@ -248,8 +248,8 @@ def test_partly_recorded_labels_have_their_own(table):
 
 
 def test_one_standard_error_prefers_fewer_columns():
-    best = _Tried({"a": 1}, 0.9, 0.9, 0.05, 20.0)
-    near, far = _Tried({"a": 2}, 0.86, 0.86, 0.01, 5.0), _Tried({"a": 3}, 0.8, 0.8, 0.01, 1.0)
+    best = Tried({"a": 1}, 0.9, 0.9, 0.05, 20.0)
+    near, far = Tried({"a": 2}, 0.86, 0.86, 0.01, 5.0), Tried({"a": 3}, 0.8, 0.8, 0.01, 1.0)
     assert _winner([best, near, far], "best") is best
     assert _winner([best, near, far], "one-se") is near
 

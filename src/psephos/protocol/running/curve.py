@@ -18,7 +18,12 @@ from psephos._types import ColumnLists, Floats, Indices, Json, JsonObject
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Params, Shape
 from psephos.explain.drawing import Display, plain
-from psephos.protocol.evaluation.scores import answers_of, display_name, ranked_by
+from psephos.protocol.evaluation.scores import (
+    answers_of,
+    display_name,
+    missed_cost,
+    ranked_by,
+)
 from psephos.protocol.evaluation.splits import inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
 from psephos.protocol.evaluation.statistics import (
@@ -34,7 +39,9 @@ from psephos.protocol.running.tasks import (
     columns_read,
     error_sentence,
     fitted_part,
+    inner_parts,
     shape_of,
+    tried_out,
 )
 from psephos.protocol.study.comparison import Comparison, refuse_others
 from psephos.protocol.study.folder import key_of
@@ -61,7 +68,7 @@ class CurveTask(FitTask):
     fit : str
         The key of that fit.
     tuned : dict
-        Its entry in the journal: the parameters (and threshold) that it was tuned to.
+        Its entry in the journal: the parameters that it was tuned to.
     """
 
     fit: str = ""
@@ -70,7 +77,8 @@ class CurveTask(FitTask):
     def n_fits(self, shape: Shape) -> int:
         """Return how many fits it can be: the tuned one again, to permute columns, and points."""
         permuting = self.protocol.inner_folds if self.contender.origin != "psephos" else 0
-        return 1 + permuting + sum(k <= shape.n_columns for k in SIZES)
+        cost = self.protocol.inner_folds if missed_cost(self.protocol.metric) else 0
+        return 1 + permuting + (1 + cost) * sum(k <= shape.n_columns for k in SIZES)
 
     def outcome(self, table: DataTable, keep: bool) -> tuple[Row, None]:
         """Return the points, and no model."""
@@ -88,9 +96,14 @@ def _point(task: CurveTask, params: Params, table: DataTable, first: Indices) ->
     columns, clock = np.sort(first), time.perf_counter()
     narrow, k = table.part(columns), len(columns)
     point: Row = {"k": k, "columns": ranges_of(columns), "columns_used": k}
+    shape, threshold = shape_of(narrow), None
     try:
-        model = fitted_part(task, params, shape_of(narrow), narrow)
-        measured = answered(model, narrow, task, task.tuned.get("threshold"))["measures"]
+        if missed_cost(task.protocol.metric):
+            parts = inner_parts(task, narrow, narrow.codes)
+            threshold = tried_out(task, params, {}, shape, narrow, parts).threshold
+            point["threshold"] = threshold
+        model = fitted_part(task, params, shape, narrow)
+        measured = answered(model, narrow, task, threshold)["measures"]
         point |= {"measures": measured, "status": "ok", "error": ""}
     except (Exception, SystemExit) as error:  # whatever a model raises, the other points go on
         point |= {"measures": {}, "status": "failed", "error": error_sentence(error)}
@@ -111,8 +124,10 @@ def curve_tasks(table: DataTable, tasks: Sequence[FitTask]) -> list[FitTask]:
             f"a curve of accuracy against columns is not offered of {what}: leave curve (--curve) "
             "out; results.csv has the columns that each model reads."
         )
+    cost = any(missed_cost(task.protocol.metric) for task in tasks)
+    of: JsonObject = {"curve": SIZES} | ({"threshold": "of each point"} if cost else {})
     return [
-        CurveTask(key_of({"curve": SIZES, "fit": t.key}), t.contender, t.protocol, t.split, t.train,
+        CurveTask(key_of({**of, "fit": t.key}), t.contender, t.protocol, t.split, t.train,
                   t.test, t.seeds, fit=t.key)
         for t in tasks if t.split is not None
     ]  # fmt: skip

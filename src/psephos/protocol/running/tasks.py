@@ -385,21 +385,15 @@ def _tuned(
     """Return the winning parameters, their score, how many draws failed, and the threshold."""
     if not draws.searched and not missed_cost(task.protocol.metric):
         return {}, None, 0, None
-    inside = codes[task.train]
-    groups = None if table.groups is None else table.groups[task.train]
-    if table.partial is not None:  # the truth is for the test part alone
-        inside = table.partial.codes[task.train] + 1
-    folds = inner_splits(inside, groups, task.protocol.inner_folds, task.seeds[0])
-    parts = [(task.train[train], task.train[test]) for train, test in folds]
-    tried: list[_Tried] = []
+    parts = inner_parts(task, table, codes)
+    tried: list[Tried] = []
     failures: list[BaseException] = []
-    seen: list[Params] = []
-    sure: list[Params] = []
+    seen, sure = list[Params](), list[Params]()
     quick = {} if task.protocol.metric else dict(task.contender.in_search)
 
-    def attempt(params: Params, more: Params) -> list[_Tried]:
+    def attempt(params: Params, more: Params) -> list[Tried]:
         try:
-            return [_tried(task, params, more, shape, table, parts)]
+            return [tried_out(task, params, more, shape, table, parts)]
         except (Exception, SystemExit) as error:  # a draw that cannot be fitted has lost
             failures.append(error)
             draws.stopped += isinstance(error, StoppedError)
@@ -425,7 +419,7 @@ def _tuned(
     return best.params, best.score, len(failures), best.threshold
 
 
-class _Tried(NamedTuple):
+class Tried(NamedTuple):
     """A draw, over the inner folds."""
 
     params: Params
@@ -436,16 +430,25 @@ class _Tried(NamedTuple):
     threshold: float | None = None  # of the least cost on all inner folds
 
 
-def _winner(tried: Sequence[_Tried], select: str) -> _Tried:
+def inner_parts(task: FitTask, table: DataTable, codes: Indices) -> list[Split]:
+    """Return the rows of the inner folds of the training part of a fit."""
+    groups = None if table.groups is None else table.groups[task.train]
+    inside = codes if table.partial is None else table.partial.codes + 1  # not the truth
+    folds = inner_splits(inside[task.train], groups, task.protocol.inner_folds, task.seeds[0])
+    return [(task.train[train], task.train[test]) for train, test in folds]
+
+
+def _winner(tried: Sequence[Tried], select: str) -> Tried:
     best = max(tried, key=lambda one: one.merit)  # the first of equals
     near = [one for one in tried if one.merit >= best.merit - best.error - 1e-12]
     return best if select == "best" else min(near, key=lambda one: (one.columns, -one.merit))
 
 
-def _tried(
+def tried_out(
     task: FitTask, params: Params, quick: Params, shape: Shape, table: DataTable,
     parts: Sequence[Split],
-) -> _Tried:  # fmt: skip
+) -> Tried:  # fmt: skip
+    """Return what parameters reach in inner folds, and of a cost the threshold that costs least."""
     chosen = chosen_measure(table, task.protocol)
     fitted = quick | params
     each = [step(_inner_score, task, fitted, shape, table, part, chosen) for part in parts]
@@ -461,11 +464,11 @@ def _tried(
         measured = [chosen.measured(a._replace(threshold=threshold), y) for a, y in pairs]
         known = [value for value in measured if value is not None]
     if not known and chosen is not None:
-        return _Tried(params, None, -np.inf, 0.0, columns)
+        return Tried(params, None, -np.inf, 0.0, columns)
     score = float(np.mean(known)) if known else 0.0
     error = float(np.std(known, ddof=1)) / len(known) ** 0.5 if len(known) > 1 else 0.0
     merit = score * (chosen.sign if chosen else 1)
-    return _Tried(params, score, merit, error, columns, threshold)
+    return Tried(params, score, merit, error, columns, threshold)
 
 
 class Draws:
