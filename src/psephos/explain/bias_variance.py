@@ -193,7 +193,7 @@ class AnswerSums:
 
 
 def _fitted(table: DrawnTable, estimator: VoteEstimator, b: int) -> tuple[Indices, Floats, float]:
-    """Return (rows not drawn, what is said of them, mean loss on the draw's own rows)."""
+    """Return (rows not drawn, their predictions, mean loss on the draw's own rows)."""
     rows = table.rows(b)
     model: Any = clone(estimator)
     names = sorted(n for n in model.get_params() if n.split("__")[-1] == "random_state")

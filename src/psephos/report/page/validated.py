@@ -78,9 +78,9 @@ def is_validation(folder: str | Path) -> bool:
 
 def columns_judged(folder: str | Path) -> list[str]:
     """Return the columns that a validated model reads."""
-    told = read_validation(folder)
-    with unsealed(Path(folder) / MARK, told, AGAIN):
-        return [str(one) for one in told["shift"]["columns"]["column"]]
+    saved = read_validation(folder)
+    with unsealed(Path(folder) / MARK, saved, AGAIN):
+        return [str(one) for one in saved["shift"]["columns"]["column"]]
 
 
 def summarise_validation(folder: str | Path, options: PageOptions | None = None) -> dict[str, Any]:
@@ -104,16 +104,16 @@ def summarise_validation(folder: str | Path, options: PageOptions | None = None)
         not.
     """
     options, place = options or PageOptions(), Path(folder)
-    told = read_validation(place)
-    with unsealed(place / MARK, told, AGAIN):
-        return _report(place, told, options)
+    saved = read_validation(place)
+    with unsealed(place / MARK, saved, AGAIN):
+        return _report(place, saved, options)
 
 
-def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str, Any]:
-    about, rows = told["about"], told["predictions"]
+def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[str, Any]:
+    about, rows = saved["about"], saved["predictions"]
     if about.get("target"):
-        return _of_numbers(place, told, options)
-    folder = _folder(place, told, options)
+        return _of_numbers(place, saved, options)
+    folder = _folder(place, saved, options)
     positive = _positive(folder, about, options)
     answers, said = _answers(about, rows)
     parted, kept = _parted(rows), options.cases != "none"
@@ -125,24 +125,24 @@ def _report(place: Path, told: dict[str, Any], options: PageOptions) -> dict[str
     fact = model_facts({about["model"]: place / "model.psephos"})[about["model"]]
     facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort's own is the other one
     threshold = float(about["threshold"] or THRESHOLD)  # never 0
-    better = frozenset(m.key for m in models) if _above_chance(told) else frozenset[str]()
+    better = frozenset(m.key for m in models) if _above_chance(saved) else frozenset[str]()
     missed = missed_section(
         Told(folder, answers, positive, facts, better, options, _COHORT, threshold, parted), models
     )
     first, island = missed["missed"], missed["island"]
     grouped = bool(first.get("groups"))
     return {
-        **_common(place, told, options, kept),
+        **_common(place, saved, options, kept),
         "data_line": _data_line(about),
         "first": [],
-        "verdict": [*map(str, about.get("cautions", ())), *_verdict(told, first)],
+        "verdict": [*map(str, about.get("cautions", ())), *_verdict(saved, first)],
         "caution": [_caution(about, first, answers, said, threshold)],
         "contents": _CONTENTS,
         "label_figures": None,
         "bar": _bar(models, folder),
         "missed": first,
-        "judged": figures_section(told, subgroups=not grouped),
-        "validated": _made(place, told, f"{about['classes'][positive.code]}: {positive.rule}"),
+        "judged": figures_section(saved, subgroups=not grouped),
+        "validated": _made(place, saved, f"{about['classes'][positive.code]}: {positive.rule}"),
         "carries": _carries(about, parted, options),
         "island": {
             "first": {
@@ -196,9 +196,9 @@ def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dic
     }  # fmt: skip
 
 
-def _above_chance(told: Mapping[str, Any]) -> bool:
+def _above_chance(saved: Mapping[str, Any]) -> bool:
     """Return whether the model is shown to rank cases better than chance."""
-    ranked = next((row for row in told["figures"] if row["figure"] == "ROC-AUC"), None)
+    ranked = next((row for row in saved["figures"] if row["figure"] == "ROC-AUC"), None)
     return ranked is not None and ranked["low"] is not None and ranked["low"] > 0.5
 
 
@@ -223,10 +223,10 @@ def _positive(folder: Folder, about: Mapping[str, Any], options: PageOptions) ->
     return positive_class(folder, about["class_counts"], options.positive)
 
 
-def _folder(place: Path, told: dict[str, Any], options: PageOptions) -> Folder:
+def _folder(place: Path, saved: dict[str, Any], options: PageOptions) -> Folder:
     """Return the cohort as the page's panels ask for a study."""
-    about = told["about"]
-    ids = [row["id"] for row in told["predictions"]]
+    about = saved["about"]
+    ids = [row["id"] for row in saved["predictions"]]
     own = {
         "classes": about["classes"],
         "class_counts": about["class_counts"],
@@ -279,10 +279,10 @@ def _data_line(about: Mapping[str, Any]) -> str:
     return words + "." if about["n_groups"] is None else f"{words}; {about['n_groups']} groups."
 
 
-def _verdict(told: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
+def _verdict(saved: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
     """Return the sentences: discrimination, whom it misses, calibration, columns and shift."""
-    about = told["about"]
-    figures = {row["figure"]: row for row in told["figures"]}
+    about = saved["about"]
+    figures = {row["figure"]: row for row in saved["figures"]}
     two = len(about["classes"]) == 2
     name = "ROC-AUC" if two else "mean ROC-AUC of pairs (Hand and Till)"
     ranked = figures.get(name, {"value": None, "method": "it was not measured"})
@@ -299,12 +299,12 @@ def _verdict(told: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
         words.append(f"{asked}: {what} is {chance(ranked['value'])}{level}.")
     if not missed["absent"]:
         words.append(missed_words(missed, about["model"]))
-    words += _calibration(told, figures) if two else []
-    return [*words, *_columns(told)]
+    words += _calibration(saved, figures) if two else []
+    return [*words, *_columns(saved)]
 
 
-def _calibration(told: Mapping[str, Any], figures: Mapping[str, Any]) -> list[str]:
-    large, about = figures.get("calibration in the large"), told["about"]
+def _calibration(saved: Mapping[str, Any], figures: Mapping[str, Any]) -> list[str]:
+    large, about = figures.get("calibration in the large"), saved["about"]
     pos = about["positive"]
     if large is None or large["value"] is None or large["low"] is None:
         return []
@@ -318,8 +318,8 @@ def _calibration(told: Mapping[str, Any], figures: Mapping[str, Any]) -> list[st
     return [f"{head} too {'high' if large['value'] < 0 else 'low'} ({shown})."]
 
 
-def _columns(told: Mapping[str, Any]) -> list[str]:
-    speaking, shift = told["speaking"], told["shift"]
+def _columns(saved: Mapping[str, Any]) -> list[str]:
+    speaking, shift = saved["speaking"], saved["shift"]
     lacking, read = len(speaking["lacking"]), len(shift["columns"]["column"])
     if not read:
         return ["It reads no column, and says the same of every case."]
@@ -364,8 +364,8 @@ def _caution(
     return words
 
 
-def _made(place: Path, told: Mapping[str, Any], subject: str) -> dict[str, Any]:
-    about = told["about"]
+def _made(place: Path, saved: Mapping[str, Any], subject: str) -> dict[str, Any]:
+    about = saved["about"]
     how = "the model's own answers"
     if about["threshold"] is not None:
         how = f"called {about['positive']} from an answer of {about['threshold']} on"
@@ -379,7 +379,7 @@ def _made(place: Path, told: Mapping[str, Any], subject: str) -> dict[str, Any]:
              f" the recalibration by seed {about['random_state']}"],
             ["Not done", "no threshold was chosen; intervals were not widened for many"
              " comparisons; nothing here says that a column causes anything"],
-            ["To cite", f"psephos {told['psephos']}, validation of {about['model']} in"
+            ["To cite", f"psephos {saved['psephos']}, validation of {about['model']} in"
              f" {place.resolve().name}"],
         ],
         "left_out": "Accuracy against columns and stability are left out, for they compare fits and"
