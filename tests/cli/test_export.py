@@ -43,16 +43,9 @@ def test_every_form_is_written(files, tmp_path):
     assert out["q.sql"].read_text().startswith("WITH ")
 
 
-def test_training_rows_are_told_and_lightened(files, tmp_path):
+def test_training_rows_are_told(files, tmp_path):
     told = run("export", files["samba"], "--plain", tmp_path / "m.json").stderr
     assert "keeps values of 60 training rows" in told
-    told = run("export", files["samba"], "--plain", tmp_path / "r.json", "--round", 3).stderr
-    assert "of 60 training rows that the model keeps" in told
-    light = run("export", files["samba"], "--plain", tmp_path / "p.json", "--prototypes", 9).stderr
-    assert "prototypes in place of rows" in light
-    assert "whoever has its file" not in light
-    sizes = [(tmp_path / f"{n}.json").stat().st_size for n in "mrp"]
-    assert sizes[0] > sizes[1] > sizes[2]
     assert "60 training rows" in run("describe", files["samba"]).stdout
     assert "training row" not in run("describe", files["adaboost"]).stdout
 

@@ -177,8 +177,7 @@ def others():
     tree = clone(SETTINGS["cart"])
     yield "twice learnt", "three", psephos.twice_learn(tree, forest, X)
     samba = fitted("samba", "two")
-    yield "rounded", "two", lighter(samba, digits=3).estimator
-    yield "prototypes of samba", "two", lighter(samba, n_prototypes=8).estimator
+    yield "rounded", "two", lighter(samba, 3)
     further = (
         clone(SETTINGS["random-forest"]).set_params(warm_start=True).fit(*drawn("two", FITTED, 0))
     )

@@ -1,4 +1,4 @@
-"""Models of folds are kept, small and checked; what came back is counted; maps go with models."""
+"""Models of folds are kept, small and checked; maps go with models."""
 
 import json
 
@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 import psephos
-from psephos import AdaBoostClassifier, PsephosError
-from psephos.protocol import compare, read_folds, returned
-from psephos.protocol.study.folds import ColumnRule, FoldModel, returned_of, rules_of
+from psephos import PsephosError
+from psephos.protocol import compare, read_folds
 from psephos.recalibrating import recalibrated
 
 
@@ -41,48 +40,6 @@ def test_a_fold_model_answers_its_fold_as_predictions_say(study):
         p = one.model.predict_proba(X.iloc[rows["row"]])
         np.testing.assert_array_equal(p[:, 1], rows["p_well"])
         assert one.model.n_features_in_ == max(1, len(one.model.vote_.columns))
-
-
-def test_columns_and_rules_that_returned(study):
-    found, folder = study
-    told = returned(folder, "cart")
-    positions = [row["columns"] for row in found.results if row["model"] == "cart"]
-    assert told.n_folds == len(positions)
-    first = told.columns[0]
-    assert first["column"] == "a"
-    assert first["folds"] == sum("0" in str(text) for text in positions)
-    rule = told.rules[0]
-    assert (rule["column"], rule["toward"], rule["final"]) == ("a", "ill", True)
-    assert rule["low"] <= rule["median"] <= rule["high"]
-    assert abs(rule["median"] - 0.1) < 0.2
-    assert len(told.frame()) == len(told.rules)
-    with pytest.raises(PsephosError, match="no models of folds"):
-        returned(folder, "logistic")
-
-
-def test_rules_are_those_of_the_voters():
-    X, y = _table()
-    model = AdaBoostClassifier(n_estimators=1).fit(X, y)
-    (rule,) = rules_of(model)
-    assert rule == ColumnRule("a", 0, rule.bound)
-    tree = psephos.CARTClassifier(max_depth=1).fit(X, y)
-    assert rules_of(tree) == [ColumnRule("a", 0, float(tree.vote_.voters.tree(0).threshold[0]))]
-    words = X.assign(a=np.where(X["a"] > 0.1, "hot", "cold")).astype({"a": "category"})
-    stump = AdaBoostClassifier(n_estimators=1).fit(words, y)
-    (rule,) = rules_of(stump)
-    assert (rule.toward == 0) == (rule.levels == ("hot",))
-
-
-def test_sides_that_differ_are_two_rules():
-    X, y = _table()
-    one = AdaBoostClassifier(n_estimators=1).fit(X, y == "ill")
-    two = AdaBoostClassifier(n_estimators=1).fit(X, y == "well")
-    told = returned_of([FoldModel(0, 0, one), FoldModel(0, 1, two)])
-    assert [row["folds"] for row in told.columns] == [2]
-    assert [row["folds"] for row in told.rules] == [1, 1]
-    assert {row["toward"] for row in told.rules} == {"0", "1"}
-    same = returned_of([FoldModel(0, 0, one), FoldModel(0, 1, one)], one)
-    assert [(row["folds"], row["same"], row["final"]) for row in same.rules] == [(2, 2, True)]
 
 
 def test_a_lost_or_damaged_fold_model_is_refused_and_made_again(study, monkeypatch):

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psephos import load
-from psephos.explain.effects import value_text
-from psephos.protocol import read_folds, selection_stability
+from psephos.protocol import selection_stability
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.protocol.study.folds import rules_of
 from psephos.report import build_report, summarise
 from psephos.report.panels.stability import _model
 
@@ -111,32 +108,4 @@ def test_where_nothing_can_be_compared_it_is_said(builders, tmp_path, columns, s
     told = summarise(study(builders, tmp_path, columns))["stability"]
     assert said in told["words"]
     assert told["kind"] == "none"
-    build_report(tmp_path)
-
-
-def test_rules_are_counted_by_the_folds_models_apart_from_the_last_fit(compared, summarised):
-    told = summarised["island"]["stability"]
-    for key, kept in read_folds(compared).items():
-        model = told["rules"][key]
-        final = load(compared / "models" / f"{key}.psephos") if model["final"] else None
-        asked = [{(r.column, r.toward, r.levels) for r in rules_of(one.model)} for one in kept]
-        last = {(r.column, r.toward, r.levels) for r in rules_of(final)}
-        assert model["n"] == len(kept)
-        for column, k, levels, span, n, marks, stands, _ in model["rows"]:
-            whole = told["columns"][column].get("whole", told["columns"][column]["name"])
-            rule = (whole, k, tuple(levels))
-            assert marks == "".join("01"[rule in own] for own in asked)
-            assert n == marks.count("1")
-            assert stands == int(rule in last)
-            bounds = [r.bound for one in kept for r in rules_of(one.model) if r[:2] == rule[:2]]
-            known = [b for b in bounds if b is not None]
-            assert span.split(" to ")[0] == (value_text(min(known)) if known and n else "")
-
-
-def test_without_models_of_folds_it_is_said(builders, tmp_path):
-    report = summarise(study(builders, tmp_path, [[0, 1]] * 5))
-    assert report["rules"]["words"].endswith(
-        "were not kept in this study: its rules cannot be counted."
-    )
-    assert report["rules"]["rows"] == []
     build_report(tmp_path)

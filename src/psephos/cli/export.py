@@ -33,24 +33,8 @@ from psephos.cli.words import say, show
     help="Write the model that answers through the map of its held-out answers. A scorer has the "
     "map anyway, and asks with --calibrated.",
 )
-@click.option(
-    "--round",
-    "digits",
-    type=click.IntRange(1, 17),
-    metavar="K",
-    help="Keep K figures of the training rows that a model holds, and say what it costs.",
-)
-@click.option(
-    "--prototypes",
-    type=click.IntRange(1),
-    metavar="M",
-    help="Replace the training rows of local weights (SamBA) by at most M means of them, and say "
-    "what it costs.",
-)
 def export(
     model: Path,
-    digits: int | None,
-    prototypes: int | None,
     table: str,
     ids: tuple[str, ...],
     calibrated: bool,
@@ -66,7 +50,6 @@ def export(
     from psephos.files.atomic import write_whole
     from psephos.modelfile import load
     from psephos.recalibrating import recalibrated
-    from psephos.scoring.lighter import lighter
     from psephos.vote.describing import kept_words, products_words
 
     fitted: Any = load(model)
@@ -83,12 +66,8 @@ def export(
             "Note: the file has a map of held-out answers; what is written answers as psephos "
             "predict does without --calibrated. psephos export --calibrated writes it with the map."
         )
-    if digits is not None or prototypes is not None:
-        light = lighter(fitted, digits, prototypes)
-        fitted = light.estimator
-        say(light.words())
     kept = kept_words(fitted.vote_)
-    if kept and not prototypes:
+    if kept:
         say(kept)
     products = products_words(fitted.vote_, fitted.schema_.words())
     if products and set(wanted) - {"scorer"}:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from psephos.protocol.running.prototype_search import ProsetSearchCV
     from psephos.protocol.running.runner import compare
     from psephos.protocol.study.comparison import AccuracyDisplay, Comparison, StabilityDisplay
-    from psephos.protocol.study.folds import FoldModel, Returned, read_folds, returned, returned_of
+    from psephos.protocol.study.folds import FoldModel, read_folds
     from psephos.protocol.tables.checking import check_table
     from psephos.protocol.tables.files import read_table
     from psephos.protocol.tables.table import DataTable, table_from_arrays
@@ -51,12 +51,12 @@ _MODULES = (
 __all__ = [
     "MISSING", "PROTOCOLS", "AccuracyDisplay", "Comparison", "Contender", "CurveDisplay",
     "DataTable",
-    "FoldModel", "MultilabelStratifiedKFold", "ProsetSearchCV", "Protocol", "Returned",
+    "FoldModel", "MultilabelStratifiedKFold", "ProsetSearchCV", "Protocol",
     "Stability", "StabilityDisplay", "average_precision", "better_than_constant", "check_table",
     "columns_used", "compare",
     "coverage", "hamming_loss", "known_models", "one_error", "one_standard_error",
-    "paired_difference", "pareto", "ranking_loss", "read_folds", "read_table", "returned",
-    "returned_of", "selection_stability", "summary", "table_from_arrays",
+    "paired_difference", "pareto", "ranking_loss", "read_folds", "read_table",
+    "selection_stability", "summary", "table_from_arrays",
 ]  # fmt: skip
 
 

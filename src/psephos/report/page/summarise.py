@@ -139,9 +139,7 @@ def _report(
         missed,
         values_section(saved, choice, positive, options),
         case_section(saved, choice, positive, facts, options),
-        stability_section(
-            read, rows, {k: v.columns for k, v in facts.items()}, saved.names, key, positive.code
-        ),
+        stability_section(read, rows, {k: v.columns for k, v in facts.items()}, saved.names, key),
         made_section(
             read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed)), kept
         ),

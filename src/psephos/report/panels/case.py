@@ -166,10 +166,8 @@ def light(asked: Reduced) -> tuple[Any, bool]:
     """Return the model with the values of training cases that it keeps rounded, and whether so."""
     if not asked.keeps_rows:
         return asked.model, False
-    try:
-        return lighter(asked.model, digits=FIGURES).estimator, True
-    except PsephosError:  # rows are within voters of its own
-        return asked.model, False
+    made = lighter(asked.model, FIGURES)
+    return made, made is not asked.model  # it is where rows are within voters of its own
 
 
 def _rows_of(asked: Reduced, rows: Indices, cuts: Sequence[Floats] | None) -> Floats:

@@ -15,7 +15,6 @@ from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.errors import searched_by
-from psephos.protocol.study.folds import rules_of
 from psephos.report.study.folder import Folder, KeptCases
 from psephos.report.study.standings import standings
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, WEIGHTED_SHARE, ShortName, plural
@@ -327,13 +326,11 @@ class Saved:
         if not self._cuts:
             found: dict[str, set[float]] = {}
             for key in self.keys:
-                asked, opened = self.asked(key), self.opened(key)
-                for j, own in self.asked_values(key)[0].items():
-                    found.setdefault(asked.whole[j], set()).update(one.at for one in own)
-                for rule in rules_of(opened.model):
-                    if rule.bound is not None:
-                        whole = opened.whole.get(rule.column, rule.column)
-                        found.setdefault(whole, set()).add(rule.bound)
+                asked, (thresholds, gradual) = self.asked(key), self.asked_values(key)
+                own = [(j, one.at) for j, each in thresholds.items() for one in each]
+                marks = zip(*(one.tolist() for one in asked.vote.voters.marks()), strict=True)
+                for j, at in [*own, *((j, v) for j, v in marks if j not in gradual)]:
+                    found.setdefault(asked.whole[j], set()).add(at)
             self._cuts.update({name: np.array(sorted(own)) for name, own in found.items()})
             self._cuts.setdefault("", np.empty(0))  # that they were looked for
         return self._cuts.get(column, np.empty(0))

@@ -67,60 +67,7 @@
     });
     return [top, rows];
   };
-  // A rule: a column, or some of its categories, and the class they speak for.
-  const ruled = ([column, k, levels]) => {
-    const one = named(told.columns[column]),
-      name = one.firstChild;
-    one.className = "";
-    one.replaceChildren(
-      make("span", name.textContent, told.columns[column].italic ? "species" : ""),
-      `${levels.length ? ` in ${levels.join(", ")}` : ""} \u2192 `,
-      make("strong", told.classes[k], told.kinds[k]),
-    );
-    return one;
-  };
-  const marked = (mark, last = false) => {
-    const one = square(mark === "1", last);
-    if (mark === "-") one.classList.add("gone");
-    one.firstChild.textContent = { 1: "asked", 0: "not", "-": "not kept" }[mark];
-    return one;
-  };
-  const rules = (key) => {
-    const r = told.rules[key];
-    if (!r || !at("rules-words")) return;
-    at("rules-words").textContent = r.words;
-    at("rules-figure").hidden = !r.rows.length;
-    if (!r.rows.length) return;
-    const top = make("tr"),
-      squares = r.single ? Array.from({ length: r.fits }, (_, k) => head(String(k + 1), "sq")) : [];
-    top.append(
-      head("higher, or one of these \u2192 speaks for"),
-      head("thresholds in the folds", "num"),
-      ...squares,
-      head(`of ${r.n}`, "num"),
-      ...(r.final ? [head("all", "sq last"), head("at", "num")] : []),
-    );
-    at("rules-head").replaceChildren(top);
-    at("rules-body").replaceChildren(
-      ...r.rows.map((rule) => {
-        const row = make("tr"),
-          [, , , span, n, marks, final, values] = rule;
-        row.dataset.test = "rule-row";
-        row.append(
-          ruled(rule),
-          cell("td", span, "num"),
-          ...[...marks].map((mark) => marked(mark)),
-          cell("td", String(n), "num"),
-          ...(r.final ? [marked(String(final), true), cell("td", values, "num")] : []),
-        );
-        return row;
-      }),
-    );
-    at("rules-note").textContent = r.note;
-  };
-
   const show = (key) => {
-    rules(key);
     const s = told.models[key];
     if (!s) return;
     at("stability-words").textContent = s.words;
