@@ -29,6 +29,9 @@ SOME = [RNG.choice(99_999, N, replace=False) for _ in range(3)]
 CENTRE = np.where(ROW < 5, 3 - np.where(ILL, 1, 2), np.where(ILL, 1, 2))
 BODY = pd.DataFrame({name: np.abs(values) * 10 for name, values in NOISE.items()})
 ONE_MORE = [*Y, "ill"]
+ROUND = pd.DataFrame(WIDE[:, :6] * 4 + 26).add_prefix("lab").round(1)
+FEW = pd.DataFrame((WIDE > 1.5) * 1).add_prefix("taxon")  # the mean of each rounds to 0
+ALIKE = pd.DataFrame(50 + 5 * WIDE[:, :1] + np.zeros(6)).add_prefix("nm").round()
 
 
 def frame(**columns):
@@ -55,8 +58,8 @@ PERSON, VISIT = ROW // 3, ROW % 3
 OF_PERSON = np.where(PERSON % 2, "ill", "well")
 
 
-def indexed(form, y):
-    words = [form.format(i, k + 1, "abc"[k]) for i, k in zip(PERSON, VISIT, strict=True)]
+def indexed(form, y, numbers=PERSON):
+    words = [form.format(i, k + 1, "abc"[k]) for i, k in zip(numbers, VISIT, strict=True)]
     return frame().set_index(pd.Index(words)), y
 
 
@@ -72,11 +75,15 @@ VARIANTS = {
          of([(d - pd.Timestamp("1899-12-30")).days for d in DAYS], "visitDate"),
          of([f"{d.year}年{d.month}月{d.day}日" for d in DAYS]), of([f"{d:%m/%Y}" for d in DAYS]),
          of([f"{d:%b-%y}" for d in DAYS]), of([f"{d.day}. {d:%B}" for d in DAYS]),
-         of(RNG.integers(17_000, 39_000, N), "Geburtsdatum")],
+         of(RNG.integers(17_000, 39_000, N), "Geburtsdatum"),
+         of([f"{i % 24:02}:{7 * i % 60:02}" for i in ROW]),
+         of([f"00:{1 + i % 50:02}" for i in ROW])],
         [of(RNG.integers(18, 90, N)), of(RNG.choice(["1/2", "3/4", "T2-N1"], N)),
          of(RNG.choice(["may be", "march cell"], N)), of(RNG.choice(["marker 12", "decoy-20"], N)),
          of(RNG.integers(35_000, 45_000, N), "income"),
-         of(RNG.integers(17_000, 39_000, N), "days of update")],
+         of(RNG.integers(17_000, 39_000, N), "days of update"),
+         of(np.array(["02:01", "24:02", "03:01", "11:01"])[ROW % 4]),
+         of(np.array(["02:01:01", "68:01:02", "15:18"])[ROW % 3])],
     ),
     "FD002": (
         [of([f"Müller, {chr(65 + i % 26)}{i}." for i in ROW]), of([f"a{i}@b.org" for i in ROW]),
@@ -85,8 +92,12 @@ VARIANTS = {
         [of([f"ward {i % 12}" for i in ROW]), of(COLOURS)],
     ),
     "FD003": (
-        [of(N - ROW), of(1001 + ROW + 3 * (ROW > 20)), of([f"{i + 1:04}" for i in ROW])],
-        [of(np.sort(RNG.integers(20, 80, N))), of(np.sort(RNG.normal(50, 9, N)).round(1))],
+        [of(N - ROW), of(1001 + ROW + 3 * (ROW > 20)),
+         of([f"{i + 1:04}" for i in ROW]), of(np.where(ROW == 5, np.nan, ROW + 1)),
+         of(np.where(ROW % 12 == 0, np.nan, 1001 + ROW)), of(np.where(ROW < 2, np.nan, N - ROW)),
+         of(np.where(ROW == 5, np.nan, 1 + 7 * ROW % N))],
+        [of(np.sort(RNG.integers(20, 80, N))), of(np.sort(RNG.normal(50, 9, N)).round(1)),
+         of(np.where(ROW % 3, np.nan, ROW + 1)), of(np.where(ROW == 5, np.nan, 7 * ROW % 50))],
     ),
     "FD004": (
         [of(ROW + 1, "...1"), of(ROW + 1, "rownames"), of(np.r_[ROW[:30], ROW[30:] + 40], "X"),
@@ -98,7 +109,9 @@ VARIANTS = {
         [of(np.random.default_rng(7).choice(90_000_000, N, replace=False) + 10_000_000),
          of(31_000_000 + SOME[1]), of(SOME[0], "PatientID"), of(SOME[1], "Fallnummer"),
          of(SOME[2], "SUBJID"), of(SOME[0], "uid"), of(SOME[0], "numéro"), of(SOME[0], "N°"),
-         of(SOME[0], "nr"), of(SOME[0], "numero_dossier")],
+         of(SOME[0], "nr"), of(SOME[0], "numero_dossier"),
+         of(np.where(ROW < 3, np.nan, SOME[2]), "pid"),
+         of(np.where(ROW == 9, np.nan, 31_000_000.0 + SOME[1]))],
         [of(SOME[0], "fluid"), of(SOME[0], "n"), of(SOME[0], "number"),
          of(5_400_000 + SOME[1], "northing"), of(RNG.integers(90_000, 490_000, N), "platelets"),
          of((5e7 * np.exp(np.random.default_rng(5).normal(0, 0.25, N))).round(), "reads"),
@@ -157,8 +170,11 @@ VARIANTS = {
     "FD023": (
         [of(CENTRE, "ChargenNr"), of(CENTRE, "Zentrum-ID"), of(CENTRE, "flowcell"),
          of(CENTRE, "hôpital"), of(CENTRE, "Gerät"), of(CENTRE, "flow_cell"),
-         of(np.char.add("B", CENTRE.astype(str)), "Charge")],
-        [of(CENTRE, "template"), of(RNG.permutation(CENTRE), "plate"), of(CENTRE, "charge")],
+         of(np.char.add("B", CENTRE.astype(str)), "Charge"),
+         of(np.array(["", "Leiden", "Colorado"])[CENTRE], "site")],
+        [of(CENTRE, "template"), of(RNG.permutation(CENTRE), "plate"), of(CENTRE, "charge"),
+         of(np.array(["", "colon", "upper rectum"])[CENTRE], "site"),
+         of(np.array(["", "Left", "Right"])[CENTRE], "tumour_site")],
     ),
     "FD024": (
         [(frame(**{"Patienten-Nr.": 1 + ROW // 2}), np.where(ROW // 2 < 14, "ill", "well")),
@@ -171,8 +187,11 @@ VARIANTS = {
         [indexed("S{0:02}_{1}", OF_PERSON), indexed("{0}-{2}", OF_PERSON),
          indexed("{0}{2}", OF_PERSON), indexed("TCGA-02-{0:04}-0{1}", OF_PERSON),
          indexed("m {0} day{1}", OF_PERSON), indexed("{0}{2}.png", OF_PERSON),
-         indexed("P{0}_t{1}.nii.gz", OF_PERSON), indexed("S{0:02}_{1}_bold", OF_PERSON)],
+         indexed("P{0}_t{1}.nii.gz", OF_PERSON), indexed("S{0:02}_{1}_bold", OF_PERSON),
+         indexed("{0}", OF_PERSON, 1001 + 10 * PERSON + VISIT + (ROW % 7 == 1))],
         [indexed("S{0:02}_{1}", Y), indexed("S{0:02}_{1}.png", Y), rows_called("P{:03}.png"),
+         indexed("{0}", OF_PERSON, 1001 + 10 * PERSON + 4 * VISIT),
+         indexed("{0}", OF_PERSON, 1001 + 3 * ROW),
          indexed("sample {0}{1}", OF_PERSON),
          (frame().set_index(pd.Index([f"2021-{i:03}" for i in ROW])), OF_PERSON),
          (frame().set_index(pd.Index([f"P{i:04}_1" for i in ROW])), OF_PERSON)],
@@ -180,9 +199,12 @@ VARIANTS = {
     "FD030": (
         [(frame(red=COLOURS), pd.Series(Y, name="ILL ")),
          (pd.DataFrame({"yes": RNG.choice(["yes", "no"], N), "red": COLOURS, "50.1": LAB}), Y),
-         (pd.DataFrame({"5.1": LAB / 10, "0.2": NOISE["wbc"], "1.1": NOISE["age"]}), Y)],
+         (pd.DataFrame({"5.1": LAB / 10, "0.2": NOISE["wbc"], "1.1": NOISE["age"]}), Y),
+         (pd.DataFrame({"5.1": LAB / 10, "0.2": NOISE["wbc"]}), pd.Series(Y, name="ill"))],
         [(frame(), pd.Series(Y, name="ill")), columns_called("{}"),
-         columns_called("10{:02}.5"), (frame(red=LAB, green=LAB + 1), Y)],
+         columns_called("10{:02}.5"), (frame(red=LAB, green=LAB + 1), Y),
+         (pd.DataFrame(WIDE), pd.Series(Y, name="ill")),
+         (pd.DataFrame(WIDE[:, :2]), pd.Series(Y, name="ill"))],
     ),
     "FD031": (
         [of(LAB, "_c4"), of(LAB, "column_5"), (frame(**{"dose": LAB, "dose.1": LAB * 2}), Y)],
@@ -196,8 +218,13 @@ VARIANTS = {
     "FD033": (
         [(below(BODY.sum().where(BODY.columns != "age")), ONE_MORE),
          (below(BODY.sum(), BODY.mean()), [*ONE_MORE, "ill"]),
-         (BODY.iloc[[*ROW, 2]].assign(who=[*(f"w{i % 5}" for i in ROW), "Summe:"]), ONE_MORE)],
-        [(below(BODY.iloc[3]), ONE_MORE), rows_called("mean{}"),
+         (BODY.iloc[[*ROW, 2]].assign(who=[*(f"w{i % 5}" for i in ROW), "Summe:"]), ONE_MORE),
+         *((pd.concat([ROUND, ROUND.mean().round(k).to_frame().T]), ONE_MORE) for k in (0, 1)),
+         (pd.concat([ROUND.round(), ROUND.round().mean().round(1).to_frame().T]), ONE_MORE)],
+        [(below(BODY.iloc[3]), ONE_MORE), rows_called("mean{}"), (ROUND.round(), Y),
+         (pd.concat([ROUND, ROUND.mean().round(1).to_frame().T + 0.2]), ONE_MORE),
+         (pd.concat([FEW, FEW.mean().round().to_frame().T]), ONE_MORE),
+         (pd.concat([ALIKE, ALIKE.mean().round().to_frame().T]), ONE_MORE),
          (pd.DataFrame(RNG.integers(0, 2, (N, 4))).rename(columns=str), Y)],
     ),
     "FD034": (
@@ -214,8 +241,9 @@ VARIANTS = {
     ),
     "FD035": (
         [of(LAB, "Sep-02"), of(LAB, "11. Mrz"), of(LAB, "1-Dec"), of(LAB, "2024-09-02"),
-         of(LAB, "2-Sep-24")],
-        [of(LAB, "MARCH1"), columns_called("{}-Mar"), of(LAB, "2024-09-20"), of(LAB, "2024-10-02")],
+         of(LAB, "2-Sep-24"), of(LAB, "2.Sep.24"), of(LAB, "02.09.2024"), of(LAB, "9/2/24")],
+        [of(LAB, "MARCH1"), columns_called("{}-Mar"), of(LAB, "2024-09-20"), of(LAB, "2024-10-02"),
+         of(LAB, "1.9.20"), of(LAB, "9/20/24"), of(LAB, "2/10/2024")],
     ),
     "FD036": (
         [(*of(LAB), grouped(form, other)) for form, other in (

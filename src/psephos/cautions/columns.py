@@ -57,9 +57,18 @@ def _drop(given: Given, columns: Sequence[int] | Indices, **facts: str) -> Found
     return Found(kept, facts=facts, remedy=[("--drop", given.names[j]) for j in kept])
 
 
+def _naming(given: Given, columns: Indices) -> Found:
+    """Return columns that name or count the rows: one with a value in each may name the cases."""
+    full = {given.names[j] for j in columns.tolist() if not np.isnan(given.X[:, j]).any()}
+    by = f", or name {'it' if len(columns) == 1 else 'one'} as the id" if full else ""
+    found = _drop(given, columns, id=by)
+    return found._replace(remedy=[("--id" if v in full else flag, v) for flag, v in found.remedy])
+
+
 def dates(given: Given) -> Found:
     """Find dates and times, by type, as words, or as numbers such as 20210209."""
-    columns = [j for j, words in given.words.items() if are_dates(words)]
+    words = {j: own for j, own in given.words.items() if given.names[j] not in given.chosen}
+    columns = [j for j, own in words.items() if are_dates(own)]
     least, most = (end.reduce(given.X[:, given.whole], axis=0) for end in (np.fmin, np.fmax))
     whole = given.whole[(least >= _FIRST_DAY) & (most < _LAST_DAY)]
     written = [int(j) for j in whole if are_written_days(given.X[:, j])]
@@ -105,25 +114,26 @@ def _counting(given: Given) -> tuple[Indices, Indices]:
     if n < _LEAST or not len(kept):
         return kept[:0], kept[:0]
     values = given.X[:, kept]
-    steps, width = np.diff(values, axis=0), np.ptp(values, axis=0)
+    low, high = (end.reduce(values, axis=0) for end in (np.fmin, np.fmax))
+    steps, before = np.diff(values, axis=0), np.fmax.accumulate(values, axis=0)[:-1]
     names = [given.names[j] for j in map(int, kept)]
     called = np.array([_INDEX.fullmatch(name) is not None for name in names])
     of_rising = np.array([_RISING.fullmatch(name) is not None for name in names])
-    rises, first = (steps > 0).all(axis=0), values[0]
+    rises, first = ~(values[1:] <= before).any(axis=0), values[0]  # an empty cell does not fall
     saved = called | (of_rising & rises & (first >= 0) & (first < n))
     saved |= (first == 0) & (steps == 1).all(axis=0)
-    counting = (rises & (width < 2 * n)) | (width == n - 1)
+    counting = high - low < np.where(rises, 2 * n, n)
     return kept[saved], kept[counting & ~saved]
 
 
 def counts_rows(given: Given) -> Found:
     """Find numbers that count the rows."""
-    return _drop(given, _counting(given)[1])
+    return _naming(given, _counting(given)[1])
 
 
 def saved_index(given: Given) -> Found:
     """Find an index that a program wrote beside the table."""
-    return _drop(given, _counting(given)[0])
+    return _naming(given, _counting(given)[0])
 
 
 def ids(given: Given) -> Found:
@@ -131,16 +141,17 @@ def ids(given: Given) -> Found:
     kept = np.setdiff1d(given.different, np.concatenate(_counting(given)))
     if len(given.X) < _LEAST or not len(kept):
         return Found()
-    low, high = given.X[:, kept].min(axis=0), given.X[:, kept].max(axis=0)
+    low, high = (end.reduce(given.X[:, kept], axis=0) for end in (np.fmin, np.fmax))
     long = low >= _DIGITS
     long[long] = np.trunc(np.log10(low[long])) == np.trunc(np.log10(high[long]))
     held = given.X[:, kept[long]]
-    fourth = (((held - held.mean(axis=0)) / held.std(axis=0)) ** 4).mean(axis=0)
+    apart = (held - np.nanmean(held, axis=0)) / np.nanstd(held, axis=0)
+    fourth = np.nanmean(apart**4, axis=0)
     long[long] = (fourth < _EVEN) | (high[long] < _BLOCK * low[long])
     words = [parts_of(given.names[j]) or [""] for j in map(int, kept)]
     called = np.array([bool(_ID.fullmatch(of[-1])) and of != ["number"] for of in words])
     long &= [_PLACES.isdisjoint(of) for of in words]
-    return _drop(given, kept[long | (called & (low >= 0))])
+    return _naming(given, kept[long | (called & (low >= 0))])
 
 
 def beyond_exact(given: Given) -> Found:

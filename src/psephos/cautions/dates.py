@@ -41,6 +41,8 @@ _FORMS = [
         _CLOCK,
     )
 ]
+#: HLA alleles (02:01, 24:02:01): all of their further fields are low, which minutes are not.
+_ALLELE = re.compile(r"(?!00)\d{2,3}(?::(?:0[1-9]|1\d)){1,3}")
 _SHARE = 0.9
 
 
@@ -56,12 +58,13 @@ def is_date(word: str) -> bool:
 
 
 def are_dates(words: Sequence[str]) -> bool:
-    """Return whether nine of ten words or more are dates, and there are two or more."""
+    """Return whether nine of ten words or more are dates, not alleles, and there are several."""
     head = words[:20]  # most columns of words are known by these
     return (
         len(words) > 1
         and sum(map(is_date, head)) >= _SHARE * len(head)
         and sum(map(is_date, words)) >= _SHARE * len(words)
+        and sum(_ALLELE.fullmatch(word) is not None for word in words) < _SHARE * len(words)
     )
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from psephos._types import Floats, Indices, NDArray
 
+_EMPTY = 0.1  # of the rows of a column that names or counts them
+
 
 @dataclass(frozen=True)
 class Given:
@@ -42,6 +44,8 @@ class Given:
         Whether the user insists that the answers are classes as they are written.
     listed : bool, default=False
         Whether the user listed the columns of words as categories.
+    chosen : set of str, default={}
+        Columns that the user listed as categories of a table that may have others.
     aside : mapping of str to sequence of str, default={}
         Columns that are not learnt from, and may name subjects: each row's cell as it is written.
     quantiles : ndarray of shape (p, 7), default=None
@@ -61,6 +65,7 @@ class Given:
     n_folds: int = 5
     insisted: bool = False
     listed: bool = False
+    chosen: frozenset[str] = frozenset()
     quantiles: Floats | None = None
     numbers: Floats | None = None
     aside: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -76,9 +81,10 @@ class Given:
 
     @cached_property
     def different(self) -> Indices:
-        """Those of `whole` that have another value in each row."""
-        ordered = np.sort(self.X[:, self.whole], axis=0)
-        return self.whole[(np.diff(ordered, axis=0) > 0).all(axis=0)]
+        """Those of `whole` that have another value in each row, of which a tenth may be empty."""
+        kept = self.X[:, self.whole]
+        again = (np.diff(np.sort(kept, axis=0), axis=0) <= 0).any(axis=0)
+        return self.whole[~again & (np.isnan(kept).mean(axis=0) <= _EMPTY)]
 
     @property
     def words(self) -> Mapping[int, Sequence[str]]:

@@ -33,12 +33,14 @@ _TOTAL = re.compile(
 )
 #: MARCH1, SEPT2 and DEC1 as a spreadsheet writes them.
 _GENE_DAY = re.compile(
-    r"\d{1,2}[-. ]+(?:mar|sept?|dec|mrz|mär|dez)\.?(?:[- ]\d{2}(?:\d{2})?)?|"
+    r"\d{1,2}[-. ]+(?:mar|sept?|dec|mrz|mär|dez)\.?(?:[-. ]\d{2}(?:\d{2})?)?|"
     r"(?:mar|sept?|dec|mrz|mär|dez)[-. ]+\d{1,2}|"
+    r"(?:0?[1-9]|1[0-5])\.(?:0?[39]|12)\.20\d{2}|"
+    r"(?:0?[39]|12)/(?:0?[1-9]|1[0-5])/(?:20)?\d{2}|"
     r"\d{4}-(?:03|09|12)-(?:0[1-9]|1[0-5])(?:[ T]00:00(?::00)?)?",
     re.IGNORECASE,
 )
-_MOST = 0.8  # of the columns
+_MOST, _BY_CHANCE = 0.8, 1e-4  # of the columns; that a row is a mean row by accident
 
 
 def no_names(given: Given) -> Found:
@@ -47,8 +49,9 @@ def no_names(given: Given) -> Found:
     values = sum(given.names[j] in words for j, words in given.levels.items())
     kept = given.X[:, places]
     within = int(((np.fmin.reduce(kept) <= at) & (at <= np.fmax.reduce(kept))).sum())
+    usual = _one_way(at) and (len(at) > 2 or [*at] == [*range(len(at))])  # 0, 1 of a frame
     classes = {word.strip().casefold() for word in given.classes}
-    if given.target.strip().casefold() in classes and values + within:
+    if given.target.strip().casefold() in classes and values + within * (not usual):
         return Found(facts={"why": f"{shown(given.target)} is a class of {shown(given.target)}"})
     values += 0 if _one_way(at) else within
     if values < 2 or 2 * values < len(given.names):
@@ -121,11 +124,26 @@ def _summing(given: Given, n: int) -> str:
         return ""
     near = (np.isclose(last, of, rtol=1e-3, atol=0)[varied] for of in (sums, means))
     close = [found.mean() >= _MOST for found in near]
+    close[1] |= _rounded(body[:, varied], last[varied], means[varied])
     return "sums" if close[0] else "means" if close[1] else ""
 
 
+def _rounded(body: Floats, last: Floats, means: Floats) -> bool:
+    """Return whether a row holds means, rounded to the digits that it shows, as none other does.
+
+    How many of the others are as near in a column is the chance that the row is by accident.
+    """
+    shown = [*(np.round(last, k) == last for k in range(7)), np.full(len(last), fill_value=True)]
+    half = 0.5 * 10.0 ** -np.argmax(shown, axis=0)
+    far = np.abs(np.vstack([body, last]) - means)
+    near, wider = far <= 1.001 * half, (far[:-1] <= 2 * half).mean(axis=1)
+    chance = (near[:-1].sum(axis=0) + 1) / len(far)
+    found = near[-1].mean() >= _MOST and chance[near[-1]].prod() < _BY_CHANCE
+    return bool(found) and not (wider >= _MOST).any()
+
+
 def classes_alike(given: Given) -> Found:
-    """Find classes that differ only in case, blanks or the form of a number."""
+    """Find classes that differ only in case, blanks, hyphens or the form of a number."""
     counts = dict(zip(given.classes, given.counts.tolist(), strict=True))
     return _spellings([] if given.insisted else alike(counts), counts)
 

@@ -34,13 +34,13 @@ CAUTIONS: dict[str, Rule] = {
         "new cases have others. {advice}"),
     "FD003": Rule("row-numbers", "columns", _BOTH, columns.counts_rows,
         "{columns} count{s} the rows: a model would learn in which order they were written. Leave "
-        "{them} out, or name {one} as the id."),
+        "{them} out{id}."),
     "FD004": Rule("saved-index", "columns", _BOTH, columns.saved_index,
-        "{columns} hold{s} a saved index, as programs write it beside a table. Leave {them} out, "
-        "or name {one} as the id."),
+        "{columns} hold{s} a saved index, as programs write it beside a table. Leave {them} "
+        "out{id}."),
     "FD005": Rule("identifier", "columns", _BOTH, columns.ids,
         "{columns} hold{s} numbers of which each names one row, as an identifier does. Leave "
-        "{them} out, or name {one} as the id."),
+        "{them} out{id}."),
     "FD006": Rule("rounded-integers", "columns", _NONE, columns.beyond_exact,
         "{columns} hold{s} whole numbers above 9007199254740992, whose last digits are lost. If "
         "they are identifiers, leave {them} out, or name {one} as the id."),
@@ -94,8 +94,8 @@ CAUTIONS: dict[str, Rule] = {
     "FD033": Rule("total-row", "layout", _NONE, layout.total_row,
         "The last row ({row}) is not a case: it holds the {what} of the others. Remove it."),
     "FD034": Rule("classes-alike", "layout", _BOTH, layout.classes_alike,
-        "Classes of the target differ only in case, blanks or the form of a number: {which}. Write "
-        "them alike if they are one class; if not, insist on them.", classes=True),
+        "Classes of the target differ only in case, blanks, hyphens or the form of a number: "
+        "{which}. Write them alike if they are one class; if not, insist on them.", classes=True),
     "FD035": Rule("gene-days", "layout", _NONE, layout.gene_days,
         "{columns} look{s} like gene symbols that a spreadsheet turned into days (MARCH1 into "
         "1-Mar, SEPT2 into 2-Sep). Restore the names from the source of the table."),
@@ -114,7 +114,6 @@ CAUTIONS: dict[str, Rule] = {
 OF_TYPES = ("FD001", "FD002", "FD003", "FD004", "FD005", "FD006")
 OF_CASES = ("FD033", "FD040", "FD041")
 OF_COLUMNS = tuple(code for code, rule in CAUTIONS.items() if rule.kind == "columns")
-NAMING = ("FD003", "FD004", "FD005")  # columns that may serve as the id
 
 
 @dataclass(frozen=True)

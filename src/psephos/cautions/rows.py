@@ -20,6 +20,16 @@ _BATCH = re.compile(
     r"study|machine|maschine|ger(?:a|ae)t|instrument|operator|reader|ward|lote?|flow ?cell|"
     r"chargen?|zentrum|standort|station)(?: (?:id|nr|no|name|number|code|\d+))*"
 )
+#: Parts of a body, which are sites too.
+_BODY = re.compile(
+    r"\b(?:left|right|upper|lower|proximal|distal|(?:colon|rect|sigm|cec|caec|mamm|pulmon|"
+    r"bronch|hepat|cerebr|prostat|ovar|uter|cervi|endometri|gastr|pancrea|thyroid|o?esophag|"
+    r"laryn|pharyn|tonsil|duoden|jejun|fa?ec|vagin|abdom)\w+|colon|an(?:al|us)|breast|lungs?|liver|brain|"
+    r"skin|kidneys?|renal|bladder|stomach|ile(?:um|al)|arm|leg|head|neck|trunk|back|chest|hand|"
+    r"foot|face|bones?|lymph\w*|oral|mouth|tongue|nasal|nose|nares|gut|stool|saliva|blood|spine|"
+    r"eye|hip|knee|links|rechts|lunge|leber|haut|niere|brust|gehirn|droite?|gauche|poumon|foie)\b",
+    re.IGNORECASE,
+)
 _SUBJECT = re.compile(
     r"(.* )?(?:patient|patienten|subject|person|participant|proband|individual|donor|animal|"
     r"mouse|specimen|sujet|paciente)(?: (?:id|ids|nr|no|num|number|name|code))*"
@@ -206,6 +216,12 @@ def few_rows(given: Given) -> Found:
     return Found(rows=np.flatnonzero(np.isin(given.answers, small)).tolist(), facts=facts)
 
 
+def _of_body(words: Sequence[str]) -> bool:
+    """Return whether half of the words or more are parts of a body, such as sites of tumours."""
+    parts = sum(_BODY.search(word) is not None for word in words)
+    return 0 < len(words) <= 2 * parts
+
+
 def batches(given: Given) -> Found:
     """Find a batch or site that tells the class."""
     answers = given.answers
@@ -215,6 +231,8 @@ def batches(given: Given) -> Found:
     called = {j: " ".join(parts_of(given.names[j])) for j in coded}
     named = [j for j, name in called.items() if _BATCH.fullmatch(name)]
     named = [j for j in named if j in given.levels or called[j] != "charge"]  # of an ion
+    body = [j for j in named if "site" in called[j].split() and _of_body(given.levels.get(j, ()))]
+    named = [j for j in named if j not in body]
     columns = [j for j in named if explained(given.X[:, j], answers) > _EXPLAINED]
     words = [shown(given.names[j]) for j in columns]
     if given.groups is not None:

@@ -1,12 +1,13 @@
 """Values that begin alike: P000_V1, P000_V2 are rows of one subject, whose name is their stem."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 from psephos.files.near import CELL, shown
 
 _LEAST, _ROWS_EACH = 10, 8  # stems of several words; words of a stem at most, on average
+_BY_CHANCE = 1e-4  # that last digits are only these
 # What stands before the last part of a word: a mark, or letters behind a digit.
 _BEFORE_LAST = re.compile(r"[\W_]+(?=[^\W_]+$)|(?<=\d)[^\W\d_]+(?=\d*$)")
 
@@ -58,11 +59,13 @@ def _ending(words: Sequence[str]) -> str:
 
 
 def _last_counts(numbers: Sequence[str]) -> bool:
-    """Return whether the last digit counts the rows of the others: 1001, 1002, 1011, 1012."""
-    ends = defaultdict[str, list[int]](list)
-    for number in sorted(numbers):
-        ends[number[:-1]].append(int(number[-1]))
-    return all(one in ([*range(len(one))], [*range(1, len(one) + 1)]) for one in ends.values())
+    """Return whether the last digit counts the rows of the others: 1001, 1002, 1011, 1013.
+
+    All digits from 0 or 1 to the last are there, and not by chance; of a stem one may be missing.
+    """
+    ends = sorted({int(number[-1]) for number in numbers})
+    counts = ends in ([*range(len(ends))], [*range(1, len(ends) + 1)])
+    return counts and (len(ends) / 10) ** len(numbers) < _BY_CHANCE
 
 
 def stem_of(word: str, form: str) -> str | None:

@@ -58,14 +58,12 @@ def read_whole(
 def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[tuple[str, str]]:
     """Return the options of the command that settle cautions, with their values.
 
-    The first column that names rows may name the cases, unless a column does (`ids`), and the first
-    of subjects is the group.
+    The first column that names rows may name the cases, numbers rather than words (FD002), unless a
+    column does (`ids`), and the first of subjects is the group.
     """
-    from psephos.cautions.registry import NAMING
-
     pairs = [pair for one in found for pair in one.remedy]
-    named = [name for one in found if one.code in NAMING for name in one.columns]
-    named += [value for flag, value in pairs if flag == "--id"]
+    order = sorted(found, key=lambda one: one.code == "FD002")
+    named = [value for one in order for flag, value in one.remedy if flag == "--id"]
     apart = [("--id", name) for name in named[:1] if not ids]
     apart += [pair for pair in pairs if pair[0] == "--group"][:1]
     gone = {value.rpartition("=")[0] if "=*" in value else value for _, value in apart}

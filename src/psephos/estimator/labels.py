@@ -134,8 +134,8 @@ def _warn_of_classes(classes: Array, codes: Indices) -> None:
         )
     if classes.dtype.kind in "OU":
         words += [
-            f"the classes {' and '.join(map(shown, same))} of y differ only in case, blanks or the "
-            "form of a number: write them alike if they are one class."
+            f"the classes {' and '.join(map(shown, same))} of y differ only in case, blanks, "
+            "hyphens or the form of a number: write them alike if they are one class."
             for same in alike(classes.tolist())
         ]
     for sentence in words if is_outermost() else []:  # members have codes for labels

@@ -190,7 +190,7 @@ def compare(
     categorical : sequence of str or int, default=()
         Columns whose numbers are categories. The name of the target among them (of the series y,
         else 'target') says that its values are classes as they are written: whole numbers of many
-        values, or words that differ only in case, blanks or the form of a number.
+        values, or words that differ only in case, blanks, hyphens or the form of a number.
     unlabeled : label, optional
         What stands in y where a row has no label, besides None and NaN. Then, or with `truth` or
         `recorded_class`, y is what is recorded of two classes: models are fitted, and settings

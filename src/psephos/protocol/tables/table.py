@@ -157,6 +157,8 @@ class DataTable:
         Names and columns of the views that `MultiViewClassifier` learns from.
     n_products : int, default=0
         How many columns, the last, are products of two others: cautions do not look at them.
+    chosen : set of str, default={}
+        Columns that the user listed as categories.
     joined : mapping of str to (str or None, int), default={}
         What became of classes of its file, and their rows: another class, or left out (None).
 
@@ -189,6 +191,7 @@ class DataTable:
     cohorts: Cohorts | None = None
     views: Sequence[tuple[str, tuple[str, ...]]] = ()
     n_products: int = 0
+    chosen: frozenset[str] = frozenset()
     joined: Mapping[str, tuple[str | None, int]] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -336,7 +339,7 @@ class DataTable:
             answers=codes,
             classes=tuple(map(str, self.classes.tolist())) if plain else (),
             target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
-            n_folds=n_folds, insisted=self.insisted,
+            n_folds=n_folds, insisted=self.insisted, chosen=self.chosen,
             numbers=self.y if plain and self.kind == "numbers" else None,
             aside={} if self.cohorts else self.aside,
         )  # fmt: skip
@@ -468,7 +471,7 @@ def table_from_arrays(
     label = str(target_name or getattr(y, "name", None) or "target")
     insisted = label not in given and label in list(categorical)
     task = task_given(task, insisted=insisted)
-    marked = _marked([one for one in categorical if not insisted or one != label], given) | declared
+    marked = _marked([one for one in categorical if not insisted or one != label], given)
     partial = None
     if refuse_old_positive(positive, recorded_class, unlabeled, truth, prior):
         labels = ()
@@ -483,7 +486,7 @@ def table_from_arrays(
         if len(column) != len(values):
             raise PsephosError(f"y has {len(values)} labels for {len(column)} rows of X.")
         values[:, j], levels = encode_column(
-            column, given[j], notes, categorical=j in marked, ways=COMPARED
+            column, given[j], notes, categorical=j in marked | declared, ways=COMPARED
         )
         if levels is not None:
             categories[j] = levels
@@ -502,6 +505,7 @@ def table_from_arrays(
         notes=tuple(notes),
         positive=label_word(positive),
         insisted=task == "classes",
+        chosen=frozenset(given[j] for j in marked),
         cohorts=Cohorts.of(leave_out, getattr(leave_out, "name", None)),
     )
 
