@@ -193,6 +193,20 @@ def test_phenotypes_of_a_series_matrix(tmp_path):
     cased = read_table(tmp_path / "sex.txt", target="disease state", drop=["y"])
     assert cased.names == ("age", "sex", "1007_s_at")
     (tmp_path / "cases.csv").write_text("id,dx\nGSM3,a\nGSM2,b\nGSM1,a\n")
+    free = '!Sample_source_name_ch1\t"lung"\t"lung"\t"liver"\t""\n'
+    four = (PHENOTYPES + free + SERIES).replace('"GSM3"\n', '"GSM3"\t"GSM4"\n')
+    (tmp_path / "free.txt").write_text(
+        four.replace("3.5\n", "3.5\t4\n").replace('"u"\n', '"u"\t\n')
+    )
+    source = read_table(
+        tmp_path / "free.txt", target="source_name_ch1", drop=["y"], classes=["="], id="gsm"
+    )
+    assert source.names == ("disease state", "age", "1007_s_at")
+    assert dict(zip(source.ids, source.y, strict=True)) == {
+        "GSM2": "lung", "GSM1": "lung", "GSM3": "liver",
+    }  # fmt: skip
+    other = read_table(tmp_path / "free.txt", target="disease state", drop=["y"], classes=["="])
+    assert other.names == ("age", "1007_s_at")  # not learnt from
     other = read_table(tmp_path / "t.txt", target="dx", labels_from=tmp_path / "cases.csv")
     assert (other.names, other.y.tolist()) == (("1007_s_at", "y"), ["a", "b", "a"])
 

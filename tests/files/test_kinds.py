@@ -395,8 +395,60 @@ def test_merged_heads_and_empty_rows(book, tmp_path):
     book.active["A1"] = "measured"
     book.active.merge_cells("A1:B1")
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(PsephosError, match=r"column 2 of 't\.xlsx' has no name"):
-        read_table(tmp_path / "t.xlsx", target="y")
+    assert read_table(tmp_path / "t.xlsx", target="y").notes == (
+        "line 1 above the names of columns ('measured'): left out as a title.",
+        "empty rows are left out: 1.",
+    )
+    book.active.unmerge_cells("A1:B1")
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(PsephosError, match=r"column 2 of 't\.xlsx' has no name") as found:
+        read_table(tmp_path / "t.xlsx", target="measured")
+    assert found.value.options == (("--duplicates", "number"),)
+
+
+@pytest.mark.parametrize(
+    ("heads", "merged", "names"),
+    [
+        ([["y", "dose", None, "age"]], ["B1:C1"], ("dose", "dose.2", "age")),
+        (
+            [["y", "blood", None, "urine"], [None, "mean", "sd", "mean"]], ["B1:C1", "A1:A2"],
+            ("blood / mean", "blood / sd", "urine / mean"),
+        ),
+        (
+            [["of 2024"], [None, None, "blood"], ["y", "age", "mean", "sd"]], ["A1:D1", "C2:D2"],
+            ("age", "blood / mean", "blood / sd"),
+        ),
+        ([["y", "dose", None, "age"], ["", "mg", "mg", "years"]], ["B1:C1"], ("dose", "dose.2", "age")),
+    ],
+)  # fmt: skip
+def test_merged_names_hold_for_their_columns(book, tmp_path, heads, merged, names):
+    filled(book.active, [*heads, ["u", 1, 2, 3], ["v", 4, 5, 6], ["u", 7, 8, 9]])
+    for cells in merged:
+        book.active.merge_cells(cells)
+    book.save(tmp_path / "t.xlsx")
+    found = read_table(tmp_path / "t.xlsx", target="y")
+    assert found.names == names
+    assert found.X.tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    assert any("merged cells name each column under them" in note for note in found.notes)
+
+
+def test_merged_values_hold_for_their_rows(book, tmp_path):
+    rows = [
+        ["y", "a", "b"],
+        ["u", 1, 2],
+        ["", 3, 4],
+        ["v", 5, 6],
+        ["", 7, 8],
+        ["seen twice", "", ""],
+    ]
+    filled(book.active, rows)
+    for cells in ("A2:A3", "A4:A5", "A6:C6"):
+        book.active.merge_cells(cells)
+    book.save(tmp_path / "t.xlsx")
+    found = read_table(tmp_path / "t.xlsx", target="y", classes=["seen twice="])
+    assert found.y.tolist() == ["u", "u", "v", "v"]
+    assert "merged cells have their value in each of their rows: 2 ('u', 'v')." in found.notes
+    assert np.array_equal(found.X, [[1, 2], [3, 4], [5, 6], [7, 8]])
 
 
 # ------------------------------------------------------------------- hostile files

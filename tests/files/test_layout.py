@@ -203,3 +203,45 @@ def test_ids_in_another_column_of_the_labels_are_named(tmp_path, ids):
         match=r"column 'sid' of 'l.csv' has the ids, and not 'age': name it with --id 'sid'",
     ):
         read_table(path, target="y", labels_from=labels)
+
+
+@pytest.mark.parametrize(("decimal", "mark"), [(None, ","), (",", ".")])
+def test_labels_may_have_the_other_decimal_mark(tmp_path, decimal, mark):
+    own = decimal or "."
+    rows = "".join(f"s{i};{i}{own}5;{i}{own}25\n" for i in range(6))
+    cases = write(tmp_path / "cases.csv", "id;a;b\n" + rows)
+    rows = "".join(f"s{i};{'uv'[i % 2]};{i}{mark}5;1{mark}125\n" for i in range(6))
+    labels = write(tmp_path / "labels.csv", "id;y;age;dose\n" + rows.replace("0" + mark + "5", ""))
+    roles = {"target": "y", "labels_from": labels, "decimal": decimal}
+    with pytest.raises(PsephosError, match=r"'dose' holds numbers written another way"):
+        read_table(cases, **roles)  # 1,125 may be either
+    found = read_table(cases, **roles, drop=["dose"])
+    np.testing.assert_array_equal(found.X[:, 2], [np.nan, 1.5, 2.5, 3.5, 4.5, 5.5])
+    assert f"'labels.csv' has the decimal mark {mark!r}: 'age'." in found.notes
+    write(labels, "id;y;age;dose\n" + rows.replace(f"1{mark}125", f"1{own}25"))
+    with pytest.raises(PsephosError, match=r"'age' holds numbers written another way"):
+        read_table(cases, **roles)  # both marks in one file
+
+
+def test_words_of_a_column_that_none_holds_are_reported(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": [1, 9, 3, 4], "b": ["no", "yes"] * 2, "y": list("uvuv")})
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for name, duplicates in (("t.parquet", None), ("t.csv", None), ("t.csv", "number")):
+        ways = {"target": "y", "duplicates": duplicates}
+        vain = "'b': no cell is what --missing names there (upper and lower case differ)."
+        assert vain in read_table(tmp_path / name, missing=["b=No"], **ways).notes
+        found = read_table(tmp_path / name, missing=["b=no", "a=9"], **ways)
+        assert not any("no cell is what" in note for note in found.notes)
+
+
+def test_all_complaints_of_layout_and_cells_in_one_message(tmp_path):
+    path = write(tmp_path / "t.csv", "a,a,,b,y\n1,2,3,x,u\n1,2,3,4,v\n1,2,3\n4,5,6,7,u\n")
+    with pytest.raises(PsephosError) as found:
+        read_table(path, target="y", duplicates="number")
+    assert "line 4 of 't.csv' has 3 cells" in str(found.value)
+    assert "column 'b' has text in line 2 ('x')" in str(found.value)
+    write(path, path.read_text().replace("1,2,3\n", "").replace("x", "9"))
+    found = read_table(path, target="y", duplicates="number")
+    assert found.names == ("a", "a.2", "column 3", "b")

@@ -27,6 +27,7 @@ from psephos.files.text import (
 )
 
 _BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
+_FREE = re.compile(r"!Sample_(title|source_name_ch\d|description)")
 _TAXON = ("taxonomy", "consensus lineage")
 _ABOVE = 9  # lines among which titles above the names are looked for
 _BLANKS = re.compile(r'"(?:\\"|""|[^"])*"|[^ \r\n]+')  # cells that blanks divide
@@ -152,20 +153,33 @@ def _series(
     notes.append(f"the table of the series matrix begins in line {len(above) + 2}.")
     lines = _until_end(path, stream)
     header, below = table_rows(path, lines, "\t", notes, wrong, len(above) + 2)
-    found = {} if labelled else _phenotypes(above, header.names[1:])
+    cases = header.names[1:]
+    found, beside = ({}, {}) if labelled else _phenotypes(above, cases)
     if found:
         notes.append(f"phenotypes of its header, read as columns: {quoted(found)}.")
-    cases = header.names[1:]
-    first_rows = ((0, "", [name, *map(of.get, cases, repeat(""))]) for name, of in found.items())
-    return header._replace(features=True), chain(first_rows, below)
+    if beside:
+        notes.append(f"of its header, read as nothing but a target (--target): {quoted(beside)}.")
+    both = {**beside, **found}
+    first_rows = ((0, "", [name, *map(of.get, cases, repeat(""))]) for name, of in both.items())
+    apart = frozenset(both) - {*found}
+    return header._replace(features=True, beside=apart), chain(first_rows, below)
 
 
-def _phenotypes(above: list[str], cases: list[str]) -> dict[str, dict[str, str]]:
-    """Return what the header of a series matrix says of its cases, 'key: value', by key."""
+def _phenotypes(
+    above: list[str], cases: list[str]
+) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
+    """Return what the header of a series matrix says of its cases, 'key: value', by key.
+
+    The second is what titles, sources and descriptions say, where half as many values as cases
+    differ, at most.
+    """
     found, spelled = dict[tuple[str, str], dict[str, str]](), dict[str, str]()
+    free = dict[str, list[str]]()
     for _, _, (tag, *cells) in rows(iter(above), "\t"):
         if tag == "!Sample_geo_accession":
             cases = cells
+        if _FREE.fullmatch(tag) and 1 < len({*cells} - {""}) <= len(cells) / 2:
+            free.setdefault(tag.removeprefix("!Sample_"), list(cells))
         for case, cell in zip(cases, cells, strict=False):
             key, colon, value = cell.partition(":")
             if colon and tag.startswith("!Sample_characteristics"):
@@ -173,7 +187,8 @@ def _phenotypes(above: list[str], cases: list[str]) -> dict[str, dict[str, str]]
                 name = spelled.setdefault(key.strip().casefold(), key.strip())  # sex and Sex
                 found.setdefault((name, channel), {})[case] = value.strip()
     shared = Counter(key for key, _ in found)  # both channels of a case have a tissue
-    return {k if shared[k] < 2 else f"{k} ({at})": of for (k, at), of in found.items()}
+    named = {k if shared[k] < 2 else f"{k} ({at})": of for (k, at), of in found.items()}
+    return named, {k: dict(zip(cases, words, strict=False)) for k, words in free.items()}
 
 
 def _until_end(path: Path, stream: Iterator[str]) -> Iterator[str]:

@@ -1,14 +1,15 @@
 """Where a table's cases stand: in rows or columns, with labels in another file, and names twice."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from typing import TypeAlias
 
-from psephos._errors import PsephosError, must_be
+from psephos._errors import Complaints, PsephosError, must_be
 from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import near_key, nearly, quoted, shown, some, used
@@ -18,6 +19,7 @@ from psephos.files.text import Header
 Read: TypeAlias = Callable[[Chooser], Sheet]
 
 _ROW_NAMES = "row names"
+_THREE = re.compile(r"\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*")
 
 
 class _TurnedError(Exception):
@@ -36,13 +38,17 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     turn = how.transpose
     if how.labels_from is None and how.duplicates is None and not turn:
         try:
-            return read(choose if turn is False else _in_rows_too(read, choose, cells, how))
+            chooser = choose if turn is False else _in_rows_too(read, choose, cells, how)
+            return _with_hits(read(chooser), how)
         except _TurnedError:
             turn = True
     grid, labels, joined = _Grid.of(read(_all_words)), None, list[str]()
     if how.labels_from is not None:
         labels = _Grid.of(read_sheet(how.labels_from, _all_words, cells, Reading(transpose=False)))
         _refuse_other_ids(grid, labels, how.id)
+        grid.notes += labels.in_one_mark(how.id, cells)
+        grid.wrong.found += labels.wrong.found
+        grid.hits = (grid.hits or 0) + (labels.hits or 0)
     if turn is None:
         turn = grid.header.features or (labels is not None and _across(grid, labels, how.id))
     if turn:
@@ -55,6 +61,17 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     sheet = columns_sheet(header, len(column(0)), column, choose, cells, grid.notes, grid.lines)
     if beside := [header.names[j] for j in sheet.choice.columns if header.names[j] in joined]:
         sheet.notes.append(used(str(how.labels_from), beside))
+    sheet.wrong = grid.wrong
+    return _with_hits(sheet, how, grid.hits)
+
+
+def _with_hits(sheet: Sheet, how: Reading, before: int | None = 0) -> Sheet:
+    """Return a sheet, with a note where columns have words for missing values that none holds."""
+    own = sheet.cells.of_columns(sheet.header.names)
+    if own and sheet.hits == 0 and not (before or how.cases):
+        vain = some([shown(sheet.header.names[j]) for j in own])
+        note = f"{vain}: no cell is what --missing names there (upper and lower case differ)."
+        sheet.notes.append(note)
     return sheet
 
 
@@ -146,11 +163,12 @@ class _Grid:
     columns: list[list[str]]
     lines: list[int] | None
     notes: list[str]
+    wrong: Complaints  # rows that were not read
+    hits: int | None  # as of a Sheet
 
     @classmethod
     def of(cls, sheet: Sheet) -> "_Grid":
         """Return the words of a sheet all of whose columns were read as words."""
-        sheet.wrong.refuse()
         header, names = sheet.header, list(sheet.header.names)
         if header.of_arrays:
             raise PsephosError(
@@ -158,11 +176,34 @@ class _Grid:
                 "--labels-from and --duplicates out, or give the table as another kind of file."
             )
         columns = [sheet.words[j] for j in range(len(names))]
-        return cls(header, names, columns, sheet.lines, sheet.notes)
+        return cls(header, names, columns, sheet.lines, sheet.notes, sheet.wrong, sheet.hits)
 
     def id_column(self, name: str | None) -> int:
         """Return which column names the rows: that of a name, else the first."""
         return self.names.index(name) if name in self.names else 0
+
+    def in_one_mark(self, id_name: str | None, cells: Cells) -> list[str]:
+        """Write numbers as `cells` do where the file has the other decimal mark; return a note."""
+        mark = "," if cells.decimal == "." else "."
+        other, key = replace(cells, decimal=mark, thousands=""), self.id_column(id_name)
+        found = dict[int, list[str]]()
+        for j, words in enumerate(self.columns):
+            read = [(cells.number(word), other.number(word)) for word in words]
+            odd = [word for word, (mine, _) in zip(words, read, strict=True) if mine is None]
+            if any(theirs is None for mine, theirs in read if mine is not None):
+                return []  # numbers with both marks
+            clear = not all(map(_THREE.fullmatch, odd))  # 1,234 may be either
+            if j != key and clear and all(theirs is not None for _, theirs in read):
+                found[j] = [
+                    word
+                    if mine == theirs or theirs != theirs
+                    else Typed(word.replace(mark, cells.decimal), theirs)
+                    for word, (mine, theirs) in zip(words, read, strict=True)
+                ]
+        for j, words in found.items():
+            self.columns[j] = words
+        named = quoted([self.names[j] for j in found])
+        return [f"{self.header.file!r} has the decimal mark {mark!r}: {named}."] * bool(found)
 
     def turn(self, id_name: str | None) -> None:
         """Exchange rows and columns; the first column names the new ones."""
@@ -223,6 +264,7 @@ class _Grid:
 
     def name_once(self, how: str, cells: Cells) -> None:
         """Leave one column of each name: numbered, averaged, or the first."""
+        self.names = [name or f"column {j}" for j, name in enumerate(self.names, 1)]
         where: dict[str, list[int]] = {}
         for j, name in enumerate(self.names):
             where.setdefault(name, []).append(j)

@@ -8,7 +8,7 @@ Where a library that is an extra is absent, a sentence says how to install it.
 import gzip
 import re
 import zipfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from importlib import import_module
@@ -33,6 +33,8 @@ from psephos.files.text import Header, opened, rows, titles, titles_words
 
 #: What a library that may be absent returns.
 _Foreign: TypeAlias = Any
+_Cells: TypeAlias = list[list[object]]
+_Merged: TypeAlias = list[tuple[int, ...]]
 _ROW_NAMES, _INDEX = "row names", "__index_level_0__"
 _UNNAMED = "its columns have no names, and are called 'column 0', 'column 1', ..."
 _HEAD = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[^\n]*")  # of a matrix, its sizes the last line
@@ -108,20 +110,24 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
                 )
             sheet = book.get_sheet_by_name(name)
             rows = [[plain(v) for v in row] for row in sheet.to_python(skip_empty_area=False)]
-    filled = [i for i, row in enumerate(rows) if any(value != "" for value in row)]
-    if len(filled) < 2:
+            merged = _merged(path, rows, getattr(sheet, "merged_cell_ranges", None) or [])
+    above, heads = _heads(rows, merged)
+    notes = _fill(rows, merged, heads)
+    filled = _filled(rows)
+    top, *below = filled[above + len(heads) - 1 :] or [0]
+    if not below:
         raise PsephosError(f"the sheet of {path.name!r} has no rows below one of column names.")
-    above = titles([sum(v != "" for v in rows[i]) for i in filled[:10]])
-    top, *below = filled[above:]
-    width = max(j + 1 for i in filled[above:] for j, value in enumerate(rows[i]) if value != "")
-    header = _header(path, [str(name) for name in rows[top][:width]])
+    width = max(j + 1 for i in (*heads, *below) for j, value in enumerate(rows[i]) if value != "")
+    named = [dict.fromkeys(filter(None, (str(rows[i][j]).strip() for i in heads)))
+             for j in range(width)]  # fmt: skip
+    header = _header(path, list(map(" / ".join, named)))
     if how.cases:  # a row of empty cells between others is a case, as in csv files
         below = list(range(below[0], below[-1] + 1))
     ahead = [[str(v) for v in rows[i][:width]] for i in below[: 1 + AHEAD]]
     units = units_words(below[0] + 1, ahead)
     empty = below[-1] - top - len(below)
     below = below[bool(units) :]
-    notes = [f"the sheet {shown(name)} is read, not {quoted(others)}."] if others else []
+    notes[:0] = [f"the sheet {shown(name)} is read, not {quoted(others)}."] if others else []
     if above:
         words = [" ".join(str(v) for v in rows[i] if v != "") for i in filled[:above]]
         notes.append(titles_words([i + 1 for i in filled[:above]], words))
@@ -130,6 +136,68 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     return columns_sheet(
         header, len(below), lambda j: [rows[i][j] for i in below], choose, cells, notes, lines
     )
+
+
+def _filled(rows: _Cells) -> list[int]:
+    return [i for i, row in enumerate(rows) if any(value != "" for value in row)]
+
+
+def _merged(path: Path, rows: _Cells, ranges: Sequence[Sequence[Sequence[int]]]) -> _Merged:
+    """Return merged cells that hold a value: their first row and column, and their last."""
+    n, p = len(rows), max(map(len, rows), default=0)
+    ends = sorted((*first, min(last[0], n - 1), min(last[1], p - 1)) for first, last in ranges)
+    held = [end for end in ends if end[0] < n and end[1] < p and rows[end[0]][end[1]] != ""]
+    if sum((k - i + 1) * (m - j + 1) for i, j, k, m in held) > n * p:
+        raise ValueError("merged cells that overlap")
+    return held
+
+
+def _heads(rows: _Cells, merged: _Merged) -> tuple[int, list[int]]:
+    """Return how many filled rows stand above the names of columns, and the rows of these.
+
+    There are two where cells above other names are merged. One merged cell alone is a title, unless
+    the first column is not below it.
+    """
+    filled = _filled(rows)
+    above = titles([sum(v != "" for v in rows[i]) for i in filled[:10]])
+    across: dict[int, list[tuple[int, int]]] = {}
+    for i, j, _, m in merged:
+        if j < m:
+            across.setdefault(i, []).append((j, m))
+    if above and any(j for j, _ in across.get(filled[above - 1], ())):
+        return above - 1, filled[above - 1 : above + 1]
+    top, *below = filled[above:] or [0]
+    under = [j for first, last in across.get(top, ()) for j in range(first, last + 1)]
+    if 0 in under and len(across[top]) == sum(v != "" for v in rows[top]) == 1:
+        return above + 1, below[:1]
+    ahead = [rows[i] for i in below[: 1 + AHEAD]]
+    named = ahead and all(isinstance(v, str) for v in ahead[0]) and all(ahead[0][j] for j in under)
+    numbers = any(not isinstance(row[j], str) for row in ahead[1:] for j in under)
+    two = named and numbers and not units_words(0, [list(map(str, row)) for row in ahead])
+    return above, filled[above : above + 1 + bool(two)]
+
+
+def _fill(rows: _Cells, merged: _Merged, heads: list[int]) -> list[str]:
+    """Give merged cells their value throughout, as the sheet shows it; return notes on them.
+
+    Left as they are titles, and cells across that stand alone in their row.
+    """
+    names, cells = list[object](), list[object]()
+    for i, j, k, m in merged:
+        value, head = rows[i][j], i in heads
+        alone = not head and j < m and all(v == "" for v in (*rows[i][:j], *rows[i][m + 1 :]))
+        if alone or i < heads[0]:
+            continue
+        for row in rows[i : min(k, heads[-1]) + 1 if head else k + 1]:
+            row[j : m + 1] = [value] * (m - j + 1)
+        if len(heads) == 1 and head:
+            rows[i][j + 1 : m + 1] = [f"{value}.{at}" for at in range(2, m - j + 2)]
+        (names if head else cells).extend([value] * (j < m or not head))
+    below = "with a number" if len(heads) == 1 else "with the name below"
+    notes = [f"merged cells name each column under them, {below}: {quoted(names)}."]
+    values = quoted(dict.fromkeys(cells))
+    alike = f"merged cells have their value in each of their rows: {len(cells)} ({values})."
+    return notes * bool(names) + [alike] * bool(cells)
 
 
 def _parts_of(path: Path) -> dict[str, bytes]:

@@ -48,6 +48,8 @@ class Sheet:
     notes: list[str] = field(default_factory=list[str])  # sentences on how it was read
     rest: Sparse | None = None  # (n, q'), columns chosen behind those of X that stay sparse
     wrong: Complaints = field(default_factory=Complaints)  # rows that were not read, and why
+    # cells that words of their columns alone make missing; None where they were not counted
+    hits: int | None = None
 
     def dense(self) -> Floats:
         """Return all columns chosen, (n, q + q')."""
@@ -247,10 +249,7 @@ class SheetRows:
             self._gone[j] += sum(word is not None and _is_gone(word, self._cells) for word in words)
         names = self._header.names
         keys += [] if self._codes is None else _gone_words(self._gone, names)
-        if self._own and not self._hits and self._codes is not None:
-            vain = f"{some([shown(names[j]) for j in self._own])}: no cell is what --missing names"
-            keys.append(f"{vain} there (upper and lower case differ).")
-        return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints())
+        return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints(), hits=self._hits)
 
 
 def _is_gone(word: object, cells: Cells) -> bool:
@@ -326,7 +325,7 @@ def columns_sheet(
     columns, rest = choice.columns, None
     first = len(header.names) - (0 if matrix is None else matrix.shape[1])
     sparse = [j - first for j in columns if j >= first]
-    own, gone = cells.of_columns(header.names), Counter[int]()
+    own, gone, hits = cells.of_columns(header.names), Counter[int](), Counter[int]()
     fit = 0.0 not in cells.gone_numbers
     fit = fit and not {first + j for j in sparse} & {*choice.words, *own}
     if matrix is not None and fit and sparse:
@@ -337,11 +336,14 @@ def columns_sheet(
     def values_of(j: int) -> Column:
         values, name = column(j), header.names[j]
         if j in own:
-            there = [own[j].is_missing(cell_word(value, name, own[j])) for value in values]
+            known = [cell_word(value, name, own[j]) for value in values]
+            there = list(map(own[j].is_missing, known))
+            hits[j] = sum(there) - known.count("")
             return [None if no else value for no, value in zip(there, values, strict=True)]
         if cells.missing != MISSING:
-            known = (cell_word(value, name, Cells(())) for value in values)
-            gone[j] = 0 if j in choice.left_out else sum(_is_gone(word, cells) for word in known)
+            plain_words = (cell_word(value, name, Cells(())) for value in values)
+            n_gone = sum(_is_gone(word, cells) for word in plain_words)
+            gone[j] = 0 if j in choice.left_out else n_gone
         return values
 
     for j in choice.words:
@@ -362,7 +364,7 @@ def columns_sheet(
     if rest is not None and n_rows * len(sparse) <= DENSE:
         whole, rest = np.hstack([X, rest.toarray()]), None
     notes = [*notes, *_gone_words(gone, header.names)]
-    return Sheet(header, choice, whole, words, lines, cells, notes, rest)
+    return Sheet(header, choice, whole, words, lines, cells, notes, rest, hits=hits.total())
 
 
 def _numbers_of(matrix: Sparse, columns: list[int], cells: Cells) -> Sparse:

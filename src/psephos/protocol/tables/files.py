@@ -91,8 +91,10 @@ def read_table(
     ----------
     path : str or Path
         A text file whose first line names the columns (.csv, .tsv, .txt, .tab, .data; also BIOM's
-        tsv and a series matrix of GEO, with the phenotypes of its header); .arff (dense or sparse
-        rows); .parquet, .feather; a sheet of .xlsx, .xls or .ods; .h5ad (X and the
+        tsv and a series matrix of GEO, with the phenotypes of its header, and titles, sources and
+        descriptions as targets only); .arff (dense or sparse
+        rows); .parquet, .feather; a sheet of .xlsx, .xls (merged cells have their
+        value throughout) or .ods; .h5ad (X and the
         columns of obs); .mtx beside the files of its names; an array .npy; or .npz with the arrays
         X (n, p) of numbers or words and y (n,), and perhaps classes (the label of each code of y)
         and feature_names (p,; else the columns are called 'column 0', 'column 1', ...); or Y (n, K)
@@ -122,7 +124,7 @@ def read_table(
         Words that stand for no value, besides those of `MISSING` and the empty cell. COLUMN=WORD
         does so in one column, or in those whose names match a pattern: ``'q*=9'``.
     decimal : {'.', ','}, optional
-        The decimal mark; by default a point.
+        The decimal mark; by default a point. The other one is found in the file of `labels_from`.
     thousands : str, optional
         The mark between groups of three digits; by default there is none.
     separator : str, optional
@@ -140,8 +142,8 @@ def read_table(
         Another table, whose columns are joined to this one where the ids are the same: the column
         `id`, or the first of either.
     duplicates : {'number', 'mean', 'first'}, optional
-        What is done with columns of one name: numbered (name.2), averaged, or the first taken. By
-        default they are refused.
+        What is done with columns of one name: numbered (name.2), averaged, or the first taken;
+        those without a name are called 'column 3' or the like. By default both are refused.
     keep_word : sequence of str, default=()
         Words that stand for no value by default, and are a value here.
     dataset : str, optional
@@ -346,6 +348,8 @@ def look_at(
     counts = [len(np.unique(x[~np.isnan(x)])) for x in sheet.X.T]
     few = [names[j] for j, k in zip(sheet.choice.columns, counts, strict=False)
            if 1 < k <= min(most, n // 2)]  # fmt: skip
+    few += sorted(names[j] for j, held in sheet.words.items()
+                  if names[j] in sheet.header.beside and 1 < len({*held} - {""}) <= most)
     apart = dict(roles.apart)
     words = {flag: sheet.words[names.index(name)] for flag, name in apart.items()}
     ids, groups = (per_row(words, f, apart.get(f), sheet, wrong) for f in ("--id", "--group"))
@@ -391,15 +395,16 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
         with wrong.gather():
             if not name:
                 raise PsephosError(
-                    f"column {j + 1} of {file!r} has no name: name it in the first line."
-                )
+                    f"column {j + 1} of {file!r} has no name: name it in the first line, or have "
+                    f"it called 'column {j + 1}' (--duplicates number)."
+                ).settled_by(("--duplicates", "number"))
     numbers = found.relation is None and not found.of_arrays and len(header) > 1
     if numbers and all(Cells().number(name) is not None for name in header):
         raise PsephosError(
             f"the first line of {file!r} holds numbers only: it must name the columns."
         )
     with wrong.gather():
-        refuse_duplicates(header)
+        refuse_duplicates([name or f"column {j}" for j, name in enumerate(header, 1)])
     roles = _with_labels(with_row_names(roles, found), found)
     if not roles.target and roles.known:
         wrong.refuse()
@@ -428,6 +433,8 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
             "learn from."
         )
     words = (*apart, *roles.drop, *roles.categorical)
+    if not (roles.known or found.of_arrays):
+        words += (*found.beside,)
     left_out = {header.index(one) for one in roles.drop if one not in apart}
     return ColumnChoice(columns, sorted({header.index(one) for one in words}), sorted(left_out))
 
