@@ -77,3 +77,18 @@ def test_a_word_that_is_kept_by_command(turned, call):
     kept = call("fit", folder / "cases.csv", "--keep-word", "NA", *options, folder / "c.psephos")
     assert kept.exit_code == 0, kept.output
     assert "NA" in kept.stderr
+
+
+def test_names_that_stand_twice_hide_no_complaint_on_cells(tmp_path, call):
+    rows = "".join(f"c{i},{i},{i * i % 7},0.{i}5,{'uv'[i % 2]}\n" for i in range(12))
+    path = tmp_path / "t.csv"
+    path.write_text("id,a,a,,y\n" + rows.replace("c3,3", "c3,low"))
+    refused = call("table", path, "--target", "y")
+    assert refused.exit_code == 2
+    for words in ("column 4 of 't.csv' has no name", "'a' stands twice", "in line 5 ('low')"):
+        assert words in refused.stderr
+    again = ["--duplicates", "number", "--missing", "low", "--id", "id"]
+    assert f"--target y {' '.join(again)}\n" in refused.stderr
+    settled = call("table", path, "--target", "y", *again)
+    assert settled.exit_code == 0, settled.output
+    assert "12 cases: u 6, v 6. 3 columns: 3 numeric." in settled.stdout

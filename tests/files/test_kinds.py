@@ -418,7 +418,10 @@ def test_merged_heads_and_empty_rows(book, tmp_path):
             [["of 2024"], [None, None, "blood"], ["y", "age", "mean", "sd"]], ["A1:D1", "C2:D2"],
             ("age", "blood / mean", "blood / sd"),
         ),
-        ([["y", "dose", None, "age"], ["", "mg", "mg", "years"]], ["B1:C1"], ("dose", "dose.2", "age")),
+        (
+            [["y", "dose", None, "age"], ["", "mg", "mg", "years"]], ["B1:C1"],
+            ("dose", "dose.2", "age"),
+        ),
     ],
 )  # fmt: skip
 def test_merged_names_hold_for_their_columns(book, tmp_path, heads, merged, names):

@@ -245,3 +245,11 @@ def test_all_complaints_of_layout_and_cells_in_one_message(tmp_path):
     write(path, path.read_text().replace("1,2,3\n", "").replace("x", "9"))
     found = read_table(path, target="y", duplicates="number")
     assert found.names == ("a", "a.2", "column 3", "b")
+
+
+def test_names_of_arrays_that_stand_twice_have_no_option(tmp_path):
+    y, names = np.array(list("uvuv")), ["a", "b", "a", "c"]
+    np.savez(tmp_path / "t.npz", X=np.eye(4), y=y, feature_names=names)
+    with pytest.raises(PsephosError, match=r"'a' stands twice .* name their column\.$") as found:
+        read_table(tmp_path / "t.npz")
+    assert found.value.options == ()

@@ -141,8 +141,7 @@ _FORM = (
     ),
     click.option(
         "--duplicates", type=click.Choice(["number", "mean", "first"]),
-        help="Columns of one name: numbered, averaged, or the first; those without one are called "
-        "'column 3' or the like.  [default: refused]",
+        help="Columns of one name or none: numbered, averaged, or the first.  [default: refused]",
     ),
 )  # fmt: skip
 

@@ -154,32 +154,29 @@ def _series(
     lines = _until_end(path, stream)
     header, below = table_rows(path, lines, "\t", notes, wrong, len(above) + 2)
     cases = header.names[1:]
-    found, beside = ({}, {}) if labelled else _phenotypes(above, cases)
-    if found:
-        notes.append(f"phenotypes of its header, read as columns: {quoted(found)}.")
+    found, beside = ({}, frozenset[str]()) if labelled else _phenotypes(above, cases)
+    if read := [name for name in found if name not in beside]:
+        notes.append(f"phenotypes of its header, read as columns: {quoted(read)}.")
     if beside:
-        notes.append(f"of its header, read as nothing but a target (--target): {quoted(beside)}.")
-    both = {**beside, **found}
-    first_rows = ((0, "", [name, *map(of.get, cases, repeat(""))]) for name, of in both.items())
-    apart = frozenset(both) - {*found}
-    return header._replace(features=True, beside=apart), chain(first_rows, below)
+        notes.append(f"of its header, read as a target alone (--target): {quoted(sorted(beside))}.")
+    first_rows = ((0, "", [name, *map(of.get, cases, repeat(""))]) for name, of in found.items())
+    return header._replace(features=True, beside=beside), chain(first_rows, below)
 
 
 def _phenotypes(
     above: list[str], cases: list[str]
-) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
+) -> tuple[dict[str, dict[str, str]], frozenset[str]]:
     """Return what the header of a series matrix says of its cases, 'key: value', by key.
 
-    The second is what titles, sources and descriptions say, where half as many values as cases
-    differ, at most.
+    The second are those that are titles, sources or descriptions, with at most half as many values
+    as there are cases.
     """
     found, spelled = dict[tuple[str, str], dict[str, str]](), dict[str, str]()
-    free = dict[str, list[str]]()
-    for _, _, (tag, *cells) in rows(iter(above), "\t"):
-        if tag == "!Sample_geo_accession":
-            cases = cells
+    lines = [list(cells) for _, _, cells in rows(iter(above), "\t")]
+    cases = next((cells for tag, *cells in lines if tag == "!Sample_geo_accession"), cases)
+    for tag, *cells in lines:
         if _FREE.fullmatch(tag) and 1 < len({*cells} - {""}) <= len(cells) / 2:
-            free.setdefault(tag.removeprefix("!Sample_"), list(cells))
+            found[tag.removeprefix("!Sample_"), ""] = dict(zip(cases, cells, strict=False))
         for case, cell in zip(cases, cells, strict=False):
             key, colon, value = cell.partition(":")
             if colon and tag.startswith("!Sample_characteristics"):
@@ -188,7 +185,7 @@ def _phenotypes(
                 found.setdefault((name, channel), {})[case] = value.strip()
     shared = Counter(key for key, _ in found)  # both channels of a case have a tissue
     named = {k if shared[k] < 2 else f"{k} ({at})": of for (k, at), of in found.items()}
-    return named, {k: dict(zip(cases, words, strict=False)) for k, words in free.items()}
+    return named, frozenset(k for k, at in found if not at and shared[k] < 2)
 
 
 def _until_end(path: Path, stream: Iterator[str]) -> Iterator[str]:

@@ -97,7 +97,7 @@ def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Cho
         except PsephosError as error:
             width = len(header.names)
             fixed = header.of_arrays or header.file.lower().endswith(".h5ad")
-            if fixed or not header.named or width < 3:
+            if fixed or not header.named or width < 3 or error.options:
                 raise
             names = [str(w) for w in read(lambda _: ColumnChoice((), [0])).words[0]]
             name = how.id or _ROW_NAMES
@@ -189,19 +189,14 @@ class _Grid:
         found = dict[int, list[str]]()
         for j, words in enumerate(self.columns):
             read = [(cells.number(word), other.number(word)) for word in words]
-            odd = [word for word, (mine, _) in zip(words, read, strict=True) if mine is None]
+            odd = (word for word, (mine, _) in zip(words, read, strict=True) if mine is None)
             if any(theirs is None for mine, theirs in read if mine is not None):
                 return []  # numbers with both marks
-            clear = not all(map(_THREE.fullmatch, odd))  # 1,234 may be either
-            if j != key and clear and all(theirs is not None for _, theirs in read):
-                found[j] = [
-                    word
-                    if mine == theirs or theirs != theirs
-                    else Typed(word.replace(mark, cells.decimal), theirs)
-                    for word, (mine, theirs) in zip(words, read, strict=True)
-                ]
-        for j, words in found.items():
-            self.columns[j] = words
+            either = all(map(_THREE.fullmatch, odd))  # 1,234 may have either mark
+            if j != key and not either and all(theirs is not None for _, theirs in read):
+                found[j] = [Typed(word.replace(mark, cells.decimal), v) if v == v else word
+                            for word, (_, v) in zip(words, read, strict=True)]  # fmt: skip
+        self.columns = [found.get(j, words) for j, words in enumerate(self.columns)]
         named = quoted([self.names[j] for j in found])
         return [f"{self.header.file!r} has the decimal mark {mark!r}: {named}."] * bool(found)
 

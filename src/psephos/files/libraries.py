@@ -146,10 +146,9 @@ def _merged(path: Path, rows: _Cells, ranges: Sequence[Sequence[Sequence[int]]])
     """Return merged cells that hold a value: their first row and column, and their last."""
     n, p = len(rows), max(map(len, rows), default=0)
     ends = sorted((*first, min(last[0], n - 1), min(last[1], p - 1)) for first, last in ranges)
-    held = [end for end in ends if end[0] < n and end[1] < p and rows[end[0]][end[1]] != ""]
-    if sum((k - i + 1) * (m - j + 1) for i, j, k, m in held) > n * p:
-        raise ValueError("merged cells that overlap")
-    return held
+    if sum(max(0, k - i + 1) * max(0, m - j + 1) for i, j, k, m in ends) > n * p:
+        raise PsephosError(f"{path.name!r} has merged cells that overlap: write it again.")
+    return [end for end in ends if end[0] < n and end[1] < p and rows[end[0]][end[1]] != ""]
 
 
 def _heads(rows: _Cells, merged: _Merged) -> tuple[int, list[int]]:
@@ -160,15 +159,12 @@ def _heads(rows: _Cells, merged: _Merged) -> tuple[int, list[int]]:
     """
     filled = _filled(rows)
     above = titles([sum(v != "" for v in rows[i]) for i in filled[:10]])
-    across: dict[int, list[tuple[int, int]]] = {}
-    for i, j, _, m in merged:
-        if j < m:
-            across.setdefault(i, []).append((j, m))
-    if above and any(j for j, _ in across.get(filled[above - 1], ())):
+    across = [(i, range(j, m + 1)) for i, j, _, m in merged if j < m]
+    if above and any(i == filled[above - 1] and at[0] for i, at in across):
         return above - 1, filled[above - 1 : above + 1]
     top, *below = filled[above:] or [0]
-    under = [j for first, last in across.get(top, ()) for j in range(first, last + 1)]
-    if 0 in under and len(across[top]) == sum(v != "" for v in rows[top]) == 1:
+    under = [j for i, at in across if i == top for j in at]
+    if below and 0 in under and sum(v != "" for v in rows[top]) == 1:
         return above + 1, below[:1]
     ahead = [rows[i] for i in below[: 1 + AHEAD]]
     named = ahead and all(isinstance(v, str) for v in ahead[0]) and all(ahead[0][j] for j in under)
@@ -182,7 +178,7 @@ def _fill(rows: _Cells, merged: _Merged, heads: list[int]) -> list[str]:
 
     Left as they are titles, and cells across that stand alone in their row.
     """
-    names, cells = list[object](), list[object]()
+    names, held = list[object](), list[object]()
     for i, j, k, m in merged:
         value, head = rows[i][j], i in heads
         alone = not head and j < m and all(v == "" for v in (*rows[i][:j], *rows[i][m + 1 :]))
@@ -192,12 +188,11 @@ def _fill(rows: _Cells, merged: _Merged, heads: list[int]) -> list[str]:
             row[j : m + 1] = [value] * (m - j + 1)
         if len(heads) == 1 and head:
             rows[i][j + 1 : m + 1] = [f"{value}.{at}" for at in range(2, m - j + 2)]
-        (names if head else cells).extend([value] * (j < m or not head))
-    below = "with a number" if len(heads) == 1 else "with the name below"
-    notes = [f"merged cells name each column under them, {below}: {quoted(names)}."]
-    values = quoted(dict.fromkeys(cells))
-    alike = f"merged cells have their value in each of their rows: {len(cells)} ({values})."
-    return notes * bool(names) + [alike] * bool(cells)
+        (names if head else held).extend([value] * (j < m or not head))
+    by = "with a number" if len(heads) == 1 else "with the name below"
+    notes = [f"merged cells name each column under them, {by}: {quoted(names)}."] * bool(names)
+    words = f"{len(held)} ({quoted(dict.fromkeys(held))})"
+    return notes + [f"merged cells have their value in each of their rows: {words}."] * bool(held)
 
 
 def _parts_of(path: Path) -> dict[str, bytes]:

@@ -248,7 +248,8 @@ class SheetRows:
                 continue
             self._gone[j] += sum(word is not None and _is_gone(word, self._cells) for word in words)
         names = self._header.names
-        keys += [] if self._codes is None else _gone_words(self._gone, names)
+        counted = self._codes is not None and self._choice.columns  # else they are read again
+        keys += _gone_words(self._gone, names) if counted else []
         return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints(), hits=self._hits)
 
 
@@ -336,14 +337,13 @@ def columns_sheet(
     def values_of(j: int) -> Column:
         values, name = column(j), header.names[j]
         if j in own:
-            known = [cell_word(value, name, own[j]) for value in values]
-            there = list(map(own[j].is_missing, known))
-            hits[j] = sum(there) - known.count("")
+            cells_own = [cell_word(value, name, own[j]) for value in values]
+            there = list(map(own[j].is_missing, cells_own))
+            hits[j] = sum(there) - cells_own.count("")
             return [None if no else value for no, value in zip(there, values, strict=True)]
         if cells.missing != MISSING:
-            plain_words = (cell_word(value, name, Cells(())) for value in values)
-            n_gone = sum(_is_gone(word, cells) for word in plain_words)
-            gone[j] = 0 if j in choice.left_out else n_gone
+            known = (cell_word(value, name, Cells(())) for value in values)
+            gone[j] = 0 if j in choice.left_out else sum(_is_gone(word, cells) for word in known)
         return values
 
     for j in choice.words:
@@ -363,7 +363,7 @@ def columns_sheet(
     whole = X
     if rest is not None and n_rows * len(sparse) <= DENSE:
         whole, rest = np.hstack([X, rest.toarray()]), None
-    notes = [*notes, *_gone_words(gone, header.names)]
+    notes = [*notes, *(_gone_words(gone, header.names) if choice.columns else ())]
     return Sheet(header, choice, whole, words, lines, cells, notes, rest, hits=hits.total())
 
 

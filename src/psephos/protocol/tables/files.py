@@ -348,8 +348,8 @@ def look_at(
     counts = [len(np.unique(x[~np.isnan(x)])) for x in sheet.X.T]
     few = [names[j] for j, k in zip(sheet.choice.columns, counts, strict=False)
            if 1 < k <= min(most, n // 2)]  # fmt: skip
-    few += sorted(names[j] for j, held in sheet.words.items()
-                  if names[j] in sheet.header.beside and 1 < len({*held} - {""}) <= most)
+    few += [one for one in sorted(sheet.header.beside)
+            if 1 < len({*sheet.words.get(names.index(one), ())} - {""}) <= most]  # fmt: skip
     apart = dict(roles.apart)
     words = {flag: sheet.words[names.index(name)] for flag, name in apart.items()}
     ids, groups = (per_row(words, f, apart.get(f), sheet, wrong) for f in ("--id", "--group"))
@@ -391,20 +391,20 @@ def _with_labels(roles: Roles, header: Header) -> Roles:
 def _choose(found: Header, roles: Roles) -> ColumnChoice:
     header, file = found.names, found.file
     wrong = Complaints()
-    for j, name in enumerate(header):
+    for j in [j for j, name in enumerate(header) if not name]:
         with wrong.gather():
-            if not name:
-                raise PsephosError(
-                    f"column {j + 1} of {file!r} has no name: name it in the first line, or have "
-                    f"it called 'column {j + 1}' (--duplicates number)."
-                ).settled_by(("--duplicates", "number"))
+            raise PsephosError(
+                f"column {j + 1} of {file!r} has no name: name it in the first line, or have it "
+                f"called 'column {j + 1}' (--duplicates number)."
+            ).settled_by(("--duplicates", "number"))
     numbers = found.relation is None and not found.of_arrays and len(header) > 1
     if numbers and all(Cells().number(name) is not None for name in header):
         raise PsephosError(
             f"the first line of {file!r} holds numbers only: it must name the columns."
         )
     with wrong.gather():
-        refuse_duplicates([name or f"column {j}" for j, name in enumerate(header, 1)])
+        named = [name or f"column {j}" for j, name in enumerate(header, 1)]
+        refuse_duplicates(named, optional=not found.of_arrays)
     roles = _with_labels(with_row_names(roles, found), found)
     if not roles.target and roles.known:
         wrong.refuse()
@@ -432,9 +432,8 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
             f"{file!r} has no column besides the target and those set apart: nothing is left to "
             "learn from."
         )
-    words = (*apart, *roles.drop, *roles.categorical)
-    if not (roles.known or found.of_arrays):
-        words += (*found.beside,)
+    beside = () if roles.known or found.of_arrays else found.beside
+    words = (*apart, *roles.drop, *roles.categorical, *beside)
     left_out = {header.index(one) for one in roles.drop if one not in apart}
     return ColumnChoice(columns, sorted({header.index(one) for one in words}), sorted(left_out))
 
