@@ -52,8 +52,8 @@ def day_by_day():
 # Which case to ask about
 # -----------------------
 #
-# `query` looks for the case that half of the hypotheses call a yes: whatever the answer, half of
-# them go.
+# `predict_proba` is the share of the hypotheses left that call a case a yes. Where it is nearest to
+# one half, half of them go, whatever the answer.
 
 
 def hypotheses_left(asked, n_switches=12, on=(2, 7, 9), n_questions=16, seed=0):
@@ -61,7 +61,7 @@ def hypotheses_left(asked, n_switches=12, on=(2, 7, 9), n_questions=16, seed=0):
 
     Parameters
     ----------
-    asked : {'at random', 'by query'}
+    asked : {'at random', 'where they disagree'}
     """
     rng = np.random.default_rng(seed)
     cases = rng.integers(2, size=(400, n_switches))
@@ -78,8 +78,8 @@ def hypotheses_left(asked, n_switches=12, on=(2, 7, 9), n_questions=16, seed=0):
         if model.n_hypotheses_[0] == 1:  # nothing is left to ask
             left.append(1)
             continue
-        if asked == "by query":
-            row = model.query(frame).row
+        if asked == "where they disagree":
+            row = int(np.abs(model.predict_proba(frame)[:, 1] - 0.5).argmin())
         model.partial_fit(frame.iloc[[row]], answers[[row]])
         left.append(model.n_hypotheses_[0])
     return left
@@ -99,7 +99,7 @@ def main() -> None:
     left, model = day_by_day()
     print(f"EnjoySport: {left} hypotheses after each day; S {model.specific_}, G {model.general_}")
     figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
-    for asked in ("at random", "by query"):
+    for asked in ("at random", "where they disagree"):
         runs = [hypotheses_left(asked, seed=seed) for seed in range(args.seeds)]
         axes.plot(np.median(runs, axis=0), marker="o", label=f"cases chosen {asked}")
     axes.set(yscale="log", xlabel="answers", ylabel="hypotheses left (median)",

@@ -89,7 +89,7 @@ def _local() -> dict[str, Any]:
         "local-boosting-log-odds": LocalBoostingClassifier(says="probability", **ada, **few),
         "local-boosting-trees": LocalBoostingClassifier(tree, says="probability", **few),
         "compressed-samba-near": CompressedSamBAClassifier(
-            n_candidates=60, distance_columns=[0, 2], n_anchors=20, **few
+            distance_columns=[0, 2], n_anchors=20, **few
         ),
     }
 

@@ -372,7 +372,7 @@ def test_sample_compression_by_hand(theorem):
 def test_facts_that_the_rows_or_the_vote_do_not_show_are_refused():
     rng = np.random.default_rng(0)
     table, y = rng.random((60, 3)), rng.integers(0, 2, 60)
-    model = CompressedSamBAClassifier(n_candidates=50, random_state=0).fit(table, y)
+    model = CompressedSamBAClassifier(random_state=0).fit(table, y)
     with pytest.raises(PsephosError, match="X and y of fit"):
         sample_compression_bound(model, table[::-1], y[::-1])
     with pytest.raises(PsephosError, match="X and y of fit"):
@@ -382,7 +382,7 @@ def test_facts_that_the_rows_or_the_vote_do_not_show_are_refused():
     model.vote_ = replace(model.vote_, weighting=scaled)
     with pytest.raises(PsephosError, match="scaled by the training rows"):
         sample_compression_bound(model, table, y)
-    three = CompressedSamBAClassifier(n_candidates=50, random_state=0).fit(*WINE)
+    three = CompressedSamBAClassifier(random_state=0).fit(*WINE)
     with pytest.raises(PsephosError, match="3 classes"):
         sample_compression_bound(three, *WINE)
 

@@ -215,11 +215,11 @@ def test_four_days_leave_six_hypotheses():
     assert_array_equal(model.predict(module.table(days)), labels)
 
 
-def test_questions_by_query_rule_out_more_than_cases_at_random():
+def test_questions_where_hypotheses_disagree_rule_out_more_than_cases_at_random():
     module = example("plot_version_space")
     chance, asked = (
         np.median([module.hypotheses_left(how, seed=seed) for seed in range(8)], axis=0)
-        for how in ("at random", "by query")
+        for how in ("at random", "where they disagree")
     )
     assert chance[0] == asked[0]
     assert asked[-1] < chance[-1] / 4

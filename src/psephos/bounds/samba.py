@@ -68,11 +68,10 @@ def sample_compression_bound(
     -----
     **For which SamBA it holds.** Each stump is made of one column, two training rows (the threshold
     is half-way between them) and a message, who is answered on which side. The prior is uniform
-    over all of these there could be, or over a pool drawn by number before labels are looked at
-    (`n_candidates`), not over the T that were kept; times all rows as anchors, or K drawn by
-    number. Rows that coincide in class and the columns of the distance are one sc-voter, of the
-    prior of all of them. A distance on columns and with scales fixed before the data. a above 0
-    (at 0 the scaled similarity is 0, and the bound 1 or more).
+    over all of these there could be, not over the T that were kept; times all rows as anchors, or
+    K drawn by number. Rows that coincide in class and the columns of the distance are one sc-voter,
+    of the prior of all of them. A distance on columns and with scales fixed before the data. a
+    above 0 (at 0 the scaled similarity is 0, and the bound 1 or more).
 
     **Corrections to the source.** (1) Theorem 4 prints R_D(B) <= 2 R_L(G) <= 2 (R_D(G) + ...):
     empirical and true risk are exchanged, and the other way round it is theorem 3's form, as here.

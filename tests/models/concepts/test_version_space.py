@@ -63,20 +63,6 @@ def test_the_listed_members_are_mitchells_six():
     assert rules == [" and ".join(one) for one in expected]
 
 
-def test_the_query_halves_the_space_and_its_answer_does():
-    model = VersionSpaceClassifier().fit(enjoy(ROWS), LABELS)
-    query = model.query()
-    assert query.share == (0.5,)
-    assert query.bits == 1.0
-    assert query.row is None
-    asked = enjoy(ASKED)
-    among = model.query(asked)
-    assert (among.row, among.share) == (2, (0.5,))
-    for label in ("no", "yes"):
-        other = VersionSpaceClassifier().fit(enjoy(ROWS), LABELS)
-        assert other.partial_fit(asked[2:3], [label]).n_hypotheses_ == [3]
-
-
 def test_collapse_names_the_row():
     rows, labels = [*ROWS, ROWS[0]], [*LABELS, "no"]
     said = r"row 4: no conjunction for class yes agrees with it"
@@ -148,13 +134,6 @@ def test_each_of_several_classes_is_a_concept(listed):
     assert model.specific_ == [("x", "?", "p"), ("z", "?", "q"), ("y", "?", "p")]
     ballots = model.explain(X)
     assert_ballots_are_true(ballots, ballots.X)
-    query = model.query()
-    assert len(query.share) == 3
-    share = np.array(query.share)
-    inside = share[(share > 0) & (share < 1)]
-    assert len(inside) > 1  # the bits of several concepts add up
-    entropy = -(inside * np.log2(inside) + (1 - inside) * np.log2(1 - inside))
-    assert_allclose(query.bits, entropy.sum(), rtol=1e-12)
 
 
 def test_files_and_reduced_models_go_on(tmp_path):
@@ -207,16 +186,6 @@ def test_a_space_that_is_neither_counted_nor_sampled_says_so(monkeypatch):
     monkeypatch.setattr("psephos.models.concepts.votes.STATES", 0)
     with pytest.raises(PsephosError, match="0 agree with the rows"):
         VersionSpaceClassifier(max_hypotheses=0, n_samples=20).fit(X, y)
-
-
-def test_nothing_is_left_to_ask():
-    X = pd.DataFrame({"a": ["x", "y", "x", "y"]}, dtype="category")
-    model = VersionSpaceClassifier().fit(X, [1, 0, 1, 0])
-    assert model.n_hypotheses_ == [1]
-    with pytest.raises(PsephosError, match="say the same of any case"):
-        model.query()
-    with pytest.raises(PsephosError, match="say the same of these cases"):
-        VersionSpaceClassifier().fit(enjoy(ROWS), LABELS).query(enjoy(ROWS))
 
 
 @pytest.mark.parametrize("listed", [0, 1000])

@@ -1,7 +1,4 @@
-"""SamBA whose voters are functions of three rows: its sample-compression bound holds.
-
-Stumps that are functions of two training rows: all there are, or a pool of drawn ones.
-"""
+"""SamBA whose voters are functions of three rows: its sample-compression bound holds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,8 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from psephos._errors import PsephosError
-from psephos._types import Array, Floats, Indices, NDArray, SeedLike
+from psephos._types import Array, Floats, Indices, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Integers, LogUniform, Uniform
@@ -18,9 +14,8 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.kernels.numerics.criteria import opposite_labels
-from psephos.kernels.stump.scan import round_weights
 from psephos.models.boosting.common import BoostingSteps, fit_boosted, stump_voters
-from psephos.models.boosting.compression import SampleCompression, columns_of_distance, rule_of
+from psephos.models.boosting.compression import SampleCompression, columns_of_distance
 from psephos.models.boosting.expertise import Geometry, anchors_of
 from psephos.models.boosting.loop import Round
 from psephos.models.boosting.skeleton import Skeleton
@@ -53,10 +48,6 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     ----------
     n_estimators : int
         Most voters, T.
-    n_candidates : int
-        None: the stump is chosen among those of every column and two rows, as SamBA's is. Else
-        among as many stumps, each of a column and two rows drawn before the data are seen. Fewer
-        may miss the best one, and tighten the bound by the logarithm of their number.
     a : float
         Distance floor, above 0. A small one makes sc-voters small almost everywhere, so that the
         bound says nothing.
@@ -73,8 +64,8 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories; a stump asks for one of them.
     random_state : int, RandomState or None
-        Seeds what is drawn: stumps and anchors. To try seeds and keep the best is a choice after
-        the data: the bound then does not hold.
+        Seeds the draw of anchors. To try seeds and keep the best is a choice after the data: the
+        bound then does not hold.
 
     Attributes
     ----------
@@ -99,12 +90,11 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     from how many stumps and anchors they were chosen. It is of two classes; more are answered,
     without a bound. Sample weights count in the search and in omega, as a posterior may depend on
     the rows in any way; the bound is on the error of unweighted rows. Rows that coincide are one
-    anchor of added weight, but for drawn stumps or anchors.
+    anchor of added weight, but for drawn anchors.
 
-    **Missing values.** A searched stump learns a side for them; a missing value meets no drawn
-    rule, and a drawn stump of which a row lacks the value asks whether the value is present (of a
-    category: is missing). The distance uses the columns both rows have, scaled up to all; a pair
-    with none is at `distance_scale`. A stump on categories asks for one of them.
+    **Missing values.** A stump learns a side for them. The distance uses the columns both rows
+    have, scaled up to all; a pair with none is at `distance_scale`. A stump on categories asks for
+    one of them.
 
     References
     ----------
@@ -146,7 +136,6 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
         small={"n_estimators": 4, "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_candidates": OneOf((Interval(1, whole=True),), none=True),
         "a": Interval(0, open_low=True),
         "b": Interval(0, open_low=True),
         "distance_columns": Anything(),
@@ -155,7 +144,6 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     }
     _: KW_ONLY
     n_estimators: int = 20
-    n_candidates: int | None = None
     a: float = 1.0
     b: float = 2.0
     distance_columns: Any = None
@@ -173,13 +161,10 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
         data = Training(table, labels.target, labels.y, weight)
         m = len(data.y)
         position, anchors = np.arange(m), anchors_of(m, self.n_anchors, context)
-        if self.n_candidates is not None:
-            pool: Any = DrawnStumps(data, self.n_candidates, context)
-        else:
-            if self.n_anchors is None:
-                data, position = _joined(data)
-                anchors = np.arange(len(position))
-            pool = SearchedStumps(data, position, m)
+        if self.n_anchors is None:
+            data, position = _joined(data)
+            anchors = np.arange(len(position))
+        pool = SearchedStumps(data, position, m)
         kept: list[Any] = []
         readout = Readout("normalised", "share")
         columns = columns_of_distance(self.distance_columns, table)
@@ -225,11 +210,6 @@ def _joined(data: Training) -> tuple[Training, Indices]:
     distinct = distinct_rows(data._replace(table=numbered))
     position = distinct.table.rows.astype(np.intp)
     return distinct._replace(table=data.table.take(position)), position
-
-
-_POOL = (1 << 20) + 1  # task id of the seed that draws stumps: beside that of the anchors
-_CELLS = 2 * 10**9  # candidates times rows: a byte each
-_BLOCK = 64  # candidates weighed at a time
 
 
 def _message(yes: int, no: int, n_classes: int) -> int:
@@ -317,86 +297,3 @@ class SearchedStumps:
         low = np.where(values <= stump.threshold, values, -np.inf)
         high = np.where(values > stump.threshold, values, np.inf)
         return int(low.argmax()), int(high.argmin())
-
-
-class DrawnStumps:
-    """A pool of stumps drawn before the data are seen: a column and two rows each.
-
-    A missing value meets no rule but that of categories whose first row lacks the value, "x is
-    missing". The best of the pool is that of least weighted error; its two sides answer
-    differently. Ties go to the lowest number.
-    """
-
-    def __init__(self, data: Training, n_drawn: int, context: Context) -> None:
-        m, p = data.table.values.shape
-        if n_drawn * m > _CELLS:
-            raise PsephosError(
-                f"n_candidates={n_drawn} on {m} rows would take {n_drawn * m / 1e9:.0f} GB of "
-                "memory: draw fewer."
-            )
-        self.data, self.table, self.target = data, data.table, data.target
-        self.columns, self.rows = _drawn(n_drawn, m, p, context)
-        self.one_hot = np.eye(data.target.n_classes)[data.y]
-        self.rules = self._rules()
-        self.holds = np.stack([self._held(n) for n in range(n_drawn)])
-
-    @property
-    def n_candidates(self) -> int:
-        """Return stumps drawn times messages."""
-        k: int = self.target.n_classes
-        return len(self.columns) * k * (k - 1)
-
-    def _rules(self) -> list[tuple[float, NDArray[np.bool_]]]:
-        table, codes = self.table, self.table.n_codes
-        each = zip(self.columns.tolist(), self.rows.tolist(), strict=True)
-        rules: list[tuple[float, NDArray[np.bool_]]] = []
-        for j, rows in each:
-            first, second = table.take(np.array(rows)).dense([j])[:, 0].tolist()
-            rules.append(rule_of(first, second, codes.get(j, 0)))
-        return rules
-
-    def _held(self, n: int) -> NDArray[np.bool_]:
-        values = self.table.dense([int(self.columns[n])])[:, 0]
-        threshold, codes = self.rules[n]
-        if not len(codes):
-            return values <= threshold
-        if not codes.any():
-            return np.isnan(values)
-        return values == codes.argmax()
-
-    def learn(self, pi: Floats, task: int) -> tuple[Any, Array]:
-        """Return the best stump of the pool, as (number drawn, class if it holds, else), and said.
-
-        Sums of rounded weights are exact, in whatever order they are made.
-        """
-        weighed = self.one_hot * round_weights(pi)[:, None]
-        blocks = np.split(self.holds, np.arange(_BLOCK, len(self.holds), _BLOCK))
-        left = np.concatenate([block.astype(np.float64) @ weighed for block in blocks])
-        worth = left[:, :, None] + (weighed.sum(axis=0) - left)[:, None, :]
-        k = self.target.n_classes
-        worth[:, np.arange(k), np.arange(k)] = -np.inf
-        n, yes, no = map(int, np.unravel_index(int(worth.argmax()), worth.shape))
-        return (n, yes, no), np.where(self.holds[n], yes, no)
-
-    def voters(self, found: Sequence[Any]) -> StumpVoters:
-        """Return the stumps as voters."""
-        drawn = [n for n, _, _ in found]
-        rules = [self.rules[n] for n in drawn]
-        missing = [len(s) > 0 and not s.any() for _, s in rules]
-        code, p = self.target.code, self.table.values.shape[1]
-        left, right = (code[[one[side] for one in found]] for side in (1, 2))
-        return stump_voters(p, self.columns[drawn].tolist(), rules, missing, left, right)
-
-    def made_of(self, found: Sequence[Any]) -> tuple[Indices, Indices]:
-        """Return (numbers, positions of the two rows) of the stumps, shapes (T,) and (T, 2)."""
-        k: int = self.target.n_classes
-        numbers = [n * k * (k - 1) + _message(yes, no, k) for n, yes, no in found]
-        return np.array(numbers, dtype=np.intp), self.rows[[n for n, _, _ in found]].reshape(-1, 2)
-
-
-def _drawn(n_drawn: int, m: int, p: int, context: Context) -> tuple[Indices, Indices]:
-    """Return (columns, pairs of different rows) of the pool; they depend on m and p alone."""
-    rng = context.generator(_POOL)
-    columns = rng.integers(p, size=n_drawn)
-    first, step = rng.integers(m, size=n_drawn), rng.integers(1, m, size=n_drawn)
-    return columns.astype(np.intp), np.column_stack([first, (first + step) % m]).astype(np.intp)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, Indices, NDArray
+from psephos._types import Floats, Indices
 from psephos.estimator.input import Table
 from psephos.vote import Vote, register_part
 from psephos.vote.part import check
@@ -84,27 +84,12 @@ class SampleCompression:
     def check_vote(self, vote: Vote) -> None:
         """Raise PsephosError unless these are the facts of such a vote."""
         local: Any = vote.weighting
-        if local.tag == "constant":  # no stump of the pool was better than chance
+        if local.tag == "constant":  # no stump was better than chance
             check(len(self.candidate) == 0, "a constant vote is made of rows")
             return
         check(local.tag == "local", "its weights have no anchors")
         check(len(self.candidate) == vote.n_voters, "rows of other voters")
         check(len(self.anchor_rows) == len(local.anchors), "rows of other anchors")
-
-
-def rule_of(first: float, second: float, n_codes: int) -> tuple[float, NDArray[np.bool_]]:
-    """Return (threshold, set of codes) of the stump made of two values of a column.
-
-    Numbers: ``x <= (first + second) / 2``, and "x is present" if one of the two is missing.
-    Categories (n_codes > 0): ``x = first``; a missing first value has the set of no code.
-    """
-    if n_codes:
-        return np.nan, np.arange(n_codes) == first
-    low, high = min(first, second), max(first, second)
-    if np.isnan(first) or np.isnan(second):
-        return np.inf, np.empty(0, dtype=bool)
-    middle = low / 2 + high / 2
-    return (middle if low <= middle < high else low), np.empty(0, dtype=bool)
 
 
 def columns_of_distance(given: Any, table: Table) -> Indices:

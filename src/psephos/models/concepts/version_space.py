@@ -2,9 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
-
-import numpy as np
+from typing import Any, ClassVar, Self
 
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._types import Floats, LabelsLike, PerRow, SeedLike, TableLike
@@ -26,29 +24,7 @@ from psephos.models.concepts.version_spaces import (
 from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
-_INSTANCES = 100_000  # cases that are gone through for a query
 VOTERS = ("hypotheses", "counted hypotheses", "joined voters")
-
-
-class Query(NamedTuple):
-    """The case whose label would tell most about the version space.
-
-    Parameters
-    ----------
-    row : int or None
-        Its row in the table that was given; None if none was.
-    case : dict
-        The values of the columns that hypotheses may test.
-    share : tuple of float
-        Of each concept, the share of its hypotheses that hold for the case: 0.5 is halved.
-    bits : float
-        The information of the answer, if it is as probable as that: 1 a concept that is halved.
-    """
-
-    row: int | None
-    case: dict[str, Any]
-    share: tuple[float, ...]
-    bits: float
 
 
 @parameters
@@ -56,7 +32,7 @@ class VersionSpaceClassifier(VoteClassifier):
     """All conjunctions that agree with every row (candidate elimination), and their vote.
 
     Use it to see what rows without noise prove: which conditions are certain (S), which are
-    possible (G), how many hypotheses are left, and which case should be labelled next (`query`).
+    possible (G), and how many hypotheses are left.
 
     A hypothesis is a conjunction of one constraint a column: not tested (``?``), one category, or
     an interval of the bins of a number. With VS the hypotheses that are right on all rows, ::
@@ -264,60 +240,3 @@ class VersionSpaceClassifier(VoteClassifier):
             tuple(constraint(space, i, a, b, names.levels) for i, (a, b) in enumerate(rows))
             for rows in (zip(*one, strict=True) for one in zip(found.low, found.high, strict=True))
         ]
-
-    def query(self, X: TableLike | None = None) -> Query:
-        """Return the case to be labelled next: that whose answer halves the version space best.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features), default=None
-            The cases to choose from; the first of equals is chosen. None: all cases that differ in
-            the columns hypotheses may test, without missing values.
-
-        Returns
-        -------
-        query : Query
-
-        Raises
-        ------
-        PsephosError
-            If X is None and there are more than 100,000 such cases, or if no answer would tell
-            anything: of each case all hypotheses left say the same.
-        """
-        self._fitted()
-        values = self._instances() if X is None else self._table(X).dense()
-        share = self._shares(values)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            each = -(share * np.log2(share) + (1.0 - share) * np.log2(1.0 - share))
-        bits = np.nan_to_num(each).sum(axis=1)
-        if not bits.max() > 1e-12:
-            which = "any case" if X is None else "these cases"
-            raise PsephosError(
-                f"all hypotheses left say the same of {which}: no label would tell more about the "
-                "concept."
-            )
-        row = int(np.flatnonzero(bits >= bits.max() - 1e-12)[0])
-        names = self.schema_.words()
-        case = {names.columns[j]: names.value(j, float(values[row, j])) for j in self.vote_.columns}
-        return Query(None if X is None else row, case, tuple(share[row].tolist()), float(bits[row]))
-
-    def _shares(self, values: Floats) -> Floats:
-        """Return (n, concepts): the share of each version space that holds for each row."""
-        k = len(self.classes_)
-        if k == 2:
-            return self.vote_.readout.probabilities(self.vote_.score(values), self.vote_.target)[
-                :, 1:
-            ]
-        votes = np.stack([self.vote_.votes(values)[:, c, c] for c in range(k)], axis=1)
-        return np.clip((votes * (k - 1) + 1.0) / k, 0.0, 1.0)
-
-    def _instances(self) -> Floats:
-        space = self.memory_.space
-        read = np.flatnonzero(np.isin(space.columns, self.vote_.columns))
-        small = space.take(read)
-        if small.n_instances > _INSTANCES:
-            raise PsephosError(
-                f"{small.n_instances:.3g} cases differ in the columns that are tested: give X, the "
-                "cases to choose from."
-            )
-        return small.instances()

@@ -155,16 +155,6 @@ class ConjunctiveSpace(ReadsColumns):
         """Return |X|: the cases without missing values that differ in codes."""
         return math.prod(self.size.tolist())
 
-    def instances(self) -> Floats:
-        """Return a case of each combination of codes, (|X|, p), NaN in columns not of the space."""
-        code = np.indices(tuple(self.size.tolist())).reshape(self.n_columns, self.n_instances).T
-        values = np.full((len(code), self.n_features), np.nan)
-        for i, j in enumerate(self.columns):
-            cuts = self.cuts[i]
-            inside = np.append(cuts, np.nextafter(cuts[-1], np.inf)) if len(cuts) else np.zeros(1)
-            values[:, j] = code[:, i] if self.is_category[i] else inside[code[:, i]]
-        return values
-
     # ------------------------------------------------------------------ single hypotheses
     def anything(self) -> Hypotheses:
         """Return the most general hypothesis, which tests no column."""
