@@ -175,7 +175,6 @@ def _cart() -> dict[str, Any]:
     return {
         "cart-twoing": CARTClassifier(criterion="twoing", surrogate_style="known", cp=0, **few),
         "cart-stays": CARTClassifier(criterion="entropy", use_surrogates="none", **few),
-        "cart-best-first": CARTClassifier(max_leaf_nodes=5, cp=0, **few),
         "cart-numbers-only": CARTRegressor(use_surrogates="only", max_surrogates=1, **few),
     }
 

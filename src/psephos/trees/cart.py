@@ -20,9 +20,8 @@ from psephos.kernels.sorted_trees.cart_grow import (
     grow,
     root_of,
 )
-from psephos.kernels.sorted_trees.cart_layout import Cart, Picks, Rules, keep_rows, sorted_columns
+from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_columns
 from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
-from psephos.trees.best_first import best_first
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
 _Whole = NDArray[np.int64]
@@ -38,21 +37,17 @@ class CartSettings:
 
     `min_samples_leaf` is a number here; `use_surrogates` is 2 for 'majority', 1 for 'only' and 0
     for 'none'; `of_known`: agreement is counted among the rows that have the surrogate's column.
-    `max_features`: columns drawn at each node, from `seed`; None: all are looked at.
     """
 
     cp: float = 0.01
     min_samples_split: int = 20
     min_samples_leaf: int = 7
     max_depth: int = 30
-    max_leaf_nodes: int | None = None
     max_competitors: int = 4
     max_surrogates: int = 5
     of_known: bool = False
     use_surrogates: int = 2
     criterion: str = "gini"
-    max_features: int | None = None
-    seed: int = 0
 
 
 class CartProblem(NamedTuple):
@@ -198,19 +193,8 @@ def grow_tree(
         None if cart.n_classes else cart.target,
         cart,
         presorted.n_codes if most > 0 else None,
-        _picks(settings, len(known)),
     )
-    limit = settings.max_leaf_nodes
-    grown = grow(*parts, rules, alpha if limit is None else -np.inf, keys, known, rows.copy(), most)
-    if limit is not None:
-        grown = best_first(grown, limit, alpha, regression=cart.n_classes == 0)
-    return grown
-
-
-def _picks(settings: CartSettings, p: int) -> Picks:
-    """Return what columns are drawn from."""
-    number = settings.max_features or 0
-    return Picks(number if number < p else 0, np.arange(p), np.array([settings.seed], np.uint64))
+    return grow(*parts, rules, alpha, keys, known, rows.copy(), most)
 
 
 _SAME = 1e-12  # of the root's risk: complexities that differ by less are one

@@ -4,6 +4,7 @@ The growers are those of second-order trees: with gradient -r, hessian 1 and no 
 of a split is the fall of the sum of squares of r, sum_L^2/n_L + sum_R^2/n_R - sum^2/n.
 """
 
+import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +13,6 @@ import numpy as np
 
 from psephos._types import Array, Floats, NDArray
 from psephos.kernels.sorted_trees.newton_gain import Penalty
-from psephos.trees.best_first import best_splits
 from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample
 from psephos.trees.newton_grow import searching
 
@@ -149,6 +149,25 @@ class _Nodes:
         return out
 
 
+def _best_splits(gain: NDArray[np.float64], first: Array, max_leaves: int) -> NDArray[Any]:
+    """Return which nodes are split if the largest gain on hand always goes first; -inf: a leaf.
+
+    Of equal gains the node of the lower number goes first; `first` is each node's first child.
+    """
+    split = np.zeros(len(gain), np.bool_)
+    queue = [(-float(gain[0]), 0)]
+    for _ in range(max_leaves - 1):
+        if not queue:
+            break
+        worth, node = heapq.heappop(queue)
+        if worth == np.inf:
+            break
+        split[node] = True
+        for child in (int(first[node]), int(first[node]) + 1):
+            heapq.heappush(queue, (-float(gain[child]), child))
+    return split
+
+
 def _cut_back(tree: NewtonTree, gain: Floats, max_leaves: int | None) -> _Whole:
     """Undo splits of gain -inf, and beyond the most leaves, in place; the largest gain goes first.
 
@@ -160,7 +179,7 @@ def _cut_back(tree: NewtonTree, gain: Floats, max_leaves: int | None) -> _Whole:
     inner = np.flatnonzero(tree.feature >= 0)
     if max_leaves is None and (gain[inner] > -np.inf).all():
         return own
-    split = best_splits(gain, tree.first, max_leaves or tree.n_nodes)
+    split = _best_splits(gain, tree.first, max_leaves or tree.n_nodes)
     for node in inner:
         if not split[node]:
             own[tree.first[node] : tree.first[node] + 2] = own[node]

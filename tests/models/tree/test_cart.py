@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import psephos
 from psephos import CARTClassifier, CARTRegressor, PsephosError
@@ -404,70 +403,13 @@ def test_more_spare_rules_than_columns_are_no_matter():
     assert many.fit(X, Y).get_n_leaves() == 1
 
 
-# ---------------------------------------------------------------------- best first
+# ---------------------------------------------------------------------- units
 def waves(n=300, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 4))
     return X, X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.3 * rng.standard_normal(n)
 
 
-GROWN = {"min_samples_split": 2, "max_depth": 30, "random_state": 0}
-
-
-@pytest.mark.parametrize("leaves", [2, 3, 7, 20, 1000])
-def test_best_first_is_scikit_learns(leaves):
-    for seed in range(3):
-        X, z = waves(seed=seed)
-        ours = CARTRegressor(0, min_samples_leaf=3, max_leaf_nodes=leaves, **GROWN, **PLAIN)
-        peer = DecisionTreeRegressor(min_samples_leaf=3, max_leaf_nodes=leaves, **GROWN)
-        assert_allclose(ours.fit(X, z).predict(X), peer.fit(X, z).predict(X))
-        assert ours.get_n_leaves() == peer.get_n_leaves() <= leaves
-        y, few = np.digitize(z, [-0.5, 0.7]), 8
-        weight = 0.5 + np.random.default_rng(seed).random(len(y))  # else small nodes tie
-        for criterion in ("gini", "entropy"):
-            ours = CARTClassifier(0, min_samples_leaf=few, max_leaf_nodes=leaves,
-                                  criterion=criterion, **GROWN, **PLAIN)  # fmt: skip
-            peer = DecisionTreeClassifier(
-                min_samples_leaf=few, max_leaf_nodes=leaves, criterion=criterion, **GROWN
-            )
-            shares = peer.fit(X, y, weight).predict_proba(X)
-            assert_allclose(ours.fit(X, y, weight).predict_proba(X), shares, atol=1e-12)
-
-
-@pytest.mark.parametrize("make", [CARTClassifier, CARTRegressor])
-def test_best_first_is_pruned_by_cp_and_cross_validated(make):
-    X, z = waves()
-    X = with_holes(X, 0.1)
-    y = z if make is CARTRegressor else np.digitize(z, [-0.5, 0.7])
-    whole = make(0.01, max_leaf_nodes=12, random_state=0).fit(X, y)
-    assert 2 < whole.get_n_leaves() <= 12
-    table = whole.cptable_
-    assert table["n_splits"][-1] == whole.get_n_leaves() - 1
-    assert (whole.nodes_["complexity"][whole.tree_.n_children > 0] > 0.01).all()
-    assert_allclose(table["rel_error"][0], 1.0)
-    assert table["xerror"].min() < 0.9
-    for cp, splits in zip(table["cp"], table["n_splits"], strict=True):
-        assert whole.prune(cp).get_n_leaves() == splits + 1
-    roomy = make(0.01, max_leaf_nodes=10**6, random_state=0).fit(X, y)
-    plain = make(0.01, random_state=0).fit(X, y)
-    for name, column in plain.cptable_.items():
-        assert_allclose(roomy.cptable_[name], column)
-    assert_array_equal(roomy.predict(X), plain.predict(X))
-
-
-def test_splits_that_save_no_error_stay_at_cp_0():
-    """Two classes of which one is in the majority in every leaf."""
-    x = np.repeat([0.0, 1.0], 20)[:, None]
-    y = np.r_[np.zeros(12), np.ones(8), np.zeros(18), np.ones(2)].astype(int)
-    model = CARTClassifier(0, max_leaf_nodes=2, random_state=0).fit(x, y)
-    assert model.get_n_leaves() == 2
-    assert_allclose(model.predict_proba([[0.0], [1.0]])[:, 1], [0.4, 0.1])
-    assert_array_equal(model.cptable_["n_splits"], [0])
-    assert model.prune(0).get_n_leaves() == 1
-    assert CARTClassifier(0, random_state=0).fit(x, y).get_n_leaves() == 1
-
-
-# ---------------------------------------------------------------------- units
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("unit", [-1000, -600, 600, 1000])
 def test_weights_of_any_size(unit):

@@ -23,7 +23,7 @@ from psephos.runtime.jit import jit
 
 __all__ = [
     "CHILD", "CLASS", "COMPLEXITY", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
-    "N_SURROGATES", "RISK", "ROWS", "WEIGHT", "CartNodes", "grow", "root_of", "weigh",
+    "N_SURROGATES", "RISK", "ROWS", "WEIGHT", "CartNodes", "grow", "root_of",
 ]  # fmt: skip
 
 # Columns of `whole` and of `real`, the tables of nodes.
@@ -198,7 +198,7 @@ def _begin(data, rules, alpha, rows, known):
     return held, way
 
 
-def grow(crit, target, data, n_codes, picks, rules, alpha, keys, known, rows, n_levels):
+def grow(crit, target, data, n_codes, rules, alpha, keys, known, rows, n_levels):
     """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are reused.
 
     alpha is the risk that a split must save; `crit` (``cart_worth``) says what a division of class
@@ -209,7 +209,7 @@ def grow(crit, target, data, n_codes, picks, rules, alpha, keys, known, rows, n_
     slots, surrogates, work = _room(data, rules, len(rows), n_levels)
     held, way = _begin(data, rules, alpha, rows, known)
     n_rules = rules.max_competitors + 1 + rules.max_surrogates
-    parts = (crit, target, data, n_codes, picks, rules, alpha, keys, rows, slots, surrogates, work)
+    parts = (crit, target, data, n_codes, rules, alpha, keys, rows, slots, surrogates, work)
     while _grow(*parts, held, way, n_rules, n_rules * n_levels):
         needs = way.whole[[1, 1, 1, 2, 2, 3]] + (2, 2, 2, n_rules, n_rules, n_rules * n_levels)
         longer: Any = map(_longer, held, needs.tolist())
@@ -227,7 +227,7 @@ def _longer(table, needed):
 
 @jit
 def _grow(
-    crit, target, data, n_codes, picks, rules, alpha, keys, rows, slots, surrogates, work, held,
+    crit, target, data, n_codes, rules, alpha, keys, rows, slots, surrogates, work, held,
     way, most, most_levels,
 ):  # fmt: skip
     """Go on with what `grow` says; return whether a table is too short for the next node.
@@ -254,8 +254,8 @@ def _grow(
                     short = True
                     break
                 found, largest = find_rules(
-                    crit, target, data, n_codes, picks, rules, keys, s, n, held_at[d], risk,
-                    largest, slots, work,
+                    crit, target, data, n_codes, rules, keys, s, n, held_at[d], risk, largest,
+                    slots, work,
                 )  # fmt: skip
             if found == 0:
                 real[node, COMPLEXITY] = alpha
@@ -356,30 +356,3 @@ def _settle(whole, real, n):
             for c in range(child, child + 2):
                 if real[i, COMPLEXITY] < real[c, COMPLEXITY]:
                     real[c, COMPLEXITY] = real[i, COMPLEXITY]
-
-
-@jit
-def weigh(whole, real, alpha):
-    """Write every node's complexity anew, and make leaves of what saves no more than alpha.
-
-    No node's complexity is above its parent's. At alpha 0 a node that saves nothing stays: its
-    children may, or a criterion wanted it.
-    """
-    n = whole.shape[0]
-    below, splits = np.zeros(n), np.zeros(n, np.int64)
-    for i in range(n - 1, -1, -1):
-        child = whole[i, CHILD]
-        below[i] = real[i, RISK]
-        real[i, COMPLEXITY] = alpha
-        if child == 0:
-            continue
-        own, inside, number = _own_complexity(
-            real, i, child, below[child], splits[child], below[child + 1], splits[child + 1]
-        )
-        real[i, COMPLEXITY] = own if alpha > 0.0 else max(own, 0.0)  # below by rounding
-        if own <= alpha and alpha > 0.0:
-            for c in range(CHILD, HEAVIER + 1):
-                whole[i, c] = 0
-        else:
-            below[i], splits[i] = inside, number
-    _settle(whole, real, n)

@@ -57,18 +57,6 @@ class Rules(NamedTuple):
     floor: float
 
 
-class Picks(NamedTuple):
-    """The columns that a node's rule is sought among: `number` of them, drawn anew at each node.
-
-    If `number` is 0 all are looked at in turn. `order` (p,) holds all columns in the order of the
-    last draw; `state` (1,) is that of the draws.
-    """
-
-    number: int
-    order: NDArray[np.int64]
-    state: NDArray[np.uint64]
-
-
 class Slots(NamedTuple):
     """The best few rules of a node so far, best first: slot ``whole[i, 5]`` holds the i-th.
 

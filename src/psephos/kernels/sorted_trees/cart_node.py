@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from psephos.kernels.small_models.tree import draw
 from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT, cut_between, put
 from psephos.kernels.sorted_trees.cart_levels import best_levels, gather_levels
 from psephos.kernels.sorted_trees.cart_scan import class_sums, scan_classes, scan_numbers
@@ -61,16 +60,12 @@ def describe(target, data, rows, s, n, counts):
 
 
 @jit
-def find_rules(
-    crit, target, data, n_codes, picks, rules, keys, s, n, known, risk, largest, slots, work
-):
+def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, largest, slots, work):
     """Fill `slots` with the best rule of each column, best first; return (number, largest worth).
 
     `largest` is the largest worth that this tree has seen: a rule of next to nothing beside it is
     left out. Its worth is divided by the column's cost. `n_codes` is None without categories,
     `crit` for numbers, `target` for classes: numba leaves out what stands under ``is not None``.
-    Where ``picks.number`` is not 0, columns are drawn, without replacement, until so many have
-    been, and beyond them while none has a rule.
     """
     held = np.int64(0)
     for k in range(slots.whole.shape[0]):
@@ -78,16 +73,7 @@ def find_rules(
     of_all = -1  # whether the sums of all rows are in `total`
     rows = np.int64(0)
     weight = 0.0
-    for i in range(keys.shape[0]):
-        j = i
-        if picks.number > 0:
-            if i >= picks.number and held > 0:
-                break
-            picks.state[0], at = draw(picks.state[0], keys.shape[0] - i)
-            at += i
-            j = picks.order[at]
-            picks.order[at] = picks.order[i]
-            picks.order[i] = j
+    for j in range(keys.shape[0]):
         m = known[j]
         if m < 2:
             continue

@@ -22,7 +22,6 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.sorted_trees.cart_layout import ROW
-from psephos.models.sampling import drawn_columns
 from psephos.models.tree.cart_readings import CartReadings, cut
 from psephos.models.units import power_of, power_of_weights, refuse_huge
 from psephos.trees.cart import (
@@ -101,13 +100,6 @@ class _CART(CartReadings):
         Rows on either side of a split; None is a third of `min_samples_split`, rounded.
     max_depth : int or None
         Rules on the longest way to a leaf, at most 62; None is 62.
-    max_leaf_nodes : int
-        Grow best first: of all leaves the one whose split is worth most is divided, until there
-        are so many; then `cp` cuts back, at 0 nothing. None: as many leaves as `cp` allows.
-    max_features : int, float, {'sqrt', 'log2'} or None
-        Columns drawn at a node, among which its split and its competitors are sought: a number, a
-        share, the root or the binary logarithm of their number. While none that was drawn has a
-        split more are drawn. Surrogates are sought among all. None: no draw, all columns.
     max_competitors : int
         Next best splits that are kept with each split (`splits_`).
     max_surrogates : int
@@ -131,7 +123,7 @@ class _CART(CartReadings):
     n_jobs : int
         Threads of the cross-validation; the result does not depend on it.
     random_state : int, RandomState or None
-        Draws the folds, and the columns of `max_features`.
+        Draws the folds.
 
     Attributes
     ----------
@@ -153,10 +145,6 @@ class _CART(CartReadings):
         "min_samples_split": Interval(2, whole=True),
         "min_samples_leaf": OneOf((Interval(1, whole=True),), none=True),
         "max_depth": OneOf((Interval(1, DEEPEST, whole=True),), none=True),
-        "max_features": OneOf(
-            (Interval(1, whole=True), Interval(0, 1, open_low=True), Options(("sqrt", "log2"))),
-            none=True,
-        ),
         "max_competitors": Interval(0, whole=True),
         "max_surrogates": Interval(0, whole=True),
         "surrogate_style": Options(("total", "known")),
@@ -171,8 +159,6 @@ class _CART(CartReadings):
     min_samples_leaf: int | None = None
     max_depth: int | None = 30
     _: KW_ONLY
-    max_leaf_nodes: int | None = None
-    max_features: Any = None
     max_competitors: int = 4
     max_surrogates: int = 5
     surrogate_style: str = "total"
@@ -438,7 +424,7 @@ def fit_cart(
         problem = problem._replace(**fewer)
         folds = None if folds is None else folds[known]
         presorted = presort(table.values, table.n_codes)
-    settings = _settings(model, p, context)
+    settings = _settings(model, p)
     if problem.n_classes == 0:
         refuse_huge(problem.y)
     problem, units = in_units(problem)
@@ -481,21 +467,18 @@ def _said(shares: Floats) -> Floats:
     return (k * shares - 1.0) / (k - 1)
 
 
-def _settings(model: Any, p: int, context: Context) -> CartSettings:
+def _settings(model: Any, p: int) -> CartSettings:
     split, leaf = int(model.min_samples_split), model.min_samples_leaf
     return CartSettings(
         cp=float(model.cp),
         min_samples_split=min(split, int(_COUNT)),
         min_samples_leaf=min(max(1, round(split / 3)) if leaf is None else int(leaf), int(_COUNT)),
         max_depth=DEEPEST if model.max_depth is None else int(model.max_depth),
-        max_leaf_nodes=None if model.max_leaf_nodes is None else int(model.max_leaf_nodes),
         max_competitors=min(int(model.max_competitors), p - 1),
         max_surrogates=min(int(model.max_surrogates), p - 1),
         of_known=model.surrogate_style == "known",
         use_surrogates=_FOLLOW[model.use_surrogates],
         criterion=model.criterion,
-        max_features=None if model.max_features is None else drawn_columns(model.max_features, p),
-        seed=0 if model.max_features is None else context.integer(1),
     )
 
 
