@@ -165,7 +165,9 @@ def compare(
 ) -> None:
     """Compare models on TABLE under a nested protocol, and write one report.
 
-    Leaves results.csv, model files and report.html.
+    Leaves results.csv, model files and report.html. The exit code is 0 if any fit in the folds
+    succeeded (the last lines say how many failed), 2 if none did or the input is refused, and 130
+    where Ctrl-C stopped it; the same command then resumes.
     """
     from psephos.protocol.evaluation.splits import protocol_named
     from psephos.protocol.tables.copies import copies_of
@@ -196,11 +198,12 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
     """Compare into a folder, and print what came out; warnings and interruptions are sentences."""
     from psephos.cli.words import truth_known
     from psephos.protocol import compare as compare_models
+    from psephos.runtime.workers import rerouted
 
     try:
         for sentence in (data.contents(), *data.notes):
             say(sentence)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), rerouted(2, 1):  # stdout is for what we print
             warnings.showwarning = partial(_tell, data.notes)
             warnings.simplefilter("default", UserWarning)
             found = compare_models(data, out=out, progress=True, **settings)
@@ -250,8 +253,6 @@ def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> No
         _show_cohorts(found)
     show_bounds(found.bounds)
     show_knees(found)
-    if found.failures:
-        say(found.words())
     for one in found.about.get("cautions", ()):
         say(f"{one['code']} {one['name']}{' (accepted)' if one['accepted'] else ''}")
     show(f"results  {out / 'results.csv'}")
@@ -275,6 +276,8 @@ def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> No
         page = build_report(out)
         show(f"report   {page}")
         say(f"Open {page} in a browser.")
+    if any(row["status"] != "ok" for row in (*found.results, *found.refits)):
+        say(found.words())
     if len(found.failures) == len(found.results):
         raise PsephosError(
             "every fit of every model failed in the folds, so that nothing was compared (the "

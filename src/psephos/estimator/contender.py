@@ -153,6 +153,9 @@ class Contender:
         Constructor parameters with which settings are ranked in the inner folds by the usual
         measure, of what is costly there and rarely changes it. The best is then fitted there
         without them, and so is the next if that lowered its score below it.
+    apart : bool, default=False
+        Whether its code is of others, so that it is done in a process of its own: one that it ends
+        is a fit that failed, and what it prints is kept out of the command's output.
 
     Raises
     ------
@@ -182,6 +185,7 @@ class Contender:
     variant_of: str = ""
     shares: str = ""
     in_search: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    apart: bool = False
 
     def __post_init__(self) -> None:
         """Check the name, which files are called by."""

@@ -1,16 +1,21 @@
-"""Work handed to other processes, any of which may be lost: joblib's, and those of a time limit."""
+"""Work handed to other processes, any of which may be lost: joblib's, and our own.
+
+Our own are for work that a time limit stops, or that is the code of others.
+"""
 
 import faulthandler
+import math
 import os
 import pickle
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -138,9 +143,26 @@ def _pool(n_jobs: int | None, prefer: str | None, at_once: int | str) -> Any:
     return _joblib.Parallel(**options)
 
 
-# ------------------------------------------------------------------- processes of a time limit
+# ------------------------------------------------------------------- processes of our own
+@contextmanager
+def rerouted(to: int, *streams: int) -> Generator[None]:
+    """Send to a file what the process, or one that it starts, writes to its streams 1 or 2."""
+    kept = {number: os.dup(number) for number in streams}
+    for number in streams:
+        os.dup2(to, number)
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # closed, or there is none
+                stream.flush()
+        for number, handle in kept.items():
+            os.dup2(handle, number)
+            os.close(handle)
+
+
 class _Steps:
-    """The steps of a call; in a process with a time limit what is known of each, by its number."""
+    """The steps of a call; in a process of our own what is known of each, by its number."""
 
     limit, n = 0.0, -1
     done: Mapping[int, object] = {}
@@ -155,7 +177,8 @@ class _Steps:
             return None
         self.n += 1
         self.send(("at", self.n))
-        faulthandler.dump_traceback_later(self.limit, exit=True, file=self.nowhere)
+        if self.limit < math.inf:
+            faulthandler.dump_traceback_later(self.limit, exit=True, file=self.nowhere)
         known = self.done.get(self.n)
         if isinstance(known, Exception):
             raise known
@@ -204,6 +227,7 @@ class _Steps:
 _steps = _Steps()
 begin, step, serve = _steps.begin, _steps.step, _steps.serve
 _STOPPED, _BROKEN = 1, 70  # exit codes: of faulthandler, and of `serve`
+_OUTSIDE = (-9, -15)  # of signals by which others, or a system without memory, end a process
 _TRIES = 2
 _lock = threading.Lock()
 _children: list[_Process] = []
@@ -229,8 +253,9 @@ def limited(
 ) -> _Value:
     """Return ``function(shared, *call)``, done in a process that ends itself at a time limit.
 
-    The function calls `begin` and `step`. A step that took `limit` seconds raises `StoppedError`
-    in the next process, one that lost its process twice `WorkerLostError`; the others go on.
+    The function calls `begin` and `step`. A step that took `limit` seconds (there may be infinitely
+    many) raises `StoppedError` in the next process, one that ended its process `PsephosError`, one
+    that lost it twice to others `WorkerLostError`; the others go on.
     """
     with _lock:
         if id(shared) not in _mapped:
@@ -240,7 +265,7 @@ def limited(
     done: dict[int, object] = {}
     lost = Counter[int]()
     while True:
-        child, at = _idle.pop() if _idle else _started(), -1
+        child, at, since = _idle.pop() if _idle else _started(), -1, 0.0
         assert child.stdin and child.stdout, "both are pipes"  # noqa: PT018
         try:
             child.stdin.write(_pickled((str(path), function, call, limit, done)))
@@ -251,7 +276,7 @@ def limited(
                     _idle.append(child)
                     return value
                 if kind == "at":
-                    at = value
+                    at, since = value, time.monotonic()
                 else:
                     done[at] = value
         except (EOFError, OSError, pickle.UnpicklingError):
@@ -259,8 +284,13 @@ def limited(
             lost[at] += 1
             if child not in _children or code == _BROKEN or (at < 0 and lost[at] == _TRIES):
                 raise WorkerLostError("before it had begun") from None
-            if code == _STOPPED:
+            if code == _STOPPED and time.monotonic() - since > limit / 2:
                 done[at] = StoppedError(f"stopped after {limit:g} s, the time limit of a fit")
+            elif code not in _OUTSIDE:
+                done[at] = PsephosError(
+                    f"its code ended the process ({_how(code)}), as os._exit does, or an error in "
+                    "compiled code: the model, or a library that it calls, is to be corrected."
+                )
             elif lost[at] == _TRIES:
                 done[at] = WorkerLostError("twice")
 
@@ -275,6 +305,13 @@ def end_limited() -> None:
         _ended(child)
     for _, folder in files:
         folder.cleanup()
+
+
+def _how(code: int) -> str:
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"exit code {code}"
 
 
 def _ended(child: _Process) -> int:

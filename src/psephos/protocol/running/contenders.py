@@ -269,6 +269,7 @@ _NUMBER_PEERS = (
     ),
     _CLASSES["sklearn-k-nn"].of_numbers("sklearn-k-nn-regressor"),
 )  # fmt: skip
+_KNOWN = ("psephos", "sklearn")  # packages whose models neither end their process nor print
 #: By what a row's answer is; of several labels those of classes.
 _PEERS_OF = {"classes": _PEERS, "labels": _PEERS, "numbers": _NUMBER_PEERS}
 PEERS: dict[str, Contender] = {one.name: one for one in (*_PEERS, *_NUMBER_PEERS)}
@@ -297,6 +298,7 @@ def known_models(kind: str = "classes") -> dict[str, Contender]:
             one,
             build=partial(_build, model, model.contender.variants.get(one.name, {})),
             multilabel=getattr(model, "multilabel", False),
+            apart=model.__module__.partition(".")[0] not in _KNOWN,
         )
         for model in estimator_classes().values()
         if issubclass(model, own)
@@ -352,15 +354,16 @@ def _given(one: object, kind: str) -> Contender:
     own: Any = model.__class__
     root, notes = own.__module__.partition(".")[0], f"{own.__qualname__} with the parameters given"
     name = re.sub(r"\W", "", own.__name__, flags=re.ASCII).lstrip("_")[:64] or "estimator"
-    declared = getattr(own, "contender", None)
+    declared, apart = getattr(own, "contender", None), isinstance(one, str) and root not in _KNOWN
     if isinstance(declared, Contender):
         many, build = getattr(own, "multilabel", False), partial(_clone, model, _reading)
         whole = replace(declared, distributions={}, first={}, variants={}, default=False)
         whole = replace(whole, shares="", in_search={})
-        return replace(whole, name=name, notes=notes, multilabel=many, build=build)
+        return replace(whole, name=name, notes=notes, multilabel=many, build=build, apart=apart)
     build = partial(_clone, model, partial(prepared, scale=True))
     needs = "" if root == "sklearn" else root
-    return Contender(name, "other", build=build, origin="baseline", needs=needs, notes=notes)
+    told: Params = {"origin": "baseline", "needs": needs, "notes": notes, "apart": apart}
+    return Contender(name, "other", build=build, **told)
 
 
 def _class_at(place: str) -> object:

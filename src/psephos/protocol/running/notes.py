@@ -1,5 +1,6 @@
 """Notes and warnings of a comparison: copies, labels, failures, class priors."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,11 +16,12 @@ from psephos.protocol.evaluation.scores import Answers, ClassAnswers
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models
-from psephos.protocol.running.tasks import FitTask, chosen_measure, positive_code
+from psephos.protocol.running.tasks import PRINTED, FitTask, chosen_measure, positive_code
 from psephos.protocol.study.folder import SCHEMA, Journal
 from psephos.protocol.study.outputs import versions
 from psephos.protocol.tables.copies import Copies
 from psephos.protocol.tables.table import DataTable
+from psephos.vote.names import plural
 
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 
@@ -172,8 +174,18 @@ def environment_of(
     ]
     if journal.n_damaged:
         notes.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
-    notes = [*doubts, *notes, *rows_left_out(finished), *doubtful_priors(finished)]
+    notes = [*doubts, *notes, *_printed(finished), *rows_left_out(finished)]
+    notes += doubtful_priors(finished)
     return {"schema": SCHEMA, "versions": versions(needed), "warnings": notes}
+
+
+def _printed(finished: Finished) -> list[str]:
+    """Return which models printed in their fits or predictions."""
+    each = [(t.contender.name, any(w.startswith(PRINTED) for w in e["timing"]["warnings"]))
+            for t, e in finished]  # fmt: skip
+    counts = Counter(name for name, printed in each if printed)
+    return [f"{name} printed in {plural(n, 'fit')} (the first lines are in timings.csv)."
+            for name, n in counts.items()]  # fmt: skip
 
 
 def rows_left_out(finished: Finished) -> list[str]:

@@ -48,13 +48,11 @@ def n_fits(task: FitTask, shape: Shape) -> int:
 
 
 def seconds_of(entry: Mapping[str, Any]) -> float | None:
-    """Return how long a task took; None if it failed or compiled kernels, which comes once."""
+    """Return how long a task took; None if that is not known, or of kernels, compiled once."""
     timing: Mapping[str, float] = entry["timing"]
-    parts = [timing.get(f"{part}_seconds") for part in ("search", "fit", "predict")]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or timing.get("kernels_compiled", 0):
+    if "search_seconds" not in timing or timing.get("kernels_compiled", 0):
         return None
-    return sum(known)
+    return sum(timing.get(f"{part}_seconds", 0.0) for part in ("search", "fit", "predict"))
 
 
 class Forecast:
@@ -93,6 +91,13 @@ class Forecast:
     def n_done(self) -> int:
         """Return the number of fits done."""
         return sum(self.fits.values()) - sum(self.fits[key] for key in self._left)
+
+    @property
+    def sure(self) -> bool:
+        """Return whether of each model that is left a time is known, or one is guessed."""
+        left = {self._tasks[key].contender.name for key in self._left}
+        guessed = () if any(self._budget.values()) else _GUESSES
+        return left <= {*self._work, *guessed}
 
     def order(self, tasks: Sequence[FitTask]) -> list[FitTask]:
         """Return tasks in the order in which they are done.
@@ -234,10 +239,10 @@ class _ProgressLines:
 
 def left_words(forecast: Forecast) -> str:
     """Return how long it will still take; nothing while that is not known."""
-    left = forecast.left()
-    if left is None:
+    left, word = forecast.left(), "about" if forecast.sure else "at least"
+    if left is None or (left < 0.5 and not forecast.sure):
         return ""
-    return f"about {left:.0f} s left" if left < 100 else f"about {left / 60:.0f} min left"
+    return f"{word} {left:.0f} s left" if left < 100 else f"{word} {left / 60:.0f} min left"
 
 
 def _print(line: str) -> None:

@@ -1,32 +1,53 @@
 """Tasks of a comparison done by workers, which may be lost, within a time limit if there is one."""
 
+# pyright: reportMissingTypeStubs=false
+
+import math
+import time
 from collections.abc import Iterator, Sequence
+from tempfile import TemporaryFile
 from typing import Any
 
+import joblib
+
 from psephos.protocol.running.progress import announced
-from psephos.protocol.running.tasks import FitTask, failed_entry, run_task
+from psephos.protocol.running.tasks import PRINTED, FitTask, failed_entry, run_task
 from psephos.protocol.tables.table import DataTable
-from psephos.runtime.workers import WorkerLostError, end_limited, limited, results
+from psephos.runtime.workers import WorkerLostError, end_limited, limited, rerouted, results
 
 _Outcome = tuple[dict[str, Any], Any]  # the journal's entry, and the model that is kept
+_LENGTH = 400  # characters of a line that was printed
 
 
 def results_of(
     todo: Sequence[FitTask], table: DataTable, n_jobs: int | None, progress: bool, keep: bool,
     limit: float | None,
 ) -> Iterator[_Outcome]:  # fmt: skip
-    """Yield what `run_task` returns of each task once it is there; lost ones have failed."""
+    """Yield what `run_task` returns of each task once it is there; lost ones have failed.
+
+    Of contenders whose code is of others (`Contender.apart`) tasks are done in processes of our
+    own as with a time limit, without one if there is none; where one is done at a time the tasks of
+    the rest stay in this process.
+    """
     parts: dict[object, list[FitTask]] = {}  # those that share a part of their fits
     for task in todo:
         shares = task.contender.shares
         parts.setdefault((shares, task.split) if shares else task.key, []).append(task)
-    calls = [(part, progress, keep, limit) for part in parts.values()]
+    pool: Any = joblib  # it has no types
+    alone = pool.effective_n_jobs(n_jobs) == 1
+
+    def limit_of(part: Sequence[FitTask]) -> float | None:
+        apart = any(task.contender.apart for task in (part if alone else todo))
+        return math.inf if limit is None and apart else limit
+
+    calls = [(part, progress, keep, limit_of(part)) for part in parts.values()]
+    prefer = "threads" if limit_of(todo) else None
 
     def lost(i: int, error: WorkerLostError) -> list[_Outcome]:
         return [(failed_entry(task, error), None) for task in calls[i][0]]
 
     try:
-        for _, found in results(_each, table, calls, n_jobs, "threads" if limit else None, lost):
+        for _, found in results(_each, table, calls, n_jobs, prefer, lost):
             yield from found
     finally:
         end_limited()
@@ -41,8 +62,30 @@ def _done(
 ) -> _Outcome:
     if limit is None:
         with announced(progress):
-            return run_task(task, table, keep)
+            run = _captured if task.contender.apart else run_task
+            return run(task, table, keep)
+    begun = time.perf_counter()
     try:
-        return limited(_done, table, (task, progress, keep, None), limit)
+        entry, model = limited(_done, table, (task, progress, keep, None), limit)
     except WorkerLostError as error:
-        return failed_entry(task, error), None
+        entry, model = failed_entry(task, error), None
+    timing = entry["timing"]
+    if entry["status"] != "ok" or timing.get("draws_stopped"):  # those of other processes, too
+        rest = sum(timing.get(f"{part}_seconds", 0.0) for part in ("fit", "predict"))
+        timing["search_seconds"] = time.perf_counter() - begun - rest
+    return entry, model
+
+
+def _captured(task: FitTask, table: DataTable, keep: bool) -> _Outcome:
+    """Return what `run_task` does, with what a model printed among its warnings."""
+    with TemporaryFile() as file:
+        with rerouted(file.fileno(), 1, 2):
+            try:
+                entry, model = run_task(task, table, keep)
+            except BaseException as error:  # Ctrl-C is for the parent: it is of the model
+                entry, model = failed_entry(task, error), None
+        file.seek(0)
+        lines = file.read(1 << 20).decode(errors="replace").split("\n")
+    if any(lines):
+        entry["timing"]["warnings"] |= {f"{PRINTED}{lines[0][:_LENGTH]}": len(lines) - 1}
+    return entry, model

@@ -61,6 +61,7 @@ from psephos.runtime.workers import StoppedError, begin, step
 from psephos.supervision import pu_scores
 from psephos.vote.positive import usual_positive
 
+PRINTED = "printed: "  # before the first line that a model printed, among the warnings of its fit
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
 _joblib: Any = joblib  # it has no types
@@ -126,7 +127,7 @@ def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[
     return entry, model
 
 
-def failed_entry(task: FitTask, error: Exception) -> dict[str, Any]:
+def failed_entry(task: FitTask, error: BaseException) -> dict[str, Any]:
     """Return the journal entry of a task that could not be done."""
     entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
     entry["timing"] = {"kernels_compiled": 0, "warnings": {}, "finished": _now()}

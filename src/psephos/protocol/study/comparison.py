@@ -100,10 +100,12 @@ class Comparison:
         where = f"; written to {self.out}" if self.out else ""
         if not failed:
             return f"all {n} fits succeeded{where}."
-        first = failed[0]
+        first, alive = failed[0], {row["model"] for row in self.results if row["status"] == "ok"}
+        lost = list(dict.fromkeys(r["model"] for r in self.failures if r["model"] not in alive))
+        all_ = f"{len(lost)} of {len(alive) + len(lost)} models in every fold: {', '.join(lost)}; "
         return (
-            f"{len(failed)} of {n} fits failed (the first: {first['model']}, {first['place']}: "
-            f"{first['error']}){where}."
+            f"{len(failed)} of {n} fits failed ({all_ if lost else ''}the first: {first['model']}, "
+            f"{first['place']}: {first['error']}){where}."
         )
 
     def frame(self, backend: str | None = None) -> Any:
