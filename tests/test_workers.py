@@ -1,6 +1,7 @@
 """Work in joblib's worker processes."""
 
 import ctypes
+import math
 import os
 import pickle
 import signal
@@ -154,6 +155,8 @@ def one_step(shared, folder, i, slow, fatal):
         os.kill(os.getpid(), signal.SIGKILL)
     if i == 0:
         raise ZeroDivisionError("nothing")
+    if i == -fatal:
+        os.abort()
     return float(shared[i].sum())
 
 
@@ -166,3 +169,13 @@ def test_a_step_beyond_its_limit_is_stopped_and_those_before_are_kept(tmp_path):
     assert found == ["PsephosError", 3.0, "StoppedError", "WorkerLostError"]
     counts = [len((tmp_path / f"step {i}").read_text()) for i in range(4)]
     assert counts == [1, 1, 1, 2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the signal has another name")
+def test_a_step_that_ends_its_process_is_not_done_again(tmp_path):
+    try:
+        found = limited(steps, np.ones((4, 3)), (tmp_path, None, -2), math.inf)
+    finally:
+        end_limited()
+    assert found == ["PsephosError", 3.0, "PsephosError", 3.0]
+    assert all(len((tmp_path / f"step {i}").read_text()) == 1 for i in range(4))

@@ -1,4 +1,5 @@
 import csv
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -32,20 +33,44 @@ def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_pa
 
 def test_where_every_fit_failed_the_command_does_too(call, table, columns, tmp_path, monkeypatch):
     (tmp_path / "stubborn.py").write_text(
+        "import os\n"
         "from sklearn.dummy import DummyClassifier\n"
         "class Never(DummyClassifier):\n"
         "    def fit(self, X, y): raise ValueError('not today')\n"
+        "class Ends(DummyClassifier):\n"
+        "    def fit(self, X, y): os._exit(1)\n"
+        "class Interrupts(DummyClassifier):\n"
+        "    def fit(self, X, y): raise KeyboardInterrupt\n"
+        "class Talks(DummyClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        print('on and on')\n"
+        "        os.write(1, b'and on')\n"
+        "        return super().fit(X, y)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    told = ("compare", table, *columns, "--protocol", "demo", "--n-jobs", "1")
+    told = ("compare", table, *columns, "--protocol", "demo", "--folds", "2", "--n-jobs", "1")
     result = call(*told, "--models", "stubborn:Never", "--out", tmp_path / "none")
     assert result.exit_code == 2
     assert "every fit of every model failed in the folds" in result.stderr
     assert "not today" in result.stderr
     assert (tmp_path / "none" / "results.csv").is_file()
-    assert (
-        call(*told, "--models", "stubborn:Never,majority", "--out", tmp_path / "x").exit_code == 0
-    )
+
+    # whatever some of them do, the others have their results
+    names = ("Ends", "Interrupts", "Talks")
+    models = ",".join([*(f"stubborn:{name}" for name in names), "majority"])
+    result = call(*told, "--models", models, "--out", tmp_path / "some", "--no-report")
+    assert result.exit_code == 0
+    assert "and on" not in result.output
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("6 of 12 fits failed (2 of 4 models in every fold: Ends, Interrupts; ")
+    with (tmp_path / "some" / "results.csv").open(newline="") as file:
+        errors = {row["model"]: row["error"] for row in csv.DictReader(file)}
+    assert errors["Ends"].startswith("its code ended the process (exit code 1)")
+    assert errors["Interrupts"].startswith("KeyboardInterrupt")
+    assert errors["Talks"] == errors["majority"] == ""
+    notes = json.loads((tmp_path / "some" / "environment.json").read_bytes())["warnings"]
+    assert notes[-1] == "Talks printed in 3 fits (the first lines are in timings.csv)."
+    assert "printed: on and on" in (tmp_path / "some" / "timings.csv").read_text("utf-8")
 
 
 def test_the_knees_of_curves_are_printed_and_their_fits_counted(call, table, columns, tmp_path):

@@ -285,7 +285,8 @@ def test_a_failing_model_is_a_row_and_the_run_goes_on(tmp_path):
     assert rows[0]["error"] == "RuntimeError: no memory"
     assert rows[0]["balanced_accuracy"] == rows[0]["columns_used"] == ""
     assert len(comparison.failures) == 3
-    assert comparison.words().startswith("4 of 8 fits failed (the first: broken, repeat 0, fold 0")
+    words = "4 of 8 fits failed (1 of 2 models in every fold: broken; the first: broken, repeat 0, "
+    assert comparison.words().startswith(f"{words}fold 0: RuntimeError: no memory)")
     assert comparison.summary()[0].n_failed == 3
     assert len(json.loads((tmp_path / "environment.json").read_text())["warnings"]) == 4
 

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from psephos.estimator.contender import Contender, LogUniform, Shape
 from psephos.protocol import Protocol, compare, known_models
 from psephos.protocol.evaluation.splits import protocol_named
-from psephos.protocol.running.progress import Forecast, plan_words, seconds_of
+from psephos.protocol.running.progress import Forecast, left_words, plan_words, seconds_of
 from psephos.protocol.running.tasks import FitTask
 from psephos.testing import small_table
 
@@ -189,6 +189,18 @@ def test_searches_of_so_many_seconds_take_these_and_their_fits():
     assert forecast.left() == 0
     words = plan_words(tasks, forecast)[0]
     assert "12 searches (of 10 s in 3 inner folds), at least 54 fits in all" in words
+
+
+def test_what_is_not_known_of_a_model_is_left_at_least_and_a_stopped_fit_took_its_time():
+    tasks = work_of(["majority", "adaboost"])
+    forecast = Forecast(tasks, SHAPE, 1)
+    todo = forecast.order(tasks)
+    forecast.learn(entry_of(todo[0], 1.0))  # of the constant answer
+    assert left_words(forecast).startswith("at least ")
+    timing = {"search_seconds": 60.0, "kernels_compiled": 0}  # until a limit stopped it
+    forecast.learn({"key": todo[1].key, "model": "adaboost", "status": "failed", "timing": timing})
+    assert forecast.left() == pytest.approx(4.25 + 60 * 5.25)  # rows of all count 1.25 times a fold
+    assert left_words(forecast) == "about 5 min left"
 
 
 @pytest.mark.parametrize("labels", [False, True])
