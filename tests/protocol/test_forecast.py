@@ -192,15 +192,15 @@ def test_searches_of_so_many_seconds_take_these_and_their_fits():
 
 
 def test_what_is_not_known_of_a_model_is_left_at_least_and_a_stopped_fit_took_its_time():
-    tasks = work_of(["majority", "adaboost"])
+    tasks = work_of(["random-forest", "adaboost"])
     forecast = Forecast(tasks, SHAPE, 1)
     todo = forecast.order(tasks)
-    forecast.learn(entry_of(todo[0], 1.0))  # of the constant answer
+    forecast.learn(entry_of(todo[0], 13.0))
     assert left_words(forecast).startswith("at least ")
     timing = {"search_seconds": 60.0, "kernels_compiled": 0}  # until a limit stopped it
     forecast.learn({"key": todo[1].key, "model": "adaboost", "status": "failed", "timing": timing})
-    assert forecast.left() == pytest.approx(4.25 + 60 * 5.25)  # rows of all count 1.25 times a fold
-    assert left_words(forecast) == "about 5 min left"
+    assert forecast.left() == pytest.approx((13 + 60) * 5.25)  # all rows: 1.25 times a fold
+    assert left_words(forecast) == "about 6 min left"
 
 
 @pytest.mark.parametrize("labels", [False, True])

@@ -129,6 +129,11 @@ def in_order(*work: Any) -> list[Any]:
     return [found[i] for i in range(len(found))]
 
 
+def alone(n_jobs: int | None) -> bool:
+    """Return whether so many jobs are done one at a time."""
+    return _joblib.effective_n_jobs(n_jobs) == 1
+
+
 def _numbered(
     i: int, function: _Work, held: _Shared, call: tuple[object, ...]
 ) -> tuple[int, object]:
@@ -287,8 +292,9 @@ def limited(
             if code == _STOPPED and time.monotonic() - since > limit / 2:
                 done[at] = StoppedError(f"stopped after {limit:g} s, the time limit of a fit")
             elif code not in _OUTSIDE:
+                how = f"exit code {code}" if code >= 0 else signal.strsignal(-code)
                 done[at] = PsephosError(
-                    f"its code ended the process ({_how(code)}), as os._exit does, or an error in "
+                    f"its code ended the process ({how}), as os._exit does, or an error in "
                     "compiled code: the model, or a library that it calls, is to be corrected."
                 )
             elif lost[at] == _TRIES:
@@ -305,13 +311,6 @@ def end_limited() -> None:
         _ended(child)
     for _, folder in files:
         folder.cleanup()
-
-
-def _how(code: int) -> str:
-    try:
-        return f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"exit code {code}"
 
 
 def _ended(child: _Process) -> int:

@@ -181,11 +181,10 @@ def environment_of(
 
 def _printed(finished: Finished) -> list[str]:
     """Return which models printed in their fits or predictions."""
-    each = [(t.contender.name, any(w.startswith(PRINTED) for w in e["timing"]["warnings"]))
-            for t, e in finished]  # fmt: skip
-    counts = Counter(name for name, printed in each if printed)
-    return [f"{name} printed in {plural(n, 'fit')} (the first lines are in timings.csv)."
-            for name, n in counts.items()]  # fmt: skip
+    lines = [(task.contender.name, one) for task, e in finished for one in e["timing"]["warnings"]]
+    counts = Counter(name for name, line in lines if line.startswith(PRINTED))
+    where = "(the first lines are in timings.csv)"
+    return [f"{name} printed in {plural(n, 'fit')} {where}." for name, n in counts.items()]
 
 
 def rows_left_out(finished: Finished) -> list[str]:

@@ -1,19 +1,15 @@
 """Tasks of a comparison done by workers, which may be lost, within a time limit if there is one."""
 
-# pyright: reportMissingTypeStubs=false
-
 import math
 import time
 from collections.abc import Iterator, Sequence
 from tempfile import TemporaryFile
 from typing import Any
 
-import joblib
-
 from psephos.protocol.running.progress import announced
 from psephos.protocol.running.tasks import PRINTED, FitTask, failed_entry, run_task
 from psephos.protocol.tables.table import DataTable
-from psephos.runtime.workers import WorkerLostError, end_limited, limited, rerouted, results
+from psephos.runtime.workers import WorkerLostError, alone, end_limited, limited, rerouted, results
 
 _Outcome = tuple[dict[str, Any], Any]  # the journal's entry, and the model that is kept
 _LENGTH = 400  # characters of a line that was printed
@@ -33,11 +29,9 @@ def results_of(
     for task in todo:
         shares = task.contender.shares
         parts.setdefault((shares, task.split) if shares else task.key, []).append(task)
-    pool: Any = joblib  # it has no types
-    alone = pool.effective_n_jobs(n_jobs) == 1
 
     def limit_of(part: Sequence[FitTask]) -> float | None:
-        apart = any(task.contender.apart for task in (part if alone else todo))
+        apart = any(task.contender.apart for task in (part if alone(n_jobs) else todo))
         return math.inf if limit is None and apart else limit
 
     calls = [(part, progress, keep, limit_of(part)) for part in parts.values()]

@@ -101,7 +101,7 @@ class Comparison:
         if not failed:
             return f"all {n} fits succeeded{where}."
         first, alive = failed[0], {row["model"] for row in self.results if row["status"] == "ok"}
-        lost = list(dict.fromkeys(r["model"] for r in self.failures if r["model"] not in alive))
+        lost = [str(one) for one in self.about["models"] if one not in alive]
         all_ = f"{len(lost)} of {len(alive) + len(lost)} models in every fold: {', '.join(lost)}; "
         return (
             f"{len(failed)} of {n} fits failed ({all_ if lost else ''}the first: {first['model']}, "
