@@ -16,13 +16,14 @@ from psephos.protocol.evaluation.scores import Answers, ClassAnswers
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models
-from psephos.protocol.running.tasks import PRINTED, FitTask, chosen_measure, positive_code
+from psephos.protocol.running.tasks import FitTask, chosen_measure, positive_code
 from psephos.protocol.study.folder import SCHEMA, Journal
 from psephos.protocol.study.outputs import versions
 from psephos.protocol.tables.copies import Copies
 from psephos.protocol.tables.table import DataTable
 from psephos.vote.names import plural
 
+PRINTED = "printed: "  # before the first line that a model printed, among the warnings of its fit
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from tempfile import TemporaryFile
 from typing import Any
 
+from psephos.protocol.running.notes import PRINTED
 from psephos.protocol.running.progress import announced
-from psephos.protocol.running.tasks import PRINTED, FitTask, failed_entry, run_task
+from psephos.protocol.running.tasks import FitTask, failed_entry, run_task
 from psephos.protocol.tables.table import DataTable
 from psephos.runtime.workers import WorkerLostError, alone, end_limited, limited, rerouted, results
 

@@ -61,7 +61,6 @@ from psephos.runtime.workers import StoppedError, begin, step
 from psephos.supervision import pu_scores
 from psephos.vote.positive import usual_positive
 
-PRINTED = "printed: "  # before the first line that a model printed, among the warnings of its fit
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
 _joblib: Any = joblib  # it has no types
