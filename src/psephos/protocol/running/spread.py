@@ -13,7 +13,6 @@ from psephos.protocol.tables.table import DataTable
 from psephos.runtime.workers import WorkerLostError, alone, end_limited, limited, rerouted, results
 
 _Outcome = tuple[dict[str, Any], Any]  # the journal's entry, and the model that is kept
-_LENGTH = 400  # characters of a line that was printed
 
 
 def results_of(
@@ -80,7 +79,7 @@ def _captured(task: FitTask, table: DataTable, keep: bool) -> _Outcome:
             except BaseException as error:  # Ctrl-C is for the parent: it is of the model
                 entry, model = failed_entry(task, error), None
         file.seek(0)
-        lines = file.read(1 << 20).decode(errors="replace").split("\n")
-    if any(lines):
-        entry["timing"]["warnings"] |= {f"{PRINTED}{lines[0][:_LENGTH]}": len(lines) - 1}
+        lines = file.read(1 << 20).decode(errors="replace").splitlines()
+    if lines:
+        entry["timing"]["warnings"] |= {f"{PRINTED}{lines[0][:400]}": len(lines)}
     return entry, model
