@@ -317,7 +317,7 @@ def test_the_page_has_the_table_and_a_live_model_and_leaves_classes_out(study):
     assert 'data-test="pooled"' in text
     assert "nan" not in text.split("<script")[0].split("<body>")[1].replace("dominan", "")
     for gone in ("misses", "ROC", "threshold"):
-        assert f"{gone} " not in page["verdict"][0]
+        assert f"{gone} " not in page["first"][0]
     assert summarise(study.out, "proset") == summarise(study.out, "proset-regressor")
     assert "MAE is the mean absolute error" in page["pooled"]["words"]
     mae = number(float(kept["cart-regressor"]["mae"]))

@@ -48,7 +48,7 @@ def test_of_groups_the_groups_are_counted(builders, tmp_path):
             builders.written_folder(
                 tmp_path / name, truth, {"m": [proba]}, ["healthy", "ill"], **more
             )
-        )["verdict"]
+        )["first"]
         for name, more in names.items()
     }
     assert any("It is significantly better than a constant" in words for words in said["alone"])

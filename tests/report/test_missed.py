@@ -75,16 +75,11 @@ def test_a_model_that_calls_nobody_says_so(builders, tmp_path):
     assert told["models"]["majority"]["curves"]["roc"]["area"] == "area 0.50"
 
 
-def test_the_words_of_the_verdict_and_of_the_panel_are_the_counts(builders, tmp_path):
+def test_the_words_of_the_first_sentences_and_of_the_panel_are_the_counts(builders, tmp_path):
     folder, truth, proba = by_hand(builders, tmp_path)
     report = summarise(folder)
     called, positive = proba[:, 1] >= 0.5, truth == 1
     missed, alarms = (~called & positive).sum(), (called & ~positive).sum()
-    assert report["verdict"][-1] == (
-        f"Called ill from a stated probability of 0.50, where this page opens, good misses {missed}"
-        f" of {positive.sum()} ill and raises a false alarm at {alarms} of {(~positive).sum()}"
-        " healthy."
-    )
     sensitivity, specificity = report["missed"]["measures"][:2]
     assert report["first"][2] == (
         f"Called ill from 0.50, it misses {missed} of {positive.sum()} ill (sensitivity"

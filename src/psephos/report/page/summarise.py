@@ -151,7 +151,7 @@ def _report(
         "title": options.title or _title(read),
         "data_line": _data_line(read, kept),
         "first": first_sentences(read, rows, choice, found, missed["missed"], better),
-        "verdict": verdict(read, rows, choice, found, missed["missed"], better),
+        "verdict": verdict(read, rows, choice, found, better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
         "contents": _OF_NUMBERS if read.kind == "numbers" else _CONTENTS,

@@ -15,7 +15,7 @@ from psephos.protocol.study.folder import unsealed
 from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
-from psephos.report.panels.verdict import missed_words
+from psephos.report.panels.verdict import misses
 from psephos.report.study.answers import CaseAnswers, Positive, class_codes, positive_class
 from psephos.report.study.folder import Fit, Folder, KeptCases
 from psephos.report.study.opened import model_facts
@@ -298,7 +298,7 @@ def _verdict(saved: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
         level = f" ({100 * about['level']:g} % interval {interval})" if interval else ""
         words.append(f"{asked}: {what} is {chance(ranked['value'])}{level}.")
     if not missed["absent"]:
-        words.append(missed_words(missed, about["model"]))
+        words.append(misses(missed))
     words += _calibration(saved, figures) if two else []
     return [*words, *_columns(saved)]
 

@@ -25,17 +25,14 @@ def verdict(
     rows: Sequence[Standing],
     choice: Opening | None,
     found: Sequence[Pair],
-    missed: Mapping[str, Any] | None,
     better: Collection[str],
 ) -> list[str]:
-    """Return the sentences: the best model, the best that can be read, and whom that one misses.
+    """Return what the first sentences leave out: other models, and why some are not ranked.
 
     Parameters
     ----------
     found : sequence of Pair
         Differences from the best.
-    missed : mapping or None
-        The first state of the panel of held-out answers.
     better : collection of str
         The models significantly better than a constant prediction (`better_than_constant`).
     """
@@ -43,23 +40,10 @@ def verdict(
         return [f"No fold has a value of the measure ({folder.measure}): no model is ranked."]
     if choice is None:
         return ["Every fit failed; the reasons are below."]
-    best, opened = choice.best, choice.opened
-    reading = _reading(rows)
-    words = [_best(folder, rows, best)] if reading or len(rows) == 1 else []
-    words += [_apart(s) for s in rows if s.drawn and not s.ranked]
-    if not reading:
-        words.append(_NONE_READS)
-    elif not any(_gain(s, folder) > 0 for s in reading):
-        words.append(
-            "No model that reads a column did better than a constant prediction, which has "
-            f"{'an' if folder.multilabel else 'a'} {folder.measure} of {rate(folder.constant)}."
-        )
-    else:
-        words.append(_beyond(folder, rows, better))
-    pair = {p.key: p for p in found}
-    if opened is not None and not choice.alone:
-        words.append(_readable(choice, opened, pair.get(opened.key), folder))
-    told = {best.key, opened.key if opened else ""}
+    reading, pair = _reading(rows), {p.key: p for p in found}
+    words = [_apart(s) for s in rows if s.drawn and not s.ranked]
+    words += [_beyond(folder, reading, better)] if len(reading) > 1 else []
+    told = {choice.best.key, choice.opened.key if choice.opened else ""}
     small = _smallest(folder, rows, better)
     if small is not None and small.key not in told and small.key in pair:
         told.add(small.key)
@@ -74,9 +58,7 @@ def verdict(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
             f" {small.label} reads the fewest columns: {_reached(small)}."
         )
-    if missed is None or missed["absent"]:
-        return words
-    return [*words, missed_words(missed, (opened or best).label)]
+    return words
 
 
 def first_sentences(
@@ -90,8 +72,13 @@ def first_sentences(
     """Return up to three sentences on the model that is opened, each with a number and interval.
 
     How accurate it is and on how many columns; what that is against a constant prediction and the
-    best of all; which cases it misses where the page opens, or how far it is off. Parameters as of
-    `verdict`.
+    best of all; which cases it misses where the page opens, or how far it is off.
+
+    Parameters
+    ----------
+    found, better : as of `verdict`
+    missed : mapping or None
+        The first state of the panel of held-out answers.
     """
     if choice is None:
         return []
@@ -112,7 +99,7 @@ def first_sentences(
             f" interval {low} to {high})."
         )
     elif missed is not None and not missed["absent"]:
-        words.append(_misses(missed))
+        words.append(misses(missed))
         if measure.name == "cost":
             words.append("The cost is that at the thresholds that were chosen in the folds.")
     return words
@@ -171,8 +158,8 @@ def _against_best(
     )
 
 
-def _misses(missed: Mapping[str, Any]) -> str:
-    """Return which cases the opened model misses, with the interval of the share found."""
+def misses(missed: Mapping[str, Any]) -> str:
+    """Return which cases the model that is shown misses, with the interval of the share found."""
     if missed["kind"] == "several":
         model, classes = missed["model"], missed["classes"]
         shares = [1 - row[c] / max(sum(row), 1) for c, row in enumerate(model["grid"])]
@@ -196,11 +183,6 @@ def _misses(missed: Mapping[str, Any]) -> str:
     )
 
 
-def _gain(s: Standing, folder: Folder) -> float:
-    """Return how much better a model's score is than that of a constant prediction."""
-    return s.merit - folder.measures[0].sign * folder.constant
-
-
 def cases_in_groups(folder: Folder, *, named: bool = False) -> str:
     """Return '126 cases in 14 groups', or '126 cases'; `named` adds the column of groups."""
     cases, groups = plural(folder.n_rows, "case"), folder.about.get("n_groups")
@@ -216,14 +198,11 @@ def _smallest(folder: Folder, rows: Sequence[Standing], better: Collection[str])
     return min(asked, key=lambda s: (s.columns.mean, -s.merit), default=None)
 
 
-def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
+def _beyond(folder: Folder, reading: Sequence[Standing], better: Collection[str]) -> str:
     """Return which models are better than a constant prediction, corrected for their number."""
-    asked = [s.key for s in _reading(rows)]
+    asked, n = [s.key for s in reading], len(reading)
     sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
-    n = len(asked)
     constant = _against_constant(folder, n, bool(sure), f"{folder.measure} ")
-    if n == 1:
-        return f"It is {'' if sure else 'not '}{constant}."
     if not sure:
         return f"None of the {n} models that read columns is {constant}."
     head = f"Of the {n} models that read columns {len(sure)} {_is(sure)}"
@@ -234,21 +213,6 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
 
 def _is(named: Sequence[str]) -> str:
     return "is" if len(named) == 1 else "are"
-
-
-def _best(folder: Folder, rows: Sequence[Standing], best: Standing) -> str:
-    others = [s for s in rows if s.drawn and s.ranked and s.key != best.key]
-    figures = f"{folder.measure} {_reached(best)}, over {_folds(best)}"
-    if not others:
-        alone = "the only model" if len(rows) == 1 else "the only model with all its figures"
-        return f"{best.label} is {alone}: {figures}."
-    among = sum(s.drawn and s.ranked for s in rows)
-    return f"{best.label} was the {best.most} of {among} models: {figures}."
-
-
-def _folds(s: Standing) -> str:
-    every = plural(len(s.fits) + len(s.failed), "held-out fold")
-    return f"{len(s.fits)} of {every}" if s.failed else every
 
 
 def _reached(s: Standing) -> str:
@@ -270,21 +234,6 @@ def _apart(s: Standing) -> str:
     )
 
 
-def _readable(choice: Opening, opened: Standing, pair: Pair | None, folder: Folder) -> str:
-    if opened is choice.best:
-        return f"{opened.label} can be read on this page."
-    if choice.fewest:
-        words = f"{opened.label}, which this page opens, came to {_reached(opened)}."
-        return words if pair is None else f"{words} {_judged(pair, folder)}"
-    how = f", the {opened.most} of those that"
-    how = ", which was asked for by name," if choice.asked else how
-    how += "" if choice.asked else " can be read on this page,"
-    words = f"{opened.label}{how} came to {_reached(opened)}."
-    if not opened.ranked or pair is None:
-        return words
-    return f"{words} {_judged(pair, folder)}"
-
-
 def _judged(pair: Pair, folder: Folder) -> str:
     if not pair.interval:
         return f"The difference is {difference(pair.mean, 2)}, its 95 % interval {ONE_PART}."
@@ -293,33 +242,6 @@ def _judged(pair: Pair, folder: Folder) -> str:
         f"The difference, {small_difference(pair.mean)} (95 % interval {pair.interval}), is one"
         f" that {cases_in_groups(folder)} {'can' if settled else 'cannot'} settle."
     )
-
-
-def missed_words(missed: Mapping[str, Any], label: str) -> str:
-    """Return whom a model misses in the panel's first state, as a sentence."""
-    if missed["kind"] == "several":
-        model = missed["model"]
-        grid, classes = model["grid"], missed["classes"]
-        shares = [1 - row[c] / max(sum(row), 1) for c, row in enumerate(grid)]
-        worst = shares.index(max(shares))
-        lost = sum(grid[worst]) - grid[worst][worst]
-        words = f"{label} calls {of(model['right'], model['n'], 'cases')} what they are"
-        if not lost:
-            return f"{words}."
-        share = of(lost, sum(grid[worst]), classes[worst])
-        return f"{words}; the class it misses most of is {classes[worst]}: {share}."
-    c, names = missed["counts"], missed["names"]
-    lost = of(c["missed"], c["positive"], names["pos"])
-    alarms = of(c["alarms"], c["negative"], names["neg"])
-    return (
-        f"Called {names['pos']} from {_article_of(names['axis'])} {names['axis']} of"
-        f" {missed['fills']['threshold']}, where this page opens, {label} misses {lost} and raises"
-        f" a false alarm at {alarms}."
-    )
-
-
-def _article_of(words: str) -> str:
-    return "an" if words[0] in "aeiou" else "a"
 
 
 def caution(folder: Folder, choice: Opening | None) -> list[str]:
