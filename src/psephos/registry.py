@@ -1,22 +1,12 @@
-"""The models by name: those of psephos, of installed packages, and those registered by hand.
+"""The models by name: those of psephos, and those registered by hand.
 
-A model of psephos is one line of `MODELS`. Another package's is found where the package declares it
-as an entry point,
-
-.. code-block:: toml
-
-    [project.entry-points."psephos.models"]
-    my-model = "my_package.module:MyModelClassifier"
-
-or, in a notebook or a script, where its class is decorated with `register`. A family is imported
-when one of its models is first asked for.
+A model of psephos is one line of `MODELS`. Another's is known once its class is decorated with
+`register`: once its module is imported. A family is imported when one of its models is first asked
+for.
 """
 
-import warnings
 from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from psephos._errors import PsephosError
@@ -78,7 +68,6 @@ MODELS = {
 #: The module of each class of psephos.
 BUILTIN = {place.split(":")[1]: place.split(":")[0] for place in MODELS.values()}
 
-_GROUP = "psephos.models"
 _BASE = "psephos.estimator.vote_estimator.VoteEstimator"
 _registered: dict[str, type[Any]] = {}
 _Model = TypeVar("_Model", bound=type[Any])
@@ -155,41 +144,12 @@ def _place(model: type[Any]) -> str:
 
 def _places() -> dict[str, str]:
     """Return where the class of each model is, by name."""
-    return MODELS | _declared() | {name: _place(model) for name, model in _registered.items()}
-
-
-@cache
-def _declared() -> dict[str, str]:
-    """Return what installed packages declare; a name or class of psephos stays psephos's."""
-    from importlib.metadata import entry_points  # asked for by few
-
-    found: dict[str, str] = {}
-    for one in entry_points(group=_GROUP):
-        parts = one.pattern.match(one.value)  # module:Class, and extras in brackets behind
-        if not parts or not parts["attr"]:
-            _leave_out(_of_package(one.name), f"{one.value!r} is no place: write module:Class")
-        elif one.name in MODELS or _class_name(one.value) in BUILTIN:
-            _leave_out(_of_package(one.name), "psephos has a model of this name")
-        else:
-            found[one.name] = f"{parts['module']}:{parts['attr']}"
-    return found
-
-
-def _of_package(name: str) -> str:
-    """Return a declared model in words, with the package that declares it."""
-    from importlib.metadata import entry_points
-
-    packages = [one.dist.name for one in entry_points(group=_GROUP, name=name) if one.dist]
-    return f"the model {name!r} of the installed package {' or '.join(packages) or 'unknown'}"
-
-
-def _leave_out(what: str, why: object) -> None:
-    warnings.warn(f"{what} is left out: {why}.", stacklevel=3)
+    return MODELS | {name: _place(model) for name, model in _registered.items()}
 
 
 def _class_name(place: str) -> str:
     """Return the name of a class, without the classes or functions around it."""
-    return place.partition(":")[2].split("[")[0].strip().rpartition(".")[2]
+    return place.rpartition(":")[2].rpartition(".")[2]
 
 
 def model_names() -> dict[str, str]:
@@ -201,13 +161,7 @@ def estimator_class(name: str) -> "type[VoteEstimator] | None":
     """Return the estimator of that class name, or None; no other family is imported."""
     if name in BUILTIN:
         return builtin(name)
-    for model in _registered.values():
-        if model.__name__ == name:
-            return model
-    for declared, place in _declared().items():
-        if _class_name(place) == name:
-            return _imported(declared, place)
-    return None
+    return next((m for m in _registered.values() if m.__name__ == name), None)
 
 
 def variant(name: str) -> tuple[str, Mapping[str, Any]]:
@@ -235,42 +189,10 @@ def builtin(name: str) -> Any:
     return getattr(module, name)
 
 
-def _imported(name: str, place: str) -> Any:
-    """Return the class that a package declares under a name, or say what is wrong with it."""
-    module, _, kind = place.partition(":")
-    try:
-        model: Any = attrgetter(kind)(import_module(module))
-    except Exception as error:  # whatever a module does when it is imported
-        raise PsephosError(
-            f"{_of_package(name)} cannot be imported from {place} "
-            f"({type(error).__name__}: {error})."
-        ) from error
-    _check_estimator(model)
-    own = model.__dict__.get("contender")
-    if own is None or own.name != name or model.__name__ != _class_name(place):
-        told = "none" if own is None else repr(own.name)
-        raise PsephosError(
-            f"{_of_package(name)} is a {model.__name__} whose contender has the name {told}: give "
-            "the entry point and the contender one name, and the place the name of the class."
-        )
-    return model
-
-
 def estimator_classes() -> "Mapping[str, type[VoteEstimator]]":
-    """Return all estimators by the name of their class.
-
-    One that an installed package declares, and that cannot be had, is left out with a warning.
-    """
-    found: dict[str, Any] = {}
-    for kind in model_names().values():
-        if kind in BUILTIN:
-            found[kind] = builtin(kind)
-            continue
-        try:
-            found[kind] = estimator_class(kind)
-        except PsephosError as error:
-            warnings.warn(f"{error} It is left out.", stacklevel=2)
-    return found
+    """Return all estimators by the name of their class."""
+    own = {model.__name__: model for model in _registered.values()}
+    return {kind: own[kind] if kind in own else builtin(kind) for kind in model_names().values()}
 
 
 def import_models(module: str) -> None:

@@ -17,7 +17,7 @@ from psephos.estimator.contender import Contender
 from psephos.models.catalogue import catalogue
 from psephos.protocol import known_models
 from psephos.protocol.tables.table import table_from_arrays
-from psephos.registry import _declared, estimator_classes, model_names
+from psephos.registry import estimator_classes, model_names
 from psephos.report import build_report
 from psephos.scoring import plain
 from psephos.testing import Case, parametrize_with_contract, small_table
@@ -118,31 +118,6 @@ def test_the_command_knows_what_it_is_told_to_import(tmp_path):
     assert "third-midpoint" in shown[1]
     assert done[0] == 0, done[1]
     assert_array_equal(load(tmp_path / "f.psephos").vote_.used, model.vote_.used)
-
-
-def test_an_installed_package_declares_its_models(monkeypatch, tmp_path):
-    """By an entry point: nothing is registered by hand, nothing imported before it is asked for."""
-    info = tmp_path / "third-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: third\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[psephos.models]\nthird-midpoint = midpoints:MidpointClassifier\n"
-    )
-    path = tmp_path / "m.psephos"
-    X, y = small_table(2)
-    save(midpoints.MidpointClassifier().fit(X, y), path)
-    code = (
-        "import sys; from psephos import load; from psephos.registry import model_names;"
-        "print(model_names()['third-midpoint'], 'midpoints' in sys.modules);"
-        f"print(type(load({str(path)!r})).__name__)"
-    )
-    places = f"{tmp_path}:{HERE}"
-    import os
-
-    env = {**os.environ, "PYTHONPATH": f"{places}:{os.environ.get('PYTHONPATH', '')}"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
-    assert done.stdout.split() == ["MidpointClassifier", "False", "MidpointClassifier"], done.stderr
-    assert _declared() is _declared()
 
 
 def test_names_are_not_taken_twice():
@@ -275,54 +250,3 @@ def test_a_part_of_psephos_is_called_no_other_package(monkeypatch):
     monkeypatch.delitem(WEIGHTS, "distance weights")
     with pytest.raises(PsephosError, match=r"DistanceWeights of psephos\.vote\.operations\."):
         plain(model)
-
-
-class Nested:
-    class InnerClassifier(midpoints.MidpointClassifier):
-        contender = Contender("inner", "stumps", small={"n_columns": 2})
-
-
-@pytest.fixture
-def _installed(monkeypatch, tmp_path):
-    info = tmp_path / "bad-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bad\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[psephos.models]\ncolonless = nowhere\ngone = nowhere_at_all:GoneClassifier\n"
-        "cart = midpoints:CARTClassifier\nother-name = midpoints:MidpointClassifier\n"
-        f"inner = {__name__}:Nested.InnerClassifier [extra]\n"
-    )
-    monkeypatch.delitem(registry._registered, "third-midpoint")
-    monkeypatch.syspath_prepend(tmp_path)
-    _declared.cache_clear()
-    yield
-    monkeypatch.undo()
-    _declared.cache_clear()
-
-
-@pytest.mark.usefixtures("_installed")
-def test_a_bad_entry_point_is_left_out_and_named():
-    with pytest.warns(UserWarning, match="is left out") as told:
-        found = estimator_classes()
-    words = sorted(str(one.message) for one in told)
-    assert len(words) == 4, words
-    assert all("of the installed package bad" in one for one in words)
-    assert "'cart'" in words[0]
-    assert "psephos has a model of this name" in words[0]
-    assert "write module:Class" in words[1]
-    assert "ModuleNotFoundError" in words[2]
-    assert "whose contender has the name 'third-midpoint'" in words[3]
-    assert found["InnerClassifier"] is Nested.InnerClassifier
-    assert "GoneClassifier" not in found
-    with pytest.raises(PsephosError, match="'gone' of the installed package bad cannot be"):
-        class_of("gone")
-    with pytest.raises(PsephosError, match="give the entry point and the contender one name"):
-        class_of("other-name")
-    assert class_of("inner") is Nested.InnerClassifier
-    assert class_of("cart").__module__.startswith("psephos.")
-
-
-@pytest.mark.usefixtures("_installed")
-def test_one_bad_entry_point_stops_no_comparison():
-    with pytest.warns(UserWarning, match="is left out"):
-        assert "inner" in known_models()
