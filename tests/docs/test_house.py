@@ -51,13 +51,13 @@ NONE_LINES = 320
 #: Lines of code (without blank lines, comments and docstrings) of each folder at most; of all files
 #: together fewer.
 FOLDERS = {
-    ".": 1222,
+    ".": 1167,
     "files": 2949,
     "estimator": 2027,
     "runtime": 417,
     "bounds": 1159,
     "cautions": 1074,
-    "cli": 2095,
+    "cli": 2052,
     "datasets": 130,
     "explain": 2482,
     "figures": 632,
@@ -65,7 +65,7 @@ FOLDERS = {
     "models": 13499,
     "optimise": 92,
     "protocol": 6795,
-    "report": 4922,
+    "report": 4855,
     "scoring": 2860,
     "supervision": 596,
     "testing": 479,
@@ -73,7 +73,7 @@ FOLDERS = {
     "validation": 1409,
     "vote": 8760,
 }
-ALL_CODE = 64_485
+ALL_CODE = 64_320
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560
