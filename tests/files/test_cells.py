@@ -8,7 +8,8 @@ import pytest
 from psephos._errors import PsephosError
 from psephos.files.cells import MISSING, Cells, number_form, plain_number
 from psephos.files.columns import refuse_numbers_in_words
-from psephos.files.levels import LevelCodes, alike, merged
+from psephos.files.levels import LevelCodes, merged
+from psephos.files.spelling import alike
 
 
 @pytest.mark.parametrize("word", [*MISSING, " NA "])

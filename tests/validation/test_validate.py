@@ -1,11 +1,15 @@
 """Validation beside scikit-learn, on cohorts that are shifted, renamed, or lack columns."""
 
 import json
+import re
+import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from scipy.stats import ks_2samp
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
@@ -19,6 +23,7 @@ from psephos import (
     SamBAClassifier,
     validate,
 )
+from psephos.cli import main
 from psephos.explain import MissedDisplay
 from psephos.recalibrating import cross_fitted
 from psephos.report import summarise_validation
@@ -420,3 +425,24 @@ def test_a_validation_with_tables_that_are_none_is_damaged(found, tmp_path, wher
     path.write_text(json.dumps(data))
     with pytest.raises(PsephosError, match=r"validation.json' is damaged .*: validate again"):
         summarise_validation(tmp_path / "v")
+
+
+def test_columns_of_nearly_the_same_name_are_named_as_the_command_names_them(model, tmp_path):
+    X, y = _cohort(60, 4)
+    renamed = X.rename(columns={"a": "A", "c": "C [mg]"})
+    said = "has no column 'a': taken as missing. It has 'A' (rename it 'a'), if these are the same"
+    with pytest.warns(UserWarning, match=f"^X {re.escape(said)}") as caught:
+        found = validate(model, renamed, y)
+    assert Path(caught[0].filename).name == Path(__file__).name
+    assert f"X {said}" in str(found)
+    psephos.save(model, tmp_path / "m.psephos")
+    renamed.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    words = ("validate", str(tmp_path / "m.psephos"), str(tmp_path / "t.csv"), "--target", "y")
+    printed = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "v")]).output
+    assert said in printed.replace("\n", " ")
+    with pytest.raises(PsephosError, match=r"nothing to answer by\. It has 'A' \(rename it 'a'\)"):
+        validate(model, X.rename(columns=str.upper), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not validate(model, X.rename(columns={"a": "z"}), y).about["notes"]
+        assert not validate(model, X.assign(A=X["a"]), y).about["notes"]

@@ -10,8 +10,8 @@ from psephos.cautions.dates import are_dates, are_written_days
 from psephos.cautions.given import Found, Given, parts_of
 from psephos.cautions.stems import stem_advice, stem_form
 from psephos.files.cells import Cells
-from psephos.files.levels import alike
 from psephos.files.near import CELL, quoted, shown, some
+from psephos.files.spelling import alike
 
 _LEAST = 10  # rows: of fewer, order and differences are chance
 _INDEX = re.compile(

@@ -9,8 +9,8 @@ import numpy as np
 from psephos._types import Floats
 from psephos.cautions.given import Found, Given
 from psephos.files.cells import Cells
-from psephos.files.levels import alike
 from psephos.files.near import CELL, quoted, shown, some
+from psephos.files.spelling import alike
 
 _MADE = re.compile(
     r"unnamed: ?[1-9]\d*(?:_level_\d)?|__unnamed__\d+|\.\.\.\d+|_c\d+|column_?\d+|\s*",

@@ -19,8 +19,8 @@ from psephos.estimator.checks import (
 from psephos.estimator.columns import as_frame, is_missing, plain_column
 from psephos.files.arrays import object_array
 from psephos.files.columns import is_number
-from psephos.files.levels import alike
 from psephos.files.near import shown
+from psephos.files.spelling import alike
 from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 _names: ContextVar[Sequence[str]] = ContextVar("names of rows", default=())

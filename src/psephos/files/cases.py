@@ -13,7 +13,8 @@ from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import FARTHEST, Cells
 from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words
 from psephos.files.levels import LevelCodes, Unknown
-from psephos.files.near import CELL, nearly, quoted, shown, some, suggest
+from psephos.files.near import CELL, quoted, shown, some, suggest
+from psephos.files.spelling import nearly, renaming_words
 from psephos.files.text import Header, checked_separator, kind_of, opened, table_rows
 
 _NAMED = 40  # columns that a sentence names
@@ -123,8 +124,7 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
             f"({some(list(map(repr, spare)), 1)}): taken as missing."
         )
     alike = nearly(lacking, {*where} - {*names})
-    rename = [f"{shown(name)} (rename it {shown(one)})" for one, name in alike.items()]
-    hint = f" It has {some(rename, _NAMED)}, if these are the same in the same units." * bool(alike)
+    hint = renaming_words(alike, _NAMED)
     without = f"{header.file!r} has no column {quoted(lacking, _NAMED)}"
     none = bool(alike) and len(gone) == len(names)  # nothing to answer by
     if alike and wanted.absent and not none:

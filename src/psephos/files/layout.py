@@ -12,8 +12,9 @@ from typing import TypeAlias
 from psephos._errors import Complaints, PsephosError, must_be
 from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading, read_sheet
-from psephos.files.near import near_key, nearly, quoted, shown, some, used
+from psephos.files.near import quoted, shown, some, used
 from psephos.files.sheet import Chooser, ColumnChoice, Sheet, columns_sheet
+from psephos.files.spelling import near_key, nearly
 from psephos.files.text import Header
 
 Read: TypeAlias = Callable[[Chooser], Sheet]

@@ -5,7 +5,6 @@ A value that is no level is named in a warning, or refused.
 
 import math
 import re
-import unicodedata
 from collections.abc import Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,19 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.files.cells import plain_number
 from psephos.files.near import shown
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-# Blanks and hyphens that no number needs: of two digits, and of a sign, they are kept.
-_HYPHEN = re.compile(r"(?<=[^\W\d_])(?:[-_]| [-_] )(?=[^\W_])|(?<=\d)(?:[-_]| [-_] )(?=[^\W\d_])")
-_BLANK = re.compile(r"(?<!\d) | (?!\d)")
 # or an exponent without a sign behind whole figures, 0E1: programs write 1e+05 and 1.0E5
 _LED = re.compile(r"[+-]?(?:0\d|\d+[eE]\d+\s*\Z)", re.ASCII)
-_ZEROS = re.compile(r"[+-]?0\d", re.ASCII)
-_PADDED = re.compile(r"(?<![\d.])0+(?=\d)", re.ASCII)
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 
 
 def value_of(value: Any) -> int | float | None:
@@ -49,27 +41,6 @@ def _is_nan(number: int | float) -> bool:
 def is_led(value: Any) -> bool:
     """Return whether a word is a number as identifiers look like one: 007, 0E1."""
     return isinstance(value, str) and _LED.match(value) is not None
-
-
-def alike(labels: Iterable[Any], *, padded: bool = False) -> list[list[Any]]:
-    """Return labels that differ only in case, in blanks or in how they write a number, together.
-
-    Blanks do not count, nor do characters without width, accents and dashes of another encoding,
-    nor - and _ between letters and digits. Between two digits all count: 1 2, 1-2 and 12 are three.
-    007 is not 7: zeros before a number are those of a key, unless some may be `padded`;
-    then 1.1 and 1.10 are two keys.
-    """
-    found: dict[Hashable, list[Any]] = {}
-    for label in labels:
-        word = unicodedata.normalize("NFKC", str(label)).translate(_DASHES)
-        word = "".join(c for c in word if unicodedata.category(c) != "Cf")
-        word = _BLANK.sub("", _HYPHEN.sub("", " ".join(word.split())))
-        word = plain_number(word.casefold())[1]
-        word = _PADDED.sub("", word) if padded else word
-        number = None if _ZEROS.match(word) else value_of(word)
-        number = None if padded and number is not None and number % 1 else number
-        found.setdefault(word if number is None else number, []).append(label)
-    return [same for same in found.values() if len(same) > 1]
 
 
 def merged(levels: Iterable[Any]) -> dict[Any, Any]:

@@ -1,6 +1,5 @@
 """Names a user may have meant."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 _SHOWN = 6
@@ -22,28 +21,6 @@ def suggest(wanted: str, known: Iterable[str]) -> str:
     if not names:
         return "there are none."
     return f"there are {quoted(names)}."
-
-
-def near_key(name: str) -> str:
-    """Return a name without what differs between files that mean the same by it.
-
-    These are upper and lower case, blanks and marks, a unit in brackets, zeros before a number or
-    behind its point, and the -1 that barcodes of cells end in.
-    """
-    unit, barcode, whole = (
-        r"\((?!\d+\))[^()]*\)|\[[^\[\]]*\]",
-        r"(?<=\w{6})-1$",
-        r"(?<=\d)\.0+$",
-    )
-    bare = re.sub(f"{unit}|{barcode}|{whole}", "", name.casefold()).strip()
-    marks = r"(?<!\d)[\s_./:-]+(?!$)|[\s_./:-]+(?!\d|$)"  # 1.5 is not 15, CD4- is not CD4
-    return re.sub(rf"{marks}|(?<![\d.])0+(?=\d)", "", bare)
-
-
-def nearly(wanted: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Return of each of the names that differ in spelling alone from one that is known that one."""
-    of = {near_key(name): name for name in known}
-    return {name: of[key] for name in wanted if (key := near_key(name)) and key in of}
 
 
 def shown(word: object, most: int = _NAME) -> str:

@@ -1,5 +1,6 @@
 """The cohort: its cases on the columns a model reads, and its labels in the model's own."""
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,8 @@ from psephos._types import Array, Cell, Floats, Indices, LabelsLike, NDArray, Pe
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.input import as_given
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.files.levels import alike
-from psephos.files.near import shown
+from psephos.files.near import quoted, shown
+from psephos.files.spelling import alike, nearly, renaming_words
 from psephos.protocol.tables.joining import LabelMatches, but_blank, key_of_label, renaming
 from psephos.protocol.tables.roles import Classes
 from psephos.validation.numbers import numbers_of
@@ -125,11 +126,15 @@ def cohort_of(
     labels = _column(y, "y")
     if not labels:
         raise PsephosError("the cohort has no case: nothing can be said of the model by it.")
-    absent: list[int] = []
+    absent, notes = list[int](), list[str]()
     if frame is not None and schema.names is not None:
         names = [str(name) for name in frame.columns]
         absent = [j for j, name in enumerate(schema.names) if name not in names]
-        _refuse_empty(absent, model)
+        near = nearly((schema.names[j] for j in absent), {*names} - {*schema.names})
+        _refuse_empty(absent, model, renaming_words(near))
+        if near:
+            notes = [f"X has no column {quoted(near)}: taken as missing.{renaming_words(near)}"]
+            warnings.warn(*notes, stacklevel=3)
         gaps = [nw.lit(None, dtype=nw.Float64).alias(schema.names[j]) for j in absent]
         X = frame.with_columns(*gaps).to_native() if gaps else X
     elif frame is None and np.ndim(X) == 2 and np.shape(X)[1] != schema.n_features:
@@ -151,7 +156,8 @@ def cohort_of(
     for name, column in (whole | ({} if own is None else {"groups": own})).items():
         if len(column) != n:
             raise PsephosError(f"{name!r} has {len(column)} values for {n} rows.")
-    return known_cohort(model, labels, classes, X=values, ids=names, groups=own, by=told)
+    parts = {"ids": names, "groups": own, "by": told, "notes": notes}
+    return known_cohort(model, labels, classes, X=values, **parts)
 
 
 def known_cohort(
@@ -197,12 +203,12 @@ def empty_columns(X: Floats, model: VoteEstimator) -> tuple[int, ...]:
     return tuple(none)
 
 
-def _refuse_empty(none: Sequence[int], model: VoteEstimator) -> None:
+def _refuse_empty(none: Sequence[int], model: VoteEstimator, hint: str = "") -> None:
     names = model.schema_.words().columns
     if len(none) == len(names) and len(model.vote_.columns):
         raise PsephosError(
             f"the cohort has none of the {len(names)} columns that the model reads ("
-            f"{_listed([shown(name) for name in names])}): there is nothing to answer by."
+            f"{_listed([shown(name) for name in names])}): there is nothing to answer by.{hint}"
         )
 
 

@@ -1,8 +1,8 @@
-"""Names that a user may have meant: spellings that files differ in."""
+"""Names and labels that differ in spelling alone, between files or in one."""
 
 import pytest
 
-from psephos.files.near import near_key, nearly
+from psephos.files.spelling import near_key, nearly
 
 
 @pytest.mark.parametrize(
@@ -11,7 +11,8 @@ from psephos.files.near import near_key, nearly
         ("glucose", "Glucose"), ("weight", "Weight (kg)"), ("CRP", "crp [mg/L]"), ("7", "007"),
         ("body weight", "Body_Weight"), ("P7", "p-07"), ("7", "7.0"), ("AAACGT", "AAACGT-1"),
         ("S000028", "S000028-1"),
-        ("x.1", "x1"),
+        ("x.1", "x1"), ("body\u2013weight", "body-weight"), ("CRP\u200b", "crp"), ("ＣＲＰ", "CRP"),
+        ("m.z", "m/z"), ("0", "00"),
     ],
 )  # fmt: skip
 def test_spellings_of_one_name_have_one_key(one, other):
