@@ -134,7 +134,7 @@ def cohort_of(
         _refuse_empty(absent, model, renaming_words(near))
         if near:
             notes = [f"X has no column {quoted(near)}: taken as missing.{renaming_words(near)}"]
-            warnings.warn(*notes, stacklevel=3)
+            warnings.warn(notes[0], stacklevel=3)
         gaps = [nw.lit(None, dtype=nw.Float64).alias(schema.names[j]) for j in absent]
         X = frame.with_columns(*gaps).to_native() if gaps else X
     elif frame is None and np.ndim(X) == 2 and np.shape(X)[1] != schema.n_features:
