@@ -106,7 +106,6 @@ def _gradient() -> dict[str, Any]:
         "gradient-held-out": GradientBoostingClassifier(n_iter_no_change=2, **few),
         "gradient-sampled": GradientBoostingClassifier(subsample=0.7, max_features=0.5, **few),
         "gradient-numbers-absolute": GradientBoostingRegressor(loss="absolute_error", **few),
-        "gradient-numbers-huber": GradientBoostingRegressor(loss="huber", **few),
         "gradient-numbers-quantile": GradientBoostingRegressor(
             loss="quantile", alpha=0.6, max_depth=None, max_leaf_nodes=6, **few
         ),
@@ -184,7 +183,7 @@ def _libraries() -> dict[str, Any]:
         "p_max": 2, "m": 30, "alpha": 0.3, "delta": 0.2, "n_folds": 3, "random_state": 0,
     }  # fmt: skip
     few: dict[str, Any] = {**small, "m": 4, "n_repeats": 1}
-    names = ("lasso", "lda", "qda", "naive_bayes", "linear_svm", "rbf_svm", "tree", "forest")
+    names = ("lasso", "lda", "naive_bayes", "linear_svm", "rbf_svm", "tree", "forest")
     return {
         "swag-mean": SparseWrapperClassifier(vote="mean", **small),
         "swag-performance": SparseWrapperClassifier(vote="performance", **small),

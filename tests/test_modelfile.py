@@ -418,7 +418,7 @@ def accepted(path):
 
 
 KINDS = ["samba", "adaboost", "adaboost-trees", "samba-lines", "samba-bayes", "swag-best"]
-KINDS += ["swag-qda", "swag-rbf_svm", "swag-forest", "swag-regressor"]
+KINDS += ["swag-naive_bayes", "swag-rbf_svm", "swag-forest", "swag-regressor"]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -574,7 +574,12 @@ def test_arrays_exchanged(sound, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "field", "change", "sentence"),
     [
-        ("swag-qda", ("library", "fields", "votes"), np.ones_like, "library is of another vote"),
+        (
+            "swag-naive_bayes",
+            ("library", "fields", "votes"),
+            np.ones_like,
+            "library is of another vote",
+        ),
         ("swag-regressor", ("scores", "fields", "value"), np.atleast_3d, "not one column"),
     ],
 )

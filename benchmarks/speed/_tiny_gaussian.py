@@ -13,10 +13,7 @@ from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
 from typing import Any
 
 import numpy as np
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
@@ -26,7 +23,6 @@ from sklearn.preprocessing import StandardScaler
 from psephos.models.swag.learners.gaussian import (
     LinearDiscriminantLearner,
     NaiveBayesLearner,
-    QuadraticDiscriminantLearner,
 )
 from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
 from psephos.models.swag.problem import Folds, SearchProblem
@@ -34,7 +30,6 @@ from psephos.models.swag.problem import Folds, SearchProblem
 ROWS, COLUMNS, CANDIDATES, PEERS = 70, 40, 2_000, 20
 CASES = [
     (LinearDiscriminantLearner(), LinearDiscriminantAnalysis(solver="lsqr"), True),
-    (QuadraticDiscriminantLearner(), QuadraticDiscriminantAnalysis(), True),
     (NaiveBayesLearner(), GaussianNB(), True),
     (RidgeLearner(), make_pipeline(StandardScaler(), RidgeClassifier()), True),
     (LeastSquaresLearner(), LinearRegression(), False),

@@ -137,6 +137,29 @@ def _softened(model):
     return model
 
 
+def _quadratic(model):
+    """Return densities with the covariances that a search of an earlier version may have."""
+    from dataclasses import replace
+    from itertools import pairwise
+
+    def whole(part):
+        variance = getattr(part, "variance", None)
+        if variance is None:
+            return part
+        each = [variance[:, a:b] for a, b in pairwise(part.ptr.tolist())]
+        matrices = [[np.tril(0.1 + np.diag(0.3 * v**-0.5)).ravel() for v in own] for own in each]
+        logs = np.array([np.log(2 * np.pi * own).sum(axis=1) for own in each])
+        return replace(
+            part, constant=part.constant - logs / 2, called="quadratic discriminant",
+            variance=None, whitening=np.concatenate([np.array(own) for own in matrices], axis=1),
+        )  # fmt: skip
+
+    voters = model.vote_.voters
+    joined = replace(voters, parts=tuple(whole(part) for part in voters.parts))
+    model.vote_ = replace(model.vote_, voters=joined)
+    return model
+
+
 def _with_calibration(model, calibration):
     from dataclasses import replace
 
@@ -162,6 +185,8 @@ def fitted(name):
         return calibrate(model, X, y, method=first)
     k, gaps = rest.split(", ")
     X, y = small_table(int(k.split()[0]), missing=float(gaps.split()[0]))
+    if first == "swag-qda":
+        return _quadratic(clone(settings()["swag-naive_bayes"]).fit(X, y))
     if first == "c45-soft":
         return _softened(clone(settings()["c45"]).fit(X, y))
     return clone(settings()[first]).fit(X, y)

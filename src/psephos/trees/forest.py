@@ -28,16 +28,14 @@ from psephos.kernels.binned_trees.forest_pure import (
     count_cells,
     grow_pure,
 )
-from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
+from psephos.kernels.numerics.criteria import ENTROPY, GINI, SQUARED_ERROR, Criterion
 from psephos.runtime.jit import effective_jobs, run_blocks
 from psephos.runtime.progress import progress
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, Unbinned, balanced_classes
 
 _Floats = NDArray[np.float64]
-_CRITERIA = {
-    "gini": GINI, "entropy": ENTROPY, "squared_error": SQUARED_ERROR, "poisson": POISSON,
-}  # fmt: skip
+_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squared_error": SQUARED_ERROR}
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ def grow_forest(
     ----------
     rows : `y` holds class codes, or numbers
     n_classes : 0 for numbers
-    criterion : {'gini', 'entropy', 'squared_error', 'poisson'}
+    criterion : {'gini', 'entropy', 'squared_error'}
     rule : its rows are those of the table, or the copies drawn: what weights count, if they do
     seeds : (T,) uint64; of the draws of rows; those of columns and cuts follow from it
     draws : None: every tree is grown on all rows
@@ -163,7 +161,7 @@ def grow_forest(
     balanced : the rows drawn for a tree are weighed so that its classes have equal weight
     """
     bins, m, center = rows.bins, len(rows.mass), 0.0
-    if n_classes == 0 and criterion != "poisson":
+    if n_classes == 0:
         center = float((rows.mass * rows.y).sum() / rows.mass.sum())
     is_category = np.zeros(len(bins.n_bins), np.bool_)
     is_category[list(bins.categories)] = True
@@ -178,7 +176,7 @@ def grow_forest(
         least = max(least, float(rule.least))
         lightest = float(max(rule.min_split, 2 * rule.least))
         rule = rule._replace(min_split=2, least=1, min_weight=lightest)
-    crit = _criterion(criterion, n_classes, least, rows.mass * rows.y if draws is None else rows.y)
+    crit = Criterion(_CRITERIA[criterion], n_classes, least)
     n_workers = min(effective_jobs(n_jobs), len(seeds))
     trees: list[Any] = [None] * len(seeds)
     step = progress(len(seeds), "trees")
@@ -200,15 +198,6 @@ def grow_forest(
 
     run_blocks(work, n_workers, n_jobs)
     return Forest(bins, trees, n_classes, center)
-
-
-def _criterion(name: str, n_classes: int, least: float, each: NDArray[Any]) -> Criterion:
-    """Return a criterion; `each` are the numbers of the rows, or their weighted numbers."""
-    made = Criterion(_CRITERIA[name], n_classes, least)
-    if made.kind != POISSON:
-        return made
-    smallest = float(each[each > 0].min(initial=np.inf))
-    return made._replace(nothing=smallest / 2.0)  # below half of it, sums are rounding
 
 
 def _weight_of(

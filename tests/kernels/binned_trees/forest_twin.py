@@ -15,11 +15,7 @@ def impurity(y, w, criterion, n_classes):
             return w.sum() * (1.0 - (share**2).sum())
         share = share[share > 0]
         return -w.sum() * (share * np.log(share)).sum()
-    mean = np.average(y, weights=w)
-    if criterion == "squared_error":
-        return (w * (y - mean) ** 2).sum()
-    logs = np.where(y > 0, y * np.log(np.where(y > 0, y, 1.0) / mean) if mean > 0 else 0.0, 0.0)
-    return (w * (logs - y + mean)).sum()
+    return (w * (y - np.average(y, weights=w)) ** 2).sum()
 
 
 def masks(codes, n_bins, is_category, ordered):
@@ -49,8 +45,6 @@ def falls(codes, y, w, n_bins, is_category, criterion, n_classes, least=1, least
         right = ~left
         enough = min(left.sum(), right.sum()) >= least
         heavy = min(w[left].sum(), w[right].sum()) >= least_weight
-        if criterion == "poisson" and (y[left].sum() == 0 or y[right].sum() == 0):
-            continue
         if enough and heavy:
             sides = [impurity(y[s], w[s], criterion, n_classes) for s in (left, right)]
             out.append(parent - sum(sides))

@@ -15,7 +15,7 @@ from psephos.kernels.binned_trees.forest_grow import (
     kind_of,
     workspace,
 )
-from psephos.kernels.numerics.criteria import ENTROPY, GINI, POISSON, SQUARED_ERROR, Criterion
+from psephos.kernels.numerics.criteria import ENTROPY, GINI, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
 from psephos.trees.forest_rows import Unbinned
 
@@ -34,7 +34,6 @@ CRITERIA = {
     ("entropy", 2): Criterion(ENTROPY, 2),
     ("entropy", 3): Criterion(ENTROPY, 3),
     ("squared_error", 0): Criterion(SQUARED_ERROR, 0),
-    ("poisson", 0): Criterion(POISSON, 0),
 }
 
 

@@ -8,7 +8,6 @@ from psephos.kernels.small_models.gaussian import NEVER
 from psephos.models.swag.learners.gaussian import (
     LinearDiscriminantLearner,
     NaiveBayesLearner,
-    QuadraticDiscriminantLearner,
 )
 from psephos.models.swag.problem import Folds, SearchProblem
 
@@ -17,8 +16,6 @@ LEARNERS = [
     LinearDiscriminantLearner(0.4),
     NaiveBayesLearner(),
     NaiveBayesLearner(0.01),
-    QuadraticDiscriminantLearner(),
-    QuadraticDiscriminantLearner(0.2),
 ]
 
 
@@ -51,10 +48,8 @@ def slow(learner, X, y, w, T, n_classes):
             by = learner.shrinkage or 0.0
             S = sum(a * b for a, b in zip(share, own, strict=True))
             S = (1 - by) * S + by * np.trace(S) / d * np.eye(d)
-        elif isinstance(learner, NaiveBayesLearner):
-            S = np.diag(np.diag(own[k]) + learner.var_smoothing * np.diag(covariance(X, w)).max())
         else:
-            S = (1 - learner.reg_param) * own[k] + learner.reg_param * np.eye(d)
+            S = np.diag(np.diag(own[k]) + learner.var_smoothing * np.diag(covariance(X, w)).max())
         gap = T - means[k]
         out[:, k] = -0.5 * np.einsum("ni,ij,nj->n", gap, np.linalg.inv(S), gap)
         out[:, k] += np.log(share[k]) - 0.5 * np.linalg.slogdet(S)[1]

@@ -288,15 +288,6 @@ def test_parameters_say_how_many():
     )
 
 
-def test_a_poisson_forest_refuses_numbers_below_zero():
-    X, y = table(n_classes=0)
-    with pytest.raises(PsephosError, match="at least 0"):
-        fitted(RandomForestRegressor, X, y, criterion="poisson")
-    model = fitted(RandomForestRegressor, X, np.exp(y), criterion="poisson")
-    assert model.score(X, np.exp(y)) > 0.8
-    assert (model.predict(X) > 0).all()
-
-
 def test_scaled_weights_change_no_tree():
     X, y = table()
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
@@ -331,18 +322,6 @@ def test_weights_that_are_too_many_rows_are_refused():
     X, y = np.arange(20.0)[:, None], np.arange(20) % 2
     with pytest.raises(PsephosError, match="counts of rows"):
         RandomForestClassifier(2).fit(X, y, sample_weight=np.full(20, 1e9))
-
-
-def test_no_leaf_of_a_poisson_forest_answers_nothing():
-    """0.1 + 0.2 - 0.3 is 5e-17, and no sum of positive numbers."""
-    X, y = np.arange(5.0)[:, None], [0.1 + 0.2, 0.2, 0.2, 0.0, 0.0]
-    model = RandomForestRegressor(1, bootstrap=False, criterion="poisson", random_state=0)
-    assert (model.fit(X, y).predict(X) > 0).all()
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((300, 3)), np.round(rng.random(300), 2) * rng.integers(0, 2, 300)
-    for bootstrap in (True, False):
-        model = RandomForestRegressor(20, bootstrap=bootstrap, criterion="poisson", random_state=0)
-        assert (model.fit(X, y).vote_.votes(X) > 0).all()
 
 
 @pytest.mark.parametrize("power", [-80, 100])

@@ -17,7 +17,6 @@ from psephos import PsephosError
 from psephos.models.swag.learners.gaussian import (
     LinearDiscriminantLearner,
     NaiveBayesLearner,
-    QuadraticDiscriminantLearner,
 )
 from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
@@ -31,16 +30,11 @@ PEERS = [
     (LinearDiscriminantLearner(), LinearDiscriminantAnalysis(solver="lsqr")),
     pytest.param(LinearDiscriminantLearner(), LinearDiscriminantAnalysis(), marks=OLD),
     (LinearDiscriminantLearner(0.3), LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3)),
-    pytest.param(QuadraticDiscriminantLearner(), QuadraticDiscriminantAnalysis(), marks=OLD),
-    pytest.param(
-        QuadraticDiscriminantLearner(0.1), QuadraticDiscriminantAnalysis(reg_param=0.1), marks=OLD
-    ),
     (NaiveBayesLearner(), GaussianNB()),
     (NaiveBayesLearner(0.05), GaussianNB(var_smoothing=0.05)),
 ]
 LEARNERS = [
     LinearDiscriminantLearner(),
-    QuadraticDiscriminantLearner(0.01),
     NaiveBayesLearner(),
 ]
 
@@ -155,7 +149,6 @@ def test_voters_of_degenerate_tables(learner, n_classes):
     ("learner", "word"),
     [
         (LinearDiscriminantLearner(1.5), "shrinkage"),
-        (QuadraticDiscriminantLearner(-0.1), "reg_param"),
         (NaiveBayesLearner(-1.0), "var_smoothing"),
         (NaiveBayesLearner("much"), "var_smoothing"),
     ],

@@ -20,28 +20,21 @@ from numpy.typing import NDArray
 from psephos.runtime.jit import jit
 
 __all__ = [
-    "ENTROPY", "GINI", "POISSON", "SQUARED_ERROR", "Criterion", "most", "opposite_labels", "rise",
-    "side", "side_of_sum",
+    "ENTROPY", "GINI", "SQUARED_ERROR", "Criterion", "most", "opposite_labels", "rise", "side",
+    "side_of_sum",
 ]  # fmt: skip
 
 #: Gini's impurity ``W (1 - sum_k (w_k / W)^2)`` (of numbers 0 and 1 half of it), the entropy
-#: ``-sum_k w_k ln(w_k / W)``, the sum of squares around the mean, and half the Poisson deviance
-#: ``sum w (y ln(y / mean) - y + mean)``.
-GINI, ENTROPY, SQUARED_ERROR, POISSON = range(4)
+#: ``-sum_k w_k ln(w_k / W)``, and the sum of squares around the mean.
+GINI, ENTROPY, SQUARED_ERROR = range(3)
 
 
 class Criterion(NamedTuple):
-    """A criterion, and the least weight of a side: below it a split is worth -inf.
-
-    Poisson's sums must be positive on both sides: a leaf that answers 0 is infinitely wrong about
-    any other number. A side's sum may be the difference of two others, so what is not above
-    `nothing` counts as 0.
-    """
+    """A criterion, and the least weight of a side: below it a split is worth -inf."""
 
     kind: int
     n_classes: int
     least: float = 0.0
-    nothing: float = 0.0
 
 
 @jit(forceinline=True)
@@ -67,8 +60,6 @@ def side_of_sum(crit, sums, total):
     """Return the worth of a side of numbers, from its sum of w y."""
     if crit.kind == GINI or crit.kind == SQUARED_ERROR:
         return sums * sums / total
-    if crit.kind == POISSON:
-        return sums * np.log(sums / total) if sums > crit.nothing else -np.inf
     rest = total - sums
     ones = sums * np.log(sums / total) if sums > 0.0 else 0.0
     return ones + (rest * np.log(rest / total) if rest > 0.0 else 0.0)

@@ -1,4 +1,4 @@
-"""Tiny Gaussian classifiers, many at once: linear and quadratic discriminants, naive Bayes.
+"""Tiny Gaussian classifiers, many at once: linear discriminants, naive Bayes.
 
 A `solve_*` turns the sums of B candidates on all splits (`moments.sum_rows`) into models,
 `*_densities` give the scores of the classes on the test rows, and `deliver` what a learner answers:
@@ -78,7 +78,7 @@ def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs):
         for r in range(n_rows):
             table[:, (d + r) * (d + r + 1) // 2 + j] = high[:, j, r] - low[:, j]
     coef = np.empty((len(subsets), n_rows, d, len(n)))
-    eliminate(table, least, False, n, np.empty_like(least), coef)
+    eliminate(table, least, n, np.empty_like(least), coef)
     constant = np.empty((len(subsets), *level.shape))
     middle = [0.5 * (low[:, j] + high[:, j].swapaxes(0, 1)) for j in range(d)]
     for r in range(n_rows):
@@ -109,14 +109,6 @@ def deliver(count, split, scores, out):
         out[...] = scores.transpose(0, 2, 1)
 
 
-def _with_half_logs(log_prior, factors, by):
-    """Return log_prior and `by` times the sum over columns of log factors (B, C, d, S)."""
-    constant = np.tile(log_prior, (len(factors), 1, 1))
-    for first in range(0, factors.shape[2], 4):  # a logarithm for four, within 1e-35 and 1e35 each
-        constant += by * np.log(np.multiply.reduce(factors[:, :, first : first + 4], axis=2))
-    return constant
-
-
 # ---------------------------------------------------------------------- naive Bayes
 def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
     """Turn the squares in `pairs` (B, C, d, S) to precisions; return constant (B, C, S).
@@ -134,42 +126,17 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
         variance = np.where(seen & (least > 0.0), variance, np.inf)
         pairs[:, :, j] = 1.0 / variance
         variances[:, :, j] = np.where(variance < np.inf, variance, 1.0)
-    return _with_half_logs(log_prior, variances, -0.5)
-
-
-# ---------------------------------------------------------------------- quadratic discriminants
-def solve_quadratic(count, scale, log_prior, subsets, penalty, mean, pairs):
-    """Factorise the covariances in `pairs` (B, C, m, S); return inverse (B, C, d, S), constant.
-
-    Column k of a factor, times the inverse of pivot k, is that of a unit lower triangle L; the
-    covariance is L D L'. An inverse of 0 marks a column without variance, or an unseen class.
-    """
-    d, (_, total) = subsets.shape[1], _totals(count, mean, pairs, False)
-    seen, weight = count > 0.0, np.where(count > 0.0, count, 1.0)
-    pairs *= np.where(seen, (1.0 - penalty), 0.0)[:, None]
-    pairs /= weight[:, None]
-    for j in range(d):
-        own, floor = pairs[:, :, j * (j + 3) // 2], _FLAT * total[:, j][:, None]
-        added = np.minimum(penalty * scale[subsets[:, j]] ** 2, _ENDLESS)[:, None, None]
-        own[...] = np.where(floor > 0.0, np.maximum(own + added, floor), 0.0)
-    inverse = np.empty((*pairs.shape[:2], d, pairs.shape[3]))
-    flat = (len(pairs) * len(count), d, pairs.shape[3])
-    least = np.broadcast_to(_FLAT * total[:, None], inverse.shape).reshape(flat)
-    table, nothing = pairs.reshape(flat[0], *pairs.shape[2:]), np.empty((flat[0], 0, *flat[1:]))
-    eliminate(table, least, True, np.ones(flat[2]), inverse.reshape(flat), nothing)
-    used = (total[:, None] > 0.0) & seen[:, None]
-    inverse[~used] = 0.0
-    return inverse, _with_half_logs(log_prior, np.where(used, inverse, 1.0), 0.5)
+    constant = np.tile(log_prior, (len(variances), 1, 1))
+    for first in range(0, d, 4):  # a logarithm for four, within 1e-35 and 1e35 each
+        constant -= 0.5 * np.log(np.multiply.reduce(variances[:, :, first : first + 4], axis=2))
+    return constant
 
 
 @jit
-def densities(sums, subsets, mean, factors, inverse, constant, out):
-    """Write to out (B, C, L) the log-densities, plus priors, of the test rows.
-
-    `factors` is None where columns are taken for independent; `inverse` are their precisions then.
-    """
+def densities(sums, subsets, mean, precision, constant, out):
+    """Write to out (B, C, L) the log-densities, plus priors, of the test rows."""
     d, n_classes, n_tests = subsets.shape[1], out.shape[1], out.shape[2]
-    rows, part = np.empty((d, n_tests)), np.empty((d, n_tests))
+    rows = np.empty((d, n_tests))
     values = np.empty(len(sums.order))
     for b in range(subsets.shape[0]):
         read_rows(sums, subsets[b], values, rows)
@@ -177,17 +144,9 @@ def densities(sums, subsets, mean, factors, inverse, constant, out):
             score, level = out[b, k], constant[b, k]
             for row in range(n_tests):
                 score[row] = level[sums.split[row]]
-            for j in range(d):  # what the columns before leave of column j, about the class mean
-                left, middle, value = part[j], mean[b, j, k], rows[j]
+            for j in range(d):
+                middle, value, turn = mean[b, j, k], rows[j], precision[b, k, j]
                 for row in range(n_tests):
-                    left[row] = value[row] - middle[sums.split[row]]
-                if factors is not None:
-                    for i in range(j):
-                        below, pivot = factors[b, k, j * (j + 1) // 2 + i], inverse[b, k, i]
-                        known = part[i]
-                        for row in range(n_tests):
-                            s = sums.split[row]
-                            left[row] -= below[s] * pivot[s] * known[row]
-                turn = inverse[b, k, j]
-                for row in range(n_tests):
-                    score[row] -= 0.5 * left[row] * left[row] * turn[sums.split[row]]
+                    s = sums.split[row]
+                    left = value[row] - middle[s]
+                    score[row] -= 0.5 * left * left * turn[s]

@@ -36,8 +36,8 @@ class FoldSums(NamedTuple):
     `XT` (p, n) the columns and `order` (n,), their rows class by class; `class_ptr` (C + 1,) where
     each class begins; `weight` (n, S) of the rows, in that order, in each split's training part;
     `mass` (C, S) the sums of those weights; `centre` and `scale` (p,), `class_centre` (p, C);
-    `test` and `split` (L,) the row and the split of each test row. `diagonal`: only squares are
-    summed.
+    `test` and `split` (L,) the row and the split of each test row. Without `pooled` only squares
+    are summed.
     """
 
     XT: _Floats
@@ -51,7 +51,6 @@ class FoldSums(NamedTuple):
     test: NDArray[np.uintp]
     split: NDArray[np.uintp]
     pooled: bool
-    diagonal: bool
 
 
 def describe(XT, order, class_ptr):
@@ -98,7 +97,7 @@ def sum_rows(sums, subsets, values, mean, pairs):
     values : (d, n) scratch
     mean : (B, d, C, S) float64; class means, about the columns' centres
     pairs : (B, G, at least d * (d + 1) / 2, or d, S) float64; row by row of the lower triangle;
-        squares alone if the sums are diagonal
+        squares alone if the classes are not pooled
     """
     XT, order, class_ptr, weight, count = (
         sums.XT, sums.order, sums.class_ptr, sums.weight, sums.mass,
@@ -123,7 +122,7 @@ def sum_rows(sums, subsets, values, mean, pairs):
                 for s in range(n_splits):
                     if n[s] > 0.0:
                         total[s] /= n[s]
-            for i in range(j if sums.diagonal else 0, j + 1):
+            for i in range(0 if sums.pooled else j, j + 1):
                 first = values[i]
                 for g in range(n_tables):
                     row = pairs[b, g, place]
@@ -183,16 +182,14 @@ def add_linear(sums, subsets, coef, constant, out):
 
 
 @jit
-def eliminate(table, least, lift, factor, inverse, solution):
+def eliminate(table, least, factor, inverse, solution):
     """Factorise symmetric matrices of all splits in place, L D L', and solve for right-hand sides.
 
     Parameters
     ----------
     table : (N, (d + R) * (d + R + 1) / 2, S) float64; lower triangles, row by row; the rows after
         the d-th are R right-hand sides. Column k becomes that of L times its pivot.
-    least : (N, d, S) float64; a pivot that is not above this is left out (its inverse is 0), or
-        raised to it
-    lift : raise
+    least : (N, d, S) float64; a pivot that is not above this is left out (its inverse is 0)
     factor : (S,) float64; what right-hand sides are multiplied by
     inverse : (N, d, S) float64; written: the inverses of the pivots, 0 for a column that is left
         out
@@ -204,9 +201,8 @@ def eliminate(table, least, lift, factor, inverse, solution):
         for k in range(d):
             pivot, turn, bound = cells[k * (k + 3) // 2], turns[k], least[b, k]
             for s in range(n_splits):
-                value = max(pivot[s], bound[s]) if lift else pivot[s]
-                used = value > 0.0 and (lift or value > bound[s])
-                turn[s] = 1.0 / value if used else 0.0
+                used = pivot[s] > 0.0 and pivot[s] > bound[s]
+                turn[s] = 1.0 / pivot[s] if used else 0.0
             for j in range(k + 1, d + n_rows):
                 start = j * (j + 1) // 2
                 lead = cells[start + k]
@@ -254,7 +250,7 @@ def solve_ridge(count, scale, centre, subsets, n_targets, alpha, standardise, me
         own[...] = np.where(own <= NOUGHT * n, 0.0, own + added)
         least[:, j] = _COLLINEAR * own
     coef = np.empty((len(subsets), n_targets, d, len(n)))
-    eliminate(table, least, False, np.ones(len(n)), np.empty_like(least), coef)
+    eliminate(table, least, np.ones(len(n)), np.empty_like(least), coef)
     size = scale[subsets[:, d:]][:, :, None]
     constant = mean[:, d:, 0] + centre[subsets[:, d:]][:, :, None]
     for j in range(d):

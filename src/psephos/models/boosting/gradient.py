@@ -259,14 +259,12 @@ class GradientBoostingRegressor(_Gradient, VoteRegressor):
 
     Parameters
     ----------
-    loss : {'squared_error', 'absolute_error', 'huber', 'quantile'}
+    loss : {'squared_error', 'absolute_error', 'quantile'}
         'squared_error': the mean; r = y - F; leaves are the mean of r. 'absolute_error': the
         median; the sign of y - F; the median of y - F. 'quantile': the `alpha`-quantile; alpha
-        above F and alpha - 1 below it; the alpha-quantile of y - F. 'huber': the median; y - F cut
-        off at delta, the alpha-quantile of |y - F|; the median m of y - F plus the mean of
-        y - F - m cut off at delta.
+        above F and alpha - 1 below it; the alpha-quantile of y - F.
     alpha : float
-        The quantile of 'huber' and 'quantile'.
+        The quantile of 'quantile'.
 
     Attributes
     ----------
@@ -284,7 +282,7 @@ class GradientBoostingRegressor(_Gradient, VoteRegressor):
     References
     ----------
     Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of
-    Statistics 29, algorithms 2 to 4.
+    Statistics 29, algorithms 2 and 3.
 
     Examples
     --------
@@ -298,7 +296,7 @@ class GradientBoostingRegressor(_Gradient, VoteRegressor):
 
     contender: ClassVar[Contender] = CONTENDER.of_numbers("gradient-boosting-regressor", "loss")
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "loss": Options(("squared_error", "absolute_error", "huber", "quantile")),
+        "loss": Options(("squared_error", "absolute_error", "quantile")),
         "alpha": _PART,
     }
 

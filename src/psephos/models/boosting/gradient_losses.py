@@ -229,45 +229,7 @@ class Quantile:
         )
 
 
-@dataclass
-class Huber:
-    """Half the square up to delta, delta (|y - F| - delta / 2) beyond.
-
-    Each round, delta is the alpha-quantile of |y - F|. A leaf says the median m of y - F, and the
-    mean of (y - F) - m cut off at delta on either side.
-    """
-
-    alpha: float
-    n_outputs: int = 1
-    delta: float = 1.0
-
-    def start(self, y: NDArray[Any], weight: Floats) -> Floats:
-        """Return the median."""
-        return _constant(y, weight, 0.5)
-
-    def residuals(self, margin: Floats, y: NDArray[Any], weight: Floats) -> Floats:
-        """Choose delta; return y - F, cut off."""
-        far = y[:, None] - margin
-        self.delta = float(_constant(np.abs(far[:, 0]), weight, self.alpha)[0])
-        return np.clip(far, -self.delta, self.delta)
-
-    def answers(
-        self, residual: Floats, margin: Floats, y: NDArray[Any], leaves: LeafRows
-    ) -> Floats:
-        """Return the medians and the mean of what is left."""
-        far = y - margin
-        middle = leaves.quantiles(far, 0.5)
-        rest = np.clip(far - middle[leaves.leaf], -self.delta, self.delta)
-        return middle + leaves.means(rest)
-
-    def loss(self, margin: Floats, y: NDArray[Any], weight: Floats) -> float:
-        """Return the mean loss with the latest delta."""
-        far, delta = np.abs(y - margin[:, 0]), self.delta
-        each = np.where(far <= delta, 0.5 * far**2, delta * (far - 0.5 * delta))
-        return float(np.average(each, weights=weight))
-
-
-GradientLoss = LogLoss | MultiLogLoss | Exponential | SquaredNumbers | Quantile | Huber
+GradientLoss = LogLoss | MultiLogLoss | Exponential | SquaredNumbers | Quantile
 
 
 def regression_loss(name: str, alpha: float, y: Floats) -> GradientLoss:
@@ -281,4 +243,4 @@ def regression_loss(name: str, alpha: float, y: Floats) -> GradientLoss:
         return SquaredNumbers()
     if name == "absolute_error":
         return Quantile(0.5, size=2.0)
-    return Huber(alpha) if name == "huber" else Quantile(alpha)
+    return Quantile(alpha)

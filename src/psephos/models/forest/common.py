@@ -214,8 +214,9 @@ def fit_forest(
 ) -> FittedVote:
     """Return the vote of a forest, and its memory and out-of-bag answers."""
     _check_bootstrap(model)
-    _check_numbers(model, labels)
     n_classes = labels.target.n_classes
+    if not n_classes:
+        refuse_huge(labels.y)
     balanced = getattr(model, "class_weight", None) == "balanced_subsample"
     if balanced and not model.bootstrap:
         weight = balanced_classes(weight, labels.y, n_classes)
@@ -269,14 +270,6 @@ def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
     """Return the seeds of the trees from `first` to `end`."""
     drawn = [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(first, end)]
     return np.array(drawn, dtype=np.uint64)
-
-
-def _check_numbers(model: Any, labels: Labels) -> None:
-    """Refuse numbers that the criterion does not take, or that are beyond the range of squares."""
-    if model.criterion == "poisson" and (labels.y < 0).any():
-        raise PsephosError("criterion='poisson' needs numbers of at least 0: y has one below.")
-    if not labels.target.n_classes:
-        refuse_huge(labels.y)
 
 
 def _check_bootstrap(model: "_Forest") -> None:

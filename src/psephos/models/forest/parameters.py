@@ -173,10 +173,10 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
 
     Parameters
     ----------
-    criterion : {'squared_error', 'friedman_mse', 'poisson'}
-        What a cut is to decrease: the sum of squares around the mean, of which Friedman's
-        ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2`` is the fall, or the Poisson deviance (y at
-        least 0). The absolute error is not offered: it has no sums a bin.
+    criterion : {'squared_error', 'friedman_mse'}
+        What a cut is to decrease, by two names: the sum of squares around the mean, of which
+        Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2`` is the fall. The absolute error is
+        not offered: it has no sums a bin.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "criterion": Options(("squared_error", "friedman_mse", "poisson"))
+        "criterion": Options(("squared_error", "friedman_mse"))
     }
 
     _: KW_ONLY

@@ -21,7 +21,6 @@ from psephos.models.cloning import fitted
 from psephos.models.swag.learners.gaussian import (
     LinearDiscriminantLearner,
     NaiveBayesLearner,
-    QuadraticDiscriminantLearner,
 )
 from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
 from psephos.models.swag.learners.logistic import LassoLogisticLearner, LogisticLearner
@@ -186,7 +185,6 @@ CLASSIFIERS: dict[str, Learner] = {
     "logistic": LogisticLearner(),
     "lasso": LassoLogisticLearner(),
     "lda": LinearDiscriminantLearner(),
-    "qda": QuadraticDiscriminantLearner(),
     "naive_bayes": NaiveBayesLearner(),
     "ridge": RidgeLearner(),
     "linear_svm": LinearSVMLearner(),

@@ -27,7 +27,7 @@ from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, mechanism
 from psephos.models.swag.problem import Learner
 from psephos.models.swag.settings import CONTENDER, REGRESSOR, SHARED
 
-_VOTERS = (
+_VOTERS = (  # quadratic ones in files of earlier releases
     "linear voters", "naive Bayes voters", "quadratic voters", "kernel voters", "tree voters",
     "forest voters", "coded voters", "nested voters", "joined voters",
 )  # fmt: skip
@@ -163,8 +163,8 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     Parameters
     ----------
     learner : str or estimator
-        The learning mechanism: 'logistic', 'lasso' (the paper's L1 path), 'lda', 'qda',
-        'naive_bayes', 'ridge', 'linear_svm', 'rbf_svm', 'stump', 'tree', 'forest', a learner of
+        The learning mechanism: 'logistic', 'lasso' (the paper's L1 path), 'lda', 'naive_bayes',
+        'ridge', 'linear_svm', 'rbf_svm', 'stump', 'tree', 'forest', a learner of
         `psephos.models.swag.learners` with its own parameters, or any scikit-learn
         classifier (cloned and cross-validated; hundreds of times slower; only this library's own
         models can then be saved).

@@ -110,7 +110,7 @@ class SharedSums:
 
     `XT` is (p, n); `groups` (n,) are the classes of the rows, 0 ... C - 1 (all 0 in a regression);
     a row that a split names twice counts twice. `pooled` adds the cross-products of the classes
-    up; `diagonal` sums squares only, no products of two columns.
+    up; else the squares of each class are summed, and no products of two columns.
     """
 
     def __init__(
@@ -121,7 +121,6 @@ class SharedSums:
         weight: Floats,
         folds: Folds,
         pooled: bool,
-        diagonal: bool = False,
     ) -> None:
         order = np.argsort(groups, kind="stable").astype(np.intp)
         ends = np.cumsum(np.bincount(groups, minlength=n_groups))
@@ -142,7 +141,6 @@ class SharedSums:
             folds.test.astype(np.uintp),
             split.astype(np.uintp),
             pooled,
-            diagonal,
         )
 
     @property
@@ -158,7 +156,7 @@ class SharedSums:
         sums, (n_candidates, d) = self.sums, subsets.shape
         n_groups, n_splits = sums.mass.shape
         side = d + n_rows
-        entries = d if sums.diagonal else side * (side + 1) // 2
+        entries = side * (side + 1) // 2 if sums.pooled else d
         mean = np.empty((n_candidates, d, n_groups, n_splits))
         pairs = np.empty((n_candidates, 1 if sums.pooled else n_groups, entries, n_splits))
         sum_rows(sums, subsets, np.empty((d, len(sums.order))), mean, pairs)

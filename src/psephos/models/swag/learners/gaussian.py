@@ -2,8 +2,6 @@
 
 Closed forms from sums over the folds that all candidates share (`SharedSums`). A constant column
 changes no score; nothing here is ever infinite or missing.
-
-Quadratic discriminants for the search, from the sums that Gaussian classifiers share.
 """
 
 from collections.abc import Sequence
@@ -19,7 +17,6 @@ from psephos.kernels.small_models.gaussian import (
     densities,
     solve_bayes,
     solve_linear,
-    solve_quadratic,
 )
 from psephos.kernels.small_models.moments import FoldSums, add_linear
 from psephos.models.swag.learners.common import (
@@ -32,7 +29,7 @@ from psephos.models.swag.learners.common import (
 )
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
 from psephos.vote.operations.scores import Scores
-from psephos.vote.voters.scored import naive_bayes_models, quadratic_models
+from psephos.vote.voters.scored import naive_bayes_models
 
 _Subsets = Sequence[Indices]
 UNSEEN = -1e100  # the log-share of a class without a row: no score is below
@@ -42,7 +39,6 @@ class BoundGaussian(BoundLearner):
     """A Gaussian learner on a problem: sums over the folds, and over all rows for the final fit."""
 
     pooled: ClassVar[bool] = False
-    diagonal: ClassVar[bool] = False
 
     def __init__(self, learner: Any, problem: SearchProblem, parameter: float) -> None:
         refuse_numbers(type(learner).__name__, problem)
@@ -51,8 +47,7 @@ class BoundGaussian(BoundLearner):
 
     def _sums(self, folds: Folds) -> tuple[SharedSums, Floats]:
         at = self._problem
-        kind = (self.pooled, self.diagonal)
-        shared = SharedSums(at.XT, at.y, at.n_classes, at.weight, folds, *kind)
+        shared = SharedSums(at.XT, at.y, at.n_classes, at.weight, folds, self.pooled)
         share = shared.count / np.maximum(shared.count.sum(axis=0), np.finfo(float).tiny)
         return shared, np.log(np.where(share > 0, share, 1.0))
 
@@ -195,8 +190,6 @@ class _Linear(BoundGaussian):
 class _Bayes(BoundGaussian):
     """Naive Bayes on one problem."""
 
-    diagonal = True
-
     def _solved(
         self, shared: SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
@@ -206,7 +199,7 @@ class _Bayes(BoundGaussian):
 
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         mean, precision, constant = model
-        densities(sums, subsets, mean, None, precision, constant, out)
+        densities(sums, subsets, mean, precision, constant, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
         """Return one voter per subset; a column without variance is not read."""
@@ -235,94 +228,3 @@ class _Bayes(BoundGaussian):
             says=says,
             abstains=True,
         )
-
-
-@dataclass(frozen=True)
-class QuadraticDiscriminantLearner:
-    """Quadratic discriminant analysis: normal classes, each with its own covariance.
-
-    Class k scores ``log pi_k - log det S_k / 2 - (x - m_k)' S_k^-1 (x - m_k) / 2``; two classes:
-    the difference, which is the log-odds.
-
-    Parameters
-    ----------
-    reg_param : float between 0 and 1, default=0.0
-        S_k, divided by the weight of the class, becomes ``(1 - reg_param) S_k + reg_param I``.
-
-    Notes
-    -----
-    The peer is ``QuadraticDiscriminantAnalysis(reg_param)`` of scikit-learn 1.9, which takes no
-    sample weights (here a weight of 2 is a row given twice) and refuses a class with a singular
-    covariance. Here a column's variance within a class, given the columns before it, is at
-    least 1e-9 of its variance in the training rows.
-
-    Source: Hastie, Tibshirani & Friedman (2009), section 4.3, equation (4.12); Friedman (1989),
-    "Regularized Discriminant Analysis", JASA 84.
-    """
-
-    reg_param: float = 0.0
-
-    @property
-    def units(self) -> str:
-        """Return what the units of columns are to the learner."""
-        return "own" if self.reg_param else "free"
-
-    def bind(self, problem: SearchProblem) -> "_Quadratic":
-        """Return the learner on a problem."""
-        check_params(self, {"reg_param": Interval(0, 1)})
-        return _Quadratic(self, problem, float(self.reg_param))
-
-
-class _Quadratic(BoundGaussian):
-    """Quadratic discriminants on one problem."""
-
-    def _solved(
-        self, shared: SharedSums, log_prior: Floats, subsets: Subsets
-    ) -> tuple[Floats, ...]:
-        mean, pairs = shared.load(subsets)
-        given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, self._parameter)
-        return mean, pairs, *solve_quadratic(*given, mean, pairs)
-
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
-        densities(sums, subsets, *model, out)
-
-    def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
-        """Return one voter per subset; a column without variance is not read."""
-        refuse_value(says)
-        shared, models = self._whole(subsets)
-        n_classes, unseen = self._problem.n_classes, shared.count[:, 0] <= 0
-        empty = np.empty((n_classes, 0))
-        parts, means, matrices, constants = [NONE], [empty], [empty], []
-        for columns, mean, factors, inverse, constant in models:
-            used, scale = (inverse > 0).any(axis=0), shared.scale(columns)
-            pairs = zip(factors, inverse, strict=True)
-            whole = np.stack([_whitening(f, i) * scale for f, i in pairs])[:, used][:, :, used]
-            middle = shared.unscaled(columns, mean.T)[:, used]
-            parts.append(columns[used])
-            means.append(np.where(unseen[:, None], 0.0, middle))
-            matrices.append(whole.reshape(len(whole), -1))
-            constants.append(np.where(unseen, UNSEEN, constant))
-        union, position = np.unique(np.concatenate(parts), return_inverse=True)
-        return quadratic_models(
-            self._problem.X.shape[1],
-            union,
-            np.cumsum([len(part) for part in parts]).astype(np.intp),
-            position.astype(np.intp),
-            np.concatenate(means, axis=1),
-            np.concatenate(matrices, axis=1),
-            np.array(constants).reshape(-1, n_classes),
-            code,
-            says=says,
-            abstains=True,
-        )
-
-
-def _whitening(factor: Floats, inverse: Floats) -> Floats:
-    """Return (d, d): D^-1/2 L^-1 of a covariance L D L', given as columns of L D and 1 / D."""
-    d = len(inverse)
-    lower = np.zeros((d, d))
-    lower[np.tril_indices(d)] = factor
-    lower *= inverse
-    np.fill_diagonal(lower, 1.0)
-    whitening = np.sqrt(inverse)[:, None] * np.tril(np.linalg.inv(lower))
-    return whitening.astype(np.float64)
