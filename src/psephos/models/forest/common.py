@@ -214,9 +214,8 @@ def fit_forest(
 ) -> FittedVote:
     """Return the vote of a forest, and its memory and out-of-bag answers."""
     _check_bootstrap(model)
+    refuse_huge(labels.y)
     n_classes = labels.target.n_classes
-    if not n_classes:
-        refuse_huge(labels.y)
     balanced = getattr(model, "class_weight", None) == "balanced_subsample"
     if balanced and not model.bootstrap:
         weight = balanced_classes(weight, labels.y, n_classes)
