@@ -160,7 +160,7 @@ def _report(
         "proved": proved(read, rows),
         "bar": _bar(read, rows, key),
         "island": {
-            "maps": _maps(facts, islands[1]["missed"], options),
+            "maps": _maps(facts, islands[1]["missed"], options, unsure),
             "first": {
                 "model": key,
                 "threshold": islands[1]["missed"]["threshold"] if missed["missed"] else THRESHOLD,
@@ -174,8 +174,13 @@ def _report(
     }
 
 
-def _maps(facts: Mapping[str, Facts], missed: Any, options: PageOptions) -> dict[str, Any]:
+def _maps(
+    facts: Mapping[str, Facts], missed: Any, options: PageOptions, unsure: Container[str]
+) -> dict[str, Any]:
     """Return the maps that the page offers: what each did, in words, and the map as plain data.
+
+    A map is advised where the model is in `unsure`: its own probabilities are worse than the
+    class frequencies.
 
     They are those through which there are held-out answers, too. A page without cases has no
     isotonic map: its points are answers to single cases.
@@ -187,6 +192,7 @@ def _maps(facts: Mapping[str, Facts], missed: Any, options: PageOptions) -> dict
             words = own.words()
             found[key] = {
                 "words": f"{words[0].upper()}{words[1:]}.", "map": to_plain(own.calibration),
+                "advised": key in unsure,
             }  # fmt: skip
     return found
 

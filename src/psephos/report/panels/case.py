@@ -107,11 +107,12 @@ def fields_of(
     """Return the fields of a form: names, axes or categories, and where they go in the function."""
     fields: list[dict[str, Any]] = []
     for i, j in enumerate(wanted):
-        kind: dict[str, Any] = (
-            {"levels": asked.levels[j]}
-            if j in asked.levels
-            else {"axis": axis_of(guarded(asked.X[:, j], cases)).data()}
-        )
+        kind: dict[str, Any] = {"levels": asked.levels.get(j)}
+        if j not in asked.levels:
+            values = guarded(asked.X[:, j], cases)
+            known = values[np.isfinite(values)]
+            ends = [float(known.min()), float(known.max())] if len(known) else None
+            kind = {"axis": axis_of(values).data(), "range": ends}
         one = {"name": asked.names[j], "whole": asked.whole[j], "at": j, "backup": i >= n_used}
         fields.append(one | kind)
     return fields

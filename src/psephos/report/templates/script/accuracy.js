@@ -20,8 +20,8 @@
       svg(
         "svg",
         { width: 120, height: 14, "aria-hidden": "true" },
-        svg("line", { class: "axis", x1: 60, x2: 60, y1: 0, y2: 14 }),
-        svg("line", { class: "interval", x1, x2, y1: 7, y2: 7 }),
+        page.draw.line("axis", 60, 60, 0, 14),
+        page.draw.line("interval", x1, x2, 7),
         svg("circle", { class: "dot", cx: x, cy: 7, r: 3 }),
       ),
     );

@@ -21,6 +21,12 @@ page.again = (() => {
     return one ? openModel.through(one, chances) : chances;
   };
 
+  // Probabilities through the map, where the page advises it and does not show them already; else null.
+  const advised = (chances) => {
+    const one = maps[hub.get("model")];
+    return one && one.advised && !map() ? openModel.through(one.map, chances) : null;
+  };
+
   const follow = (box) => {
     const one = maps[hub.get("model")],
       select = box.querySelector("select"),
@@ -57,5 +63,5 @@ page.again = (() => {
     page.words.fill({ again: map() ? " recalibrated" : "" });
   };
   ["model", "again"].forEach((key) => hub.on(key, refresh));
-  return { any: Object.keys(maps).length > 0, control, map, plain, shown, through };
+  return { advised, any: Object.keys(maps).length > 0, control, map, plain, shown, through };
 })();

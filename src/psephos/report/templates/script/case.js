@@ -16,6 +16,7 @@
     from = "",
     refresh = () => {};
   const wrong = new Map(); // fields whose text is no number: what is typed there
+  let fixed = new Set(); // fields that are not changed where it is asked what would turn an answer
 
   const valuesOf = (whole) => study.of[whole] || data.of[whole];
   const rowsOf = () =>
@@ -223,6 +224,7 @@
   const field = (one, i, reach, columns) => {
     const row = make("div", "", "field"),
       label = page.axis.titled(one, "label"),
+      far = make("span", "", "outside"),
       column = columns.find((other) => other.whole === one.whole);
     label.htmlFor = `field-${i}`;
     label.title = one.whole;
@@ -230,6 +232,7 @@
     const shown = (source) => {
       sync(source);
       row.classList.toggle("gone", x[i] === null);
+      far.textContent = outside(i);
     };
     const set = (value, source) => {
       x[i] = value;
@@ -238,7 +241,7 @@
       refresh();
     };
     const [sync, ...parts] = (one.levels ? chooser : slider)(one, i, column, reach, set);
-    row.append(label, ...parts);
+    row.append(label, ...parts, far);
     shown();
     return row;
   };
@@ -285,14 +288,14 @@
       about = two ? study.positive : k;
     const used = calc.fields.filter((one) => !one.backup),
       known = used.filter((one) => x[calc.fields.indexOf(one)] !== null).length;
-    const big = make("p", "", `big ${hue[k]}`);
+    // a threshold that was moved decides where classes are equal
+    const decided = answer.why === "tie" && two && hub.get("threshold") !== 0.5,
+      silent = Boolean(answer.unanswered) && !decided,
+      big = make("p", "", silent ? "big" : `big ${hue[k]}`),
+      call = make("span", `called ${study.classes[k]}`, two ? "call follows" : "call");
     big.dataset.test = "case-answer";
     big.dataset.probability = p[about];
-    big.append(
-      chance(p[about]),
-      " ",
-      make("span", `called ${study.classes[k]}`, two ? "call follows" : "call"),
-    );
+    big.append(...(silent ? ["No answer"] : [chance(p[about]), " ", call]));
     const row = from[0] === "r" ? Number(from.slice(1)) : null,
       i = row === null ? -1 : study.rows.indexOf(row),
       held = row === null ? null : heldOut(row);
@@ -313,12 +316,50 @@
       ],
       "say",
     );
-    // a threshold that was moved decides where classes are equal
-    const decided = answer.why === "tie" && two && hub.get("threshold") !== 0.5;
     const none = told(answer.unanswered, "refused");
     none.dataset.test = "case-unanswered";
-    box.replaceChildren(big, ...(answer.unanswered && !decided ? [none] : []), say);
-    box.append(chart((width) => answerBar(p, width)));
+    box.replaceChildren(big, ...(silent ? [none] : likeThis(p, about)), ...beyond(), say);
+    if (!silent) box.append(chart((width) => answerBar(p, width)));
+  };
+
+  // What became of the held-out cases with the most similar answers, where they are five and more; before it the
+  // recalibrated answer, where the model's own probabilities are worse than the class frequencies.
+  const likeThis = (p, about) => {
+    const m = page.data.missed && page.again.shown(key, page.data.missed.models[key]),
+      curves = m && !m.absent ? (two ? m.curves : m.curves[about]) : null,
+      groups = curves ? curves.cal : [],
+      apart = (one) => Math.abs(one.at[0] - p[about]),
+      like = groups.length ? groups.reduce((a, b) => (apart(b) < apart(a) ? b : a)) : null,
+      again = page.again.advised(p),
+      parts = [];
+    if (again) {
+      const words = `Recalibrated: ${chance(again[about])}. `,
+        why = "The model\u2019s own probabilities are worse than the class frequencies.";
+      parts.push(told([make("strong", words), why], "say"));
+      parts[0].dataset.test = "case-again";
+    }
+    if (like && Number(like.cells[1].replace(/\D/g, "")) >= 5) {
+      const [mean, , hits, rate, span] = like.cells,
+        words = `Of held-out cases answered like this (${mean} on average), ${hits}: ${rate} (95 % interval ${span}).`;
+      parts.push(told(words, "say"));
+      parts[parts.length - 1].dataset.test = "case-like";
+    }
+    return parts;
+  };
+  // The values that lie beyond all training cases.
+  const outside = (i) => {
+    const { range } = calc.fields[i];
+    if (!range || typeof x[i] !== "number" || (x[i] >= range[0] && x[i] <= range[1])) return "";
+    const side = x[i] < range[0] ? "below" : "above";
+    return `${side} all training cases (${write(range[0], 4)} to ${write(range[1], 4)})`;
+  };
+  const beyond = () => {
+    const far = calc.fields.filter((_, i) => outside(i));
+    if (!far.length) return [];
+    const names = far.flatMap((one, n) => [n ? ", " : "", page.axis.titled(one, "strong")]),
+      said = told(["Beyond the training range: ", ...names, "."], "refused");
+    said.dataset.test = "case-beyond";
+    return [said];
   };
 
   // Weights by nearness: how near a training case must be to count.
@@ -414,10 +455,10 @@
     sentence.id = sentence.dataset.test = "case-wrong";
     return sentence;
   };
-  const answered = (answer, votes, near) => {
+  const answered = (answer, turn, votes, near) => {
     if (wrong.size) {
       answer.replaceChildren(refused());
-      [votes, near].forEach((part) => part.replaceChildren());
+      [turn, votes, near].forEach((part) => part.replaceChildren());
       return;
     }
     const now = answerOf(x),
@@ -430,12 +471,15 @@
     page.ballot.show(votes, now, { ...shared, columns, plain, x: whole(x), idle: idle(), hue });
     const how = { calc, rows: rowsOf(), chances, self, name, person, heldOut, chance, button, pin };
     page.near.show(near, { ...shared, ...how });
+    const about = (p) => (two ? study.positive : called(p));
+    page.turn.show(turn, { ...shared, ...how, about, called, chance, fixed });
   };
 
   const form = () => {
     open = opened();
     const left = fieldsBox();
     const answer = make("div", "", "answer"),
+      turn = make("div"),
       votes = make("div"),
       near = make("div"),
       right = make("div"),
@@ -443,7 +487,7 @@
     answer.setAttribute("aria-live", "polite");
     votes.dataset.test = "case-votes";
     near.dataset.test = "case-near";
-    right.append(answer, votes, ...kernel(), near);
+    right.append(answer, turn, votes, ...kernel(), near);
     box.append(left, right);
     const pick = make("div", "", "pick"),
       label = make("label", "Start from");
@@ -461,7 +505,7 @@
       pick,
       box,
     );
-    refresh = () => answered(answer, votes, near);
+    refresh = () => answered(answer, turn, votes, near);
     refresh();
   };
 
@@ -509,6 +553,7 @@
   const show = () => {
     key = hub.get("model");
     calc = data.models[key];
+    fixed = new Set();
     if (at("case-first"))
       at("case-first").hidden = Boolean(calc && calc.plain) || key !== page.data.first.model;
     if (!calc || !calc.plain) {

@@ -16,6 +16,34 @@ const page = (() => {
     return element;
   };
 
+  // A line, words at a place, and the picture that holds them, with what it shows in words.
+  const near = (v) => (typeof v === "number" ? Math.round(v * 100) / 100 : v);
+  const draw = {
+    near,
+    line: (kind, x1, x2, y1, y2 = y1) =>
+      svg("line", { class: kind, x1: near(x1), x2: near(x2), y1: near(y1), y2: near(y2) }),
+    text: (x, y, words, kind = "soft", anchor = "start") =>
+      svg("text", { class: kind, x: near(x), y: near(y), "text-anchor": anchor }, words),
+    rect: (kind, x, y, width, height, more = {}) =>
+      svg("rect", {
+        class: kind,
+        x: near(x),
+        y: near(y),
+        width: near(width),
+        height: near(height),
+        ...more,
+      }),
+    picture: (width, height, label, more = {}) =>
+      svg("svg", {
+        width,
+        height,
+        viewBox: `0 0 ${width} ${height}`,
+        role: "img",
+        "aria-label": label,
+        ...more,
+      }),
+  };
+
   // A row of a table, of texts, elements or whole cells: the first is its head, or all of them are heads of columns.
   const row = (cells, kinds = [], heads = false) => {
     const one = make("tr");
@@ -89,5 +117,5 @@ const page = (() => {
   addEventListener("beforeprint", fold(true));
   addEventListener("afterprint", fold(false));
   fold(false)();
-  return { data, at, all, make, svg, row, folded, hub, refuse, typed };
+  return { data, at, all, make, svg, draw, row, folded, hub, refuse, typed };
 })();

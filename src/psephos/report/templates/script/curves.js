@@ -1,13 +1,13 @@
 // The four small curves of the chosen model, each with the mark of the threshold.
 page.curves = (() => {
-  const { at, svg } = page;
+  const { at, svg } = page,
+    { line, text } = page.draw;
   const f = page.data.missed ? page.data.missed.frame : null;
   const x = (v) => f.left + v * (f.width - f.left - f.right);
   const y = (v) => f.top + (1 - v) * (f.height - f.top - f.bottom);
   const up = (v, top) => f.top + ((top - v) / (top + 0.1)) * (f.height - f.top - f.bottom);
 
   const fixed = (v) => Math.round(v * 10) / 10;
-  const line = (kind, x1, x2, y1, y2) => svg("line", { class: kind, x1, x2, y1, y2 });
   const path = (kind, id, points) =>
     svg("path", {
       class: kind,
@@ -15,7 +15,7 @@ page.curves = (() => {
       d: points.length ? "M" + points.map(([a, b]) => `${fixed(a)} ${fixed(b)}`).join("L") : "",
     });
   const label = (words, left, low, end = "start", kind = "soft halo") =>
-    svg("text", { class: kind, x: left, y: fixed(low), "text-anchor": end }, words);
+    text(left, low, words, kind, end);
 
   // Draws a chart anew: its axes, what stands in it, and a place for the mark of the threshold.
   const draw = (test, words, ticks, ...inside) => {
@@ -28,10 +28,10 @@ page.curves = (() => {
         line("axis", x(t), x(t), low, low + 4),
         label(String(t), x(t), low + 17, t === 1 ? "end" : "middle", "soft"),
       ]),
-      line("axis", f.left, right, low, low),
+      line("axis", f.left, right, low),
       line("axis", f.left, f.left, f.top, low),
       label(words, right, f.height - 2, "end", "soft"),
-      ...ticks.map(([place, text]) => label(text, f.left - 6, place + 4, "end", "soft")),
+      ...ticks.map(([place, words]) => label(words, f.left - 6, place + 4, "end", "soft")),
       ...inside,
       svg("g", { class: "here follows", id: `${test}-here` }),
     );
@@ -68,7 +68,7 @@ page.curves = (() => {
       "pr",
       "sensitivity (recall)",
       halves,
-      line("dash", x(0), x(1), fixed(y(share)), fixed(y(share))),
+      line("dash", x(0), x(1), y(share)),
       path("line", "pr-d", m ? precision.map(([recall, hits]) => [x(recall), y(hits)]) : []),
       label(c.pr, ...besideBase(precision, share)),
     );
@@ -97,7 +97,7 @@ page.curves = (() => {
         [f.top, top.toFixed(1)],
         [zero, "0"],
       ],
-      line("axis", x(0), x(1), zero, zero),
+      line("axis", x(0), x(1), zero),
       path("dash", "nb-all", worth(all)),
       path("line", "nb-d", worth(model)),
       label("call nobody", f.left + 5, zero - 5),
@@ -119,15 +119,12 @@ page.curves = (() => {
         ? []
         : [
             svg("circle", { class: "mark-here", cx, cy, r: 4.5 }),
-            svg(
-              "text",
-              {
-                class: "strong halo",
-                x: right ? cx - 8 : cx + 8,
-                y: Math.min(cy + 14, f.height - f.bottom - 4),
-                "text-anchor": right ? "end" : "start",
-              },
+            label(
               words,
+              right ? cx - 8 : cx + 8,
+              Math.min(cy + 14, f.height - f.bottom - 4),
+              right ? "end" : "start",
+              "strong halo",
             ),
           ]),
     );
@@ -145,16 +142,13 @@ page.curves = (() => {
       mark("pr-here", x(n.found / (n.found + n.missed)), y(n.found / (n.found + n.alarms)), words);
     else mark("pr-here", null);
     at("cal-here").replaceChildren(
-      svg("line", { class: "threshold", x1: x(t), x2: x(t), y1: f.top, y2: f.height - f.bottom }),
-      svg(
-        "text",
-        {
-          class: "strong halo",
-          x: t > 0.8 ? x(t) - 5 : x(t) + 5,
-          y: f.height - f.bottom - 6,
-          "text-anchor": t > 0.8 ? "end" : "start",
-        },
+      line("threshold", x(t), x(t), f.top, f.height - f.bottom),
+      label(
         words,
+        t > 0.8 ? x(t) - 5 : x(t) + 5,
+        f.height - f.bottom - 6,
+        t > 0.8 ? "end" : "start",
+        "strong halo",
       ),
     );
     const { at: grid, model: worth, top } = c.nb,

@@ -1,6 +1,7 @@
 // SamBA's a and b: the toy of Figure 1, and the surface of a model of two columns.
 (() => {
   const { at, make, svg } = page,
+    { line, near, picture, rect, text } = page.draw,
     toys = page.data.toys;
   const chosen = { kind: "pure", a: 0.02, b: 4 };
 
@@ -35,123 +36,97 @@
   };
   page.explorer = { meanRelevance, model, toys };
 
-  const text = (x, y, words, anchor = "middle", kind = "soft") =>
-    svg("text", { x, y, "text-anchor": anchor, class: kind }, words);
-  const path = (points) =>
-    "M" + points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L");
+  const path = (points) => "M" + points.map(([x, y]) => `${near(x)} ${near(y)}`).join("L");
+  const dot = (kind, x, y, r) => svg("circle", { class: kind, cx: near(x), cy: near(y), r });
 
-  const line = () => {
+  const showLine = () => {
     const toy = toys[chosen.kind],
       box = at("line"),
       width = Math.max(box.clientWidth, 260),
-      height = 300;
-    const X = (v) => 40 + v * (width - 52),
-      Y = (v) => height - 34 - (v / 0.5) * (height - 50);
-    const picture = svg("svg", {
-      width,
-      height,
-      viewBox: `0 0 ${width} ${height}`,
-      role: "img",
-      "aria-label": `The weight of a voter over one column, a ${chosen.a}, b ${chosen.b}, ${chosen.kind} training cases`,
-    });
-    [0, 0.1, 0.2, 0.3, 0.4, 0.5].forEach((v) =>
-      picture.append(
-        svg("line", { x1: 40, x2: width - 12, y1: Y(v), y2: Y(v), class: "grid" }),
-        text(34, Y(v) + 4, v.toFixed(1), "end"),
-      ),
+      words = `The weight of a voter over one column, a ${chosen.a}, b ${chosen.b}, ${chosen.kind} training cases`,
+      shown = picture(width, 300, words),
+      X = (v) => 40 + v * (width - 52),
+      Y = (v) => 266 - (v / 0.5) * 250,
+      flat = toy.omega.reduce((sum, one) => sum + one, 0) / toy.omega.length,
+      places = [...Array.from({ length: 601 }, (_, i) => i / 600), ...toy.x].sort((p, q) => p - q),
+      curve = places.map((z) => [X(z), Y(meanRelevance(toy, chosen.a, chosen.b, z))]),
+      apart = (x, i) => Math.abs(meanRelevance(toy, chosen.a, chosen.b, x) - toy.omega[i]) > 0.217,
+      off = toy.x.filter(apart).length;
+    shown.append(
+      ...[0, 0.1, 0.2, 0.3, 0.4, 0.5].flatMap((v) => [
+        line("grid", 40, width - 12, Y(v)),
+        text(34, Y(v) + 4, v.toFixed(1), "soft", "end"),
+      ]),
+      ...[0, 0.25, 0.5, 0.75, 1].map((v) => text(X(v), 286, String(v), "soft", "middle")),
+      line("dash", 40, width - 12, Y(flat)),
+      text(width - 14, Y(flat) - 6, "no local knowledge", "soft", "end"),
+      ...toy.x.map((x, i) => dot("row", X(x), Y(toy.omega[i]), 2.6)),
+      svg("path", { d: path(curve), class: "line" }),
     );
-    [0, 0.25, 0.5, 0.75, 1].forEach((v) => picture.append(text(X(v), height - 14, String(v))));
-    const flat = toy.omega.reduce((sum, one) => sum + one, 0) / toy.omega.length;
-    picture.append(
-      svg("line", { x1: 40, x2: width - 12, y1: Y(flat), y2: Y(flat), class: "dash" }),
-      text(width - 14, Y(flat) - 6, "no local knowledge", "end"),
-    );
-    toy.x.forEach((x, i) =>
-      picture.append(
-        svg("circle", {
-          cx: X(x).toFixed(1),
-          cy: Y(toy.omega[i]).toFixed(1),
-          r: 2.6,
-          class: "row",
-        }),
-      ),
-    );
-    const places = [...Array.from({ length: 601 }, (_, i) => i / 600), ...toy.x].sort(
-      (p, q) => p - q,
-    );
-    const curve = places.map((z) => [z, meanRelevance(toy, chosen.a, chosen.b, z)]);
-    picture.append(svg("path", { d: path(curve.map(([z, w]) => [X(z), Y(w)])), class: "line" }));
-    box.replaceChildren(picture);
-    const off = toy.x.filter(
-      (x, i) => Math.abs(meanRelevance(toy, chosen.a, chosen.b, x) - toy.omega[i]) > 0.217,
-    ).length;
+    box.replaceChildren(shown);
     at("line-told").textContent = off
       ? `At ${off} of the 200 cases the mean relevance is nearer to the other one than to the case\u2019s own.`
       : "At every training case the mean relevance is nearer to the case\u2019s own than to the other one.";
   };
 
-  const plane = () => {
-    const toy = toys[chosen.kind],
-      one = model(toy, chosen.a, chosen.b),
-      box = at("plane");
-    const width = Math.min(Math.max(box.clientWidth, 260), 560),
-      cells = 40,
-      left = 34,
-      side = width - left - 8,
-      height = side + 34;
-    const X = (v) => left + ((v + 1) / 2) * side,
-      Y = (v) => 8 + ((1 - v) / 2) * side,
-      step = side / cells;
-    const picture = svg("svg", {
-      width,
-      height,
-      viewBox: `0 0 ${width} ${height}`,
-      role: "img",
-      "aria-label": "What the model calls over two columns",
-    });
-    for (let i = 0; i < cells; i += 1)
-      for (let j = 0; j < cells; j += 1) {
-        const u = -1 + (2 * (j + 0.5)) / cells,
-          v = -1 + (2 * (i + 0.5)) / cells,
-          p = one.answer([u, v]).probabilities[1];
-        picture.append(
-          svg("rect", {
-            x: (left + j * step).toFixed(2),
-            y: (8 + side - (i + 1) * step).toFixed(2),
-            width: step.toFixed(2),
-            height: step.toFixed(2),
-            "shape-rendering": "crispEdges",
-            class: p >= 0.5 ? "pos" : "neg",
-            opacity: (0.08 + 0.8 * Math.abs(p - 0.5)).toFixed(3),
-          }),
-        );
-      }
-    let wrong = 0;
-    toy.X.forEach(([u, v], i) => {
-      const miss = one.answer([u, v]).probabilities[1] >= 0.5 !== (toy.y[i] === 1);
-      wrong += miss;
-      picture.append(
-        svg("circle", {
-          cx: X(u).toFixed(1),
-          cy: Y(v).toFixed(1),
-          r: 3.6,
-          class: `${toy.y[i] === 1 ? "pos" : "neg"}${miss ? " wrong" : ""}`,
-        }),
+  // The square from -1 to 1 on both columns, in pixels of a box of this width.
+  const square = (width) => {
+    const [left, top] = [34, 8],
+      side = width - left - 8;
+    return {
+      ...{ left, top, side },
+      X: (v) => left + ((v + 1) / 2) * side,
+      Y: (v) => top + ((1 - v) / 2) * side,
+    };
+  };
+  // The probability of class 1 on a grid of 40 by 40 cells.
+  const cells = (one, { left, top, side }) => {
+    const n = 40,
+      step = side / n,
+      middle = (k) => -1 + (2 * (k + 0.5)) / n;
+    return Array.from({ length: n * n }, (_, k) => {
+      const [i, j] = [Math.floor(k / n), k % n],
+        p = one.answer([middle(j), middle(i)]).probabilities[1],
+        more = {
+          opacity: (0.08 + 0.8 * Math.abs(p - 0.5)).toFixed(3),
+          "shape-rendering": "crispEdges",
+        };
+      return rect(
+        p >= 0.5 ? "pos" : "neg",
+        left + j * step,
+        top + side - (i + 1) * step,
+        step,
+        step,
+        more,
       );
     });
-    [-1, 0, 1].forEach((v) =>
-      picture.append(
-        text(X(v), height - 8, String(v).replace("-", "\u2212")),
-        text(left - 6, Y(v) + 4, String(v).replace("-", "\u2212"), "end"),
-      ),
+  };
+  const showPlane = () => {
+    const toy = toys[chosen.kind],
+      one = model(toy, chosen.a, chosen.b),
+      box = at("plane"),
+      width = Math.min(Math.max(box.clientWidth, 260), 560),
+      frame = square(width),
+      { X, Y } = frame,
+      shown = picture(width, frame.side + 34, "What the model calls over two columns"),
+      missed = toy.X.map((x, i) => one.answer(x).probabilities[1] >= 0.5 !== (toy.y[i] === 1)),
+      kind = (i) => `${toy.y[i] === 1 ? "pos" : "neg"}${missed[i] ? " wrong" : ""}`;
+    shown.append(
+      ...cells(one, frame),
+      ...toy.X.map(([u, v], i) => dot(kind(i), X(u), Y(v), 3.6)),
+      ...[-1, 0, 1].flatMap((v) => {
+        const words = String(v).replace("-", "\u2212");
+        return [
+          text(X(v), frame.side + 26, words, "soft", "middle"),
+          text(28, Y(v) + 4, words, "soft", "end"),
+        ];
+      }),
+      text(X(0.97), Y(0.9), "class 1", "pos strong halo", "end"),
+      text(X(-0.97), Y(0.9), "class 0", "neg strong halo"),
     );
-    picture.append(
-      text(X(0.97), Y(0.9), "class 1", "end", "pos strong halo"),
-      text(X(-0.97), Y(0.9), "class 0", "start", "neg strong halo"),
-    );
-    box.replaceChildren(picture);
+    box.replaceChildren(shown);
     at("plane-told").textContent =
-      `With these a and b it answers ${wrong} of the ${toy.X.length} training cases otherwise than their label (ringed). That it agrees with the others is no evidence: each counts most for itself.`;
+      `With these a and b it answers ${missed.filter(Boolean).length} of the ${toy.X.length} training cases otherwise than their label (ringed). That it agrees with the others is no evidence: each counts most for itself.`;
   };
 
   let waiting = 0;
@@ -164,8 +139,8 @@
     if (!waiting)
       waiting = requestAnimationFrame(() => {
         waiting = 0;
-        line();
-        plane();
+        showLine();
+        showPlane();
       });
   };
   at("kind").addEventListener("change", () => {

@@ -1,6 +1,7 @@
 // One dot a case in lanes, drawn at the width there is.
 page.lanes = (() => {
-  const { svg } = page;
+  const { svg } = page,
+    { line, rect, text } = page.draw;
   const UNIT = 1e6,
     MOST = 400,
     BINS = 50,
@@ -66,12 +67,6 @@ page.lanes = (() => {
     g.x = (answer) => g.left + answer * g.inner;
     return g;
   };
-
-  const text = (x, y, words, kind, anchor = "start") =>
-    svg("text", { x, y, class: kind, "text-anchor": anchor }, words);
-
-  const line = (kind, x1, x2, y1, y2 = y1) => svg("line", { class: kind, x1, x2, y1, y2 });
-  const rect = (kind, x, y, width, height) => svg("rect", { class: kind, x, y, width, height });
 
   // What of a lane is drawn as bars, with their ends, and which cases are dots: of many the mistakes alone.
   const split = (lane) => {
@@ -149,8 +144,7 @@ page.lanes = (() => {
       g = ground(width, lanes.length, two),
       parted = lanes.map(split),
       tallest = Math.max(0, ...parted.flatMap(({ bars }) => bars)),
-      size = { width, height: g.height, viewBox: `0 0 ${width} ${g.height}` },
-      picture = svg("svg", { ...size, "aria-hidden": "true" });
+      picture = page.draw.picture(width, g.height, "", { "aria-hidden": "true" });
     if (two) picture.append(...sidesOf(g, g.x(threshold)));
     lanes.forEach((lane, k) => {
       const more = { base: g.base(k), tallest, above: two ? 24 : 8, person, counts: counts[k] };

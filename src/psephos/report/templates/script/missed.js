@@ -1,6 +1,6 @@
 // Whom it misses: the threshold and all that follows it.
 (() => {
-  const { all, at, hub, make, svg, words } = page;
+  const { all, at, hub, make, words } = page;
   const told = page.data.missed;
   page.setThreshold = () => {};
   if (!told || !at("missed-body") || !at("lanes")) return;

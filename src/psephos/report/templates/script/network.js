@@ -1,6 +1,7 @@
 // Which columns stand together: circles and lines, and the errors of the search that found them.
 (() => {
-  const { all, at, data, svg } = page;
+  const { all, at, data, svg } = page,
+    { line, near, text } = page.draw;
   const SIDE = 560, // of the square
     MARGIN = 46,
     RADIUS = 26, // of a column that every voter reads: areas are in proportion to shares
@@ -56,7 +57,30 @@
       node.text = found || null;
     });
   };
-  const fixed = (v) => v.toFixed(2);
+  const pairOf = (a, b, { first, second, share, sentence }) => {
+    const joint = line("", a.x, b.x, a.y, b.y),
+      pair = svg("g", { class: "pair" }, svg("title", {}, sentence), joint);
+    joint.setAttribute("stroke-width", near(Math.max(WIDTH * share, 0.4)));
+    Object.assign(pair.dataset, { test: "pair", first, second, share });
+    return pair;
+  };
+  const nodeOf = ({ name, whole, share, role, sentence, x, y, r, label, text: place }) => {
+    const centre = { cx: near(x), cy: near(y) },
+      kind = `node ${role.replaceAll(" ", "-")}`,
+      node = svg(
+        "g",
+        { class: kind, tabindex: 0, role: "img", "aria-label": sentence },
+        svg("title", {}, sentence + (whole === name ? "" : ` (${whole})`)),
+        svg("circle", { class: "halo", ...centre, r: near(r + 5) }),
+        svg("circle", { class: "body", ...centre, r: near(r) }),
+      );
+    Object.assign(node.dataset, { test: "node", share });
+    if (!place) return node;
+    const words = text(place.x, place.y, label, "", place.anchor);
+    words.setAttribute("aria-hidden", "true");
+    node.append(words);
+    return node;
+  };
   const network = ({ nodes, pairs }) => {
     const drawn = circles(nodes),
       lines = svg("g");
@@ -68,105 +92,56 @@
       "aria-label":
         "Columns as circles, joined where voters read both; the tables hold the same numbers",
     });
-    pairs.forEach(({ first, second, share, sentence }) => {
-      const [a, b] = [drawn[first], drawn[second]],
-        pair = svg("g", { class: "pair" }, svg("title", {}, sentence));
-      Object.assign(pair.dataset, { test: "pair", first, second, share });
-      pair.append(
-        svg("line", {
-          x1: fixed(a.x),
-          y1: fixed(a.y),
-          x2: fixed(b.x),
-          y2: fixed(b.y),
-          "stroke-width": fixed(Math.max(WIDTH * share, 0.4)),
-        }),
-      );
-      lines.append(pair);
-    });
-    box.append(lines);
-    drawn.forEach(({ name, whole, share, role, sentence, x, y, r, label, text }) => {
-      const place = { cx: fixed(x), cy: fixed(y) };
-      const node = svg(
-        "g",
-        {
-          class: `node ${role.replaceAll(" ", "-")}`,
-          tabindex: 0,
-          role: "img",
-          "aria-label": sentence,
-        },
-        svg("title", {}, sentence + (whole === name ? "" : ` (${whole})`)),
-        svg("circle", { class: "halo", ...place, r: fixed(r + 5) }),
-        svg("circle", { class: "body", ...place, r: fixed(r) }),
-      );
-      Object.assign(node.dataset, { test: "node", share });
-      if (text)
-        node.append(
-          svg(
-            "text",
-            {
-              x: fixed(text.x),
-              y: fixed(text.y),
-              "text-anchor": text.anchor,
-              "aria-hidden": "true",
-            },
-            label,
-          ),
-        );
-      box.append(node);
-    });
+    lines.append(...pairs.map((one) => pairOf(drawn[one.first], drawn[one.second], one)));
+    box.append(lines, ...drawn.map(nodeOf));
     return box;
   };
 
   // One histogram a number of columns, all on one axis of error.
+  const [WIDE, TALL, EACH, SIDES] = [520, 54, 68, 8];
+  // The range of errors with any candidate, and where an error stands.
+  const errorAxis = ({ edges, counts }) => {
+    const seen = edges.slice(1).map((_, i) => counts.some((row) => row[i] > 0)),
+      some = seen.includes(true),
+      from = some ? edges[seen.indexOf(true)] : 0,
+      to = some ? edges[seen.lastIndexOf(true) + 1] : 1,
+      part = (error) => Math.min(Math.max((error - from) / (to - from), 0), 1);
+    return { from, to, across: (error) => SIDES + part(error) * (WIDE - 2 * SIDES) };
+  };
+  const histogram = (s, i, across) => {
+    const most = Math.max(1, ...s.counts[i]),
+      bars = s.counts[i].map((n, k) => {
+        const [x1, x2] = [s.edges[k], s.edges[k + 1]].map((edge) => near(across(edge)));
+        return n ? `M${x1} ${TALL}V${near(TALL - (n / most) * (TALL - 4))}H${x2}V${TALL}z` : "";
+      }),
+      upright = (kind, error) => line(kind, across(error), across(error), 0, TALL);
+    return svg(
+      "g",
+      { transform: `translate(90 ${i * EACH + 6})` },
+      text(-8, TALL - 4, page.words.plural(s.dimension[i], "column"), "", "end"),
+      svg("path", { class: "bars", d: bars.join("") }),
+      line("axis", 0, WIDE, TALL),
+      upright("strong", s.threshold[i]),
+      upright("median", s.median[i]),
+    );
+  };
   const library = ({ measure, drawn: s }) => {
-    const WIDE = 520,
-      TALL = 54,
-      LEFT = 8,
-      each = TALL + 14,
-      high = s.dimension.length * each + 40;
-    const seen = s.edges.slice(1).map((_, i) => s.counts.some((row) => row[i] > 0)),
-      some = seen.includes(true);
-    const from = some ? s.edges[seen.indexOf(true)] : 0,
-      to = some ? s.edges[seen.lastIndexOf(true) + 1] : 1;
-    const across = (error) =>
-      LEFT + Math.min(Math.max((error - from) / (to - from), 0), 1) * (WIDE - 2 * LEFT);
-    const text = (x, y, words, anchor) => svg("text", { x, y, "text-anchor": anchor }, words);
-    const upright = (kind, error) => {
-      const x = fixed(across(error));
-      return svg("line", { class: kind, x1: x, x2: x, y1: 0, y2: TALL });
-    };
-    const box = svg("svg", {
-      class: "library",
-      viewBox: `0 0 ${WIDE + 110} ${high}`,
-      role: "img",
-      "aria-label":
-        "Errors of all candidates, one histogram a number of columns; the table holds their figures",
-    });
-    s.dimension.forEach((d, i) => {
-      const most = Math.max(1, ...s.counts[i]);
-      const bars = s.counts[i].map((n, k) => {
-        const [x1, x2] = [s.edges[k], s.edges[k + 1]].map((edge) => fixed(across(edge)));
-        return n ? `M${x1} ${TALL}V${fixed(TALL - (n / most) * (TALL - 4))}H${x2}V${TALL}z` : "";
+    const { from, to, across } = errorAxis(s),
+      low = s.dimension.length * EACH,
+      ticks = [0, 1, 2, 3, 4].map((t) => from + ((to - from) * t) / 4),
+      foot = svg("g", { transform: `translate(90 ${low + 6})` }),
+      box = svg("svg", {
+        class: "library",
+        viewBox: `0 0 ${WIDE + 110} ${low + 40}`,
+        role: "img",
+        "aria-label":
+          "Errors of all candidates, one histogram a number of columns; the table holds their figures",
       });
-      box.append(
-        svg(
-          "g",
-          { transform: `translate(90 ${i * each + 6})` },
-          text(-8, TALL - 4, page.words.plural(d, "column"), "end"),
-          svg("path", { class: "bars", d: bars.join("") }),
-          svg("line", { class: "axis", x1: 0, x2: WIDE, y1: TALL, y2: TALL }),
-          upright("strong", s.threshold[i]),
-          upright("median", s.median[i]),
-        ),
-      );
-    });
-    const foot = svg("g", { transform: `translate(90 ${s.dimension.length * each + 6})` });
-    for (let t = 0; t <= 4; t += 1) {
-      const error = from + ((to - from) * t) / 4;
-      foot.append(text(fixed(across(error)), 8, page.words.number(error, 2), "middle"));
-    }
-    foot.append(text(WIDE / 2, 26, `cross-validated ${measure}`, "middle"));
-    box.append(foot);
+    foot.append(
+      ...ticks.map((error) => text(across(error), 8, page.words.number(error, 2), "", "middle")),
+      text(WIDE / 2, 26, `cross-validated ${measure}`, "", "middle"),
+    );
+    box.append(...s.dimension.map((_, i) => histogram(s, i, across)), foot);
     return box;
   };
   const put = (id, picture) => {
@@ -190,7 +165,7 @@
     const set = (element, hidden) => element.classList.toggle("away", hidden);
     const light = (chosen) => {
       nodeRows.forEach((row, j) => row.classList.toggle("here", j === chosen));
-      lines.forEach((line) => line.classList.toggle("lit", parts(line).includes(chosen)));
+      lines.forEach((one) => one.classList.toggle("lit", parts(one).includes(chosen)));
     };
     const filter = () => {
       const least = Object.fromEntries(
@@ -230,8 +205,8 @@
         left[(left.indexOf(node) + step + left.length) % left.length].focus();
       });
     });
-    lines.forEach((line) =>
-      line.addEventListener("mouseenter", () => say(line.querySelector("title").textContent, -1)),
+    lines.forEach((one) =>
+      one.addEventListener("mouseenter", () => say(one.querySelector("title").textContent, -1)),
     );
     Object.values(sliders).forEach((slider) => slider.addEventListener("input", filter));
     all(".threshold").forEach((button) =>

@@ -76,6 +76,43 @@
     return list;
   };
 
+  // The answer to the values as they stand, with its votes; nothing where a field holds no number.
+  const answered = (key, model, values, wrong, { answer, note, votes }) => {
+    if (wrong.size) {
+      answer.textContent = "\u2013";
+      note.textContent = "A field holds what is not a number.";
+      votes.replaceChildren();
+      return;
+    }
+    const row = Array(opened[key].columns.length).fill(null);
+    model.fields.forEach((one, i) => {
+      row[one.at] = values[i];
+    });
+    const found = opened[key].answer(row);
+    answer.textContent = write(found.label, 5);
+    answer.dataset.value = found.label;
+    note.textContent = [found.unanswered, model.held].filter(Boolean).join(" ");
+    votes.replaceChildren(votesOf(found, isMedian(model)));
+  };
+  const isMedian = (model) => model.plain.readout.score === "median";
+  // The fields, which keep what was typed in `values`; of many the rest is folded.
+  const fieldsOf = (model, values, wrong, refresh) => {
+    const fields = model.fields.map((one, i) =>
+        fieldOf(one, values[i], (value) => {
+          if (value === undefined) wrong.add(i);
+          else {
+            wrong.delete(i);
+            values[i] = value;
+          }
+          refresh();
+        }),
+      ),
+      rest = fields.slice(SHOWN),
+      left = make("div", "", "fields");
+    left.append(...fields.slice(0, SHOWN));
+    if (rest.length) left.append(page.folded(`${rest.length} further columns`, ...rest));
+    return left;
+  };
   const show = (key) => {
     const model = data.models[key];
     if (!model || model.why) {
@@ -86,51 +123,20 @@
     opened[key] = opened[key] || openModel(model.plain);
     const values = [...model.start],
       wrong = new Set(),
-      median = model.plain.readout.score === "median",
-      answer = text("p", "", "number-answer", "big"),
-      note = text("p", "", "", "note"),
-      votes = make("div");
-    const refresh = () => {
-      if (wrong.size) {
-        answer.textContent = "\u2013";
-        note.textContent = "A field holds what is not a number.";
-        votes.replaceChildren();
-        return;
-      }
-      const row = Array(opened[key].columns.length).fill(null);
-      model.fields.forEach((one, i) => {
-        row[one.at] = values[i];
-      });
-      const found = opened[key].answer(row);
-      answer.textContent = write(found.label, 5);
-      answer.dataset.value = found.label;
-      note.textContent = [found.unanswered, model.held].filter(Boolean).join(" ");
-      votes.replaceChildren(votesOf(found, median));
-    };
-    const fields = model.fields.map((one, i) =>
-      fieldOf(one, values[i], (value) => {
-        if (value === undefined) wrong.add(i);
-        else {
-          wrong.delete(i);
-          values[i] = value;
-        }
-        refresh();
-      }),
-    );
-    const left = make("div", "", "fields");
-    left.append(...fields.slice(0, SHOWN));
-    const rest = fields.slice(SHOWN);
-    if (rest.length) left.append(page.folded(`${rest.length} further columns`, ...rest));
+      boxes = {
+        answer: text("p", "", "number-answer", "big"),
+        note: text("p", "", "", "note"),
+        votes: make("div"),
+      },
+      refresh = () => answered(key, model, values, wrong, boxes),
+      share = isMedian(model) ? "its weight in the median" : "how much each vote adds";
     host.replaceChildren(
       make("p", `${key} starts at the ${data.typical}; an empty field is a missing value.`),
-      answer,
-      note,
-      left,
-      make(
-        "h3",
-        `Who voted, and ${median ? "its weight in the median" : "how much each vote adds"}`,
-      ),
-      votes,
+      boxes.answer,
+      boxes.note,
+      fieldsOf(model, values, wrong, refresh),
+      make("h3", `Who voted, and ${share}`),
+      boxes.votes,
     );
     refresh();
   };

@@ -1,6 +1,7 @@
 // Accuracy against columns: one mark a model, in three sizes of which the page shows the widest that fits.
 page.pareto = (() => {
   const { svg } = page,
+    { line, near: round, picture, text } = page.draw,
     { count, number } = page.words;
   const sized = (name, width, height, left, right, letter) => ({
     name,
@@ -17,7 +18,6 @@ page.pareto = (() => {
     sized("middle", 620, 400, 46, 12, 6.9),
     sized("narrow", 344, 440, 40, 8, 6.6),
   ];
-  const round = (v) => Math.round(v * 100) / 100;
   const inside = (v, low, high) => Math.min(Math.max(v, low), high);
 
   // 0 has a place of its own, 0 to 1 is linear, from 1 on the scale is logarithmic.
@@ -151,72 +151,65 @@ page.pareto = (() => {
     };
   };
 
+  const axes = (f, made, data) => [
+    ...made.scores.flatMap(({ y, text: words }) => [
+      line("grid", f.left, f.right, y),
+      text(f.left - 8, y + 4, words, "soft", "end"),
+    ]),
+    ...made.columns.flatMap(({ x, text: words }) => [
+      line("axis", x, x, f.bottom, f.bottom + 5),
+      text(x, f.bottom + 20, words, "soft", "middle"),
+    ]),
+    line("axis", f.left, f.right, f.bottom),
+    ...(made.constant === null
+      ? []
+      : [
+          line("chance", f.left, f.right, made.constant),
+          text(
+            f.right,
+            made.constant - 5,
+            `constant prediction ${number(data.constant, 2)}`,
+            "soft halo",
+            "end",
+          ),
+        ]),
+    text(f.right, f.height - 6, "columns used (logarithmic from 1)", "soft", "end"),
+    text(0, 14, `${data.measure} on held-out cases`),
+  ];
+  const markOf = (m) => {
+    const at = { cx: round(m.x), cy: round(m.y) },
+      kind = `mark${m.readable ? " readable" : ""}`,
+      mark = svg("g", { class: kind, "data-model": m.key }, svg("title", {}, m.sentence));
+    Object.assign(mark.dataset, { test: "point", columns: m.columns, score: m.score });
+    if (m.text.far) mark.append(line("axis", m.x, m.text.x, m.y, m.text.y - 4));
+    mark.append(
+      svg("circle", { class: "hit", ...at, r: 12 }),
+      svg("circle", { class: "dot", ...at, r: 4.6 }),
+      text(m.text.x, m.text.y, m.label, "halo", m.text.anchor),
+    );
+    return mark;
+  };
+  // Of the model being read: its folds, the span of their columns, and the fit to all cases.
+  const ownOf = (m, f) => {
+    const own = svg("g", { class: "own", "data-model": m.key, "data-test": "own" }),
+      path = (kind, d) => own.append(svg("path", { class: kind, d }));
+    path("fit", m.fits.map(({ x, y }) => `M${round(x)} ${round(y)}h0`).join(""));
+    if (m.span) {
+      const [low, high] = m.span.map(round);
+      path("span", `M${low} ${round(m.y + 9)}v6m0 -3H${high}m0 -3v6`);
+    }
+    if (m.final !== null) path("final", `M${round(m.final)} ${f.bottom - 1}l-5.5 -9h11z`);
+    return own;
+  };
   const draw = (data, frame) => {
-    const f = frame,
-      made = plan(data, f);
-    const text = (x, y, words, kind = "soft", anchor = "end") =>
-      svg("text", { class: kind, x: round(x), y: round(y), "text-anchor": anchor }, words);
-    const line = (kind, x1, x2, y1, y2 = y1) =>
-      svg("line", { class: kind, x1: round(x1), x2: round(x2), y1: round(y1), y2: round(y2) });
-    const box = svg("svg", {
-      class: `pareto ${f.name}`,
-      width: f.width,
-      height: f.height,
-      viewBox: `0 0 ${f.width} ${f.height}`,
-      role: "img",
-      "aria-label": `${data.measure[0].toUpperCase()}${data.measure.slice(1)} against columns used, one mark for each model; the table below holds the same numbers.`,
-      "data-test": `chart-${f.name}`,
-    });
-    made.scores.forEach(({ y, text: words }) =>
-      box.append(line("grid", f.left, f.right, y), text(f.left - 8, y + 4, words)),
-    );
-    made.columns.forEach(({ x, text: words }) =>
-      box.append(
-        line("axis", x, x, f.bottom, f.bottom + 5),
-        text(x, f.bottom + 20, words, "soft", "middle"),
-      ),
-    );
-    box.append(line("axis", f.left, f.right, f.bottom));
-    if (made.constant !== null)
-      box.append(
-        line("chance", f.left, f.right, made.constant),
-        text(
-          f.right,
-          made.constant - 5,
-          `constant prediction ${number(data.constant, 2)}`,
-          "soft halo",
-        ),
-      );
-    box.append(
-      text(f.right, f.height - 6, "columns used (logarithmic from 1)"),
-      text(0, 14, `${data.measure} on held-out cases`, "soft", "start"),
-    );
+    const made = plan(data, frame),
+      [first, ...rest] = data.measure,
+      words = `${first.toUpperCase()}${rest.join("")} against columns used, one mark for each model; the table below holds the same numbers.`,
+      more = { class: `pareto ${frame.name}`, "data-test": `chart-${frame.name}` },
+      box = picture(frame.width, frame.height, words, more);
+    box.append(...axes(frame, made, data));
     if (made.front) box.append(svg("path", { class: "front", d: made.front }));
-    made.marks.forEach((m) => {
-      const at = { cx: round(m.x), cy: round(m.y) };
-      const mark = svg("g", { class: `mark${m.readable ? " readable" : ""}`, "data-model": m.key });
-      Object.assign(mark.dataset, { test: "point", columns: m.columns, score: m.score });
-      mark.append(svg("title", {}, m.sentence));
-      if (m.text.far) mark.append(line("axis", m.x, m.text.x, m.y, m.text.y - 4));
-      mark.append(
-        svg("circle", { class: "hit", ...at, r: 12 }),
-        svg("circle", { class: "dot", ...at, r: 4.6 }),
-        text(m.text.x, m.text.y, m.label, "halo", m.text.anchor),
-      );
-      box.append(mark);
-    });
-    // of the model being read: its folds, the span of their columns, and the fit to all cases
-    made.marks.forEach((m) => {
-      const own = svg("g", { class: "own", "data-model": m.key, "data-test": "own" }),
-        path = (kind, d) => own.append(svg("path", { class: kind, d }));
-      path("fit", m.fits.map(({ x, y }) => `M${round(x)} ${round(y)}h0`).join(""));
-      if (m.span) {
-        const [low, high] = m.span.map(round);
-        path("span", `M${low} ${round(m.y + 9)}v6m0 -3H${high}m0 -3v6`);
-      }
-      if (m.final !== null) path("final", `M${round(m.final)} ${f.bottom - 1}l-5.5 -9h11z`);
-      box.append(own);
-    });
+    box.append(...made.marks.map(markOf), ...made.marks.map((m) => ownOf(m, frame)));
     return box;
   };
   return { FRAMES, draw, plan };

@@ -1,6 +1,7 @@
 // On which side of which value: the columns of the chosen model, redrawn from the study's figures.
 (() => {
   const { at, hub, make, svg } = page,
+    { line, near, picture, rect, text } = page.draw,
     data = page.data.values;
   if (!data) return;
   const { again, chart, hues, paint, parts, reachOf, scale, table, titled, write } = page.axis;
@@ -79,8 +80,7 @@
 
   const cutOf = (box, column, pos, top, foot, width) => {
     const mark = (value, from, kind) => {
-      const x = pos.x(value).toFixed(1);
-      box.append(svg("line", { x1: x, x2: x, y1: from, y2: foot + 7, class: kind }));
+      box.append(line(kind, pos.x(value), pos.x(value), from, foot + 7));
     };
     if (column.steps.length <= 12) column.steps.forEach((value) => mark(value, foot - 5, "thin"));
     if (!column.cut) return;
@@ -88,74 +88,68 @@
     const x = pos.x(column.cut.at),
       near = x > width - 60 ? "end" : x < 60 ? "start" : "middle",
       words = (column.steps.length ? "" : "\u2248 ") + column.cut.text;
-    box.append(write1(x, top - 27, words, "strong halo", near));
+    box.append(text(x, top - 27, words, "strong halo", near));
   };
 
-  const strip = (model, column, reach) => (width) => {
-    const values = data.of[column.whole],
-      small = width < 420,
-      lanes = order.length,
+  // The sizes of a strip at a width: its dots, lanes and axis, and its bars where dots would cover each other.
+  const stripAt = (column, values, width) => {
+    const small = width < 420,
       radius = small ? 2.2 : 2.7,
       step = 2 * radius + 0.9,
-      rowsOf = lanes > 2 ? 4 : 5,
-      tall = rowsOf * step,
+      rowsOf = order.length > 2 ? 4 : 5,
+      [top, gap, tall] = [40, 24, rowsOf * step],
+      bins = column.bins || crowded(column, values, width, step, rowsOf),
       zeros = (k) => values.filter((v, i) => data.y[i] === k && v === 0).length,
-      most = Math.max(...order.map(zeros)),
-      bins = column.bins || crowded(column, values, width, step, rowsOf);
-    const zeroWidth = bins
-      ? 60
-      : Math.max(26, Math.min(Math.ceil(most / rowsOf) * step + 6, width / 2.2));
-    const pos = scale(column.axis, 2, width - 4, { zeroWidth, missingWidth: GONE }),
-      top = 40,
-      gap = 24,
-      base = (lane) => top + tall + lane * (tall + gap),
-      foot = base(lanes - 1) + 7;
-    const box = svg("svg", { width, height: foot + 32, viewBox: `0 0 ${width} ${foot + 32}` });
+      wide = Math.ceil(Math.max(...order.map(zeros)) / rowsOf) * step + 6,
+      zeroWidth = bins ? 60 : Math.max(26, Math.min(wide, width / 2.2)),
+      base = (lane) => top + tall + lane * (tall + gap);
+    return {
+      ...{ small, radius, step, rowsOf, top, tall, bins, base, width },
+      pos: scale(column.axis, 2, width - 4, { zeroWidth, missingWidth: GONE }),
+      foot: base(order.length - 1) + 7,
+    };
+  };
+  const laneOf = (box, model, column, frame, k, lane) => {
+    const { base, bins, pos, radius, step, tall, width } = frame,
+      y = base(lane),
+      values = data.of[column.whole],
+      mine = data.y.map((_, i) => i).filter((i) => data.y[i] === k),
+      look = {
+        kind: hue[k] + (bins ? " some" : ""),
+        ringed: model.ringed,
+        rings: [radius + 2, radius + 4],
+      };
+    box.append(text(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end"));
+    if (bins) bars(box, bins, k, pos, y, tall);
+    piled(values, mine, pos, frame).forEach(([i, x, row]) => {
+      const place = { cx: near(x), cy: near(y - radius - row * step), r: bins ? 1.8 : radius };
+      caseDot(box, i, place, { ...look, words: say(i, column.whole) });
+    });
+  };
+  const strip = (model, column, reach) => (width) => {
+    const frame = stripAt(column, data.of[column.whole], width),
+      { foot, pos, small, top } = frame,
+      box = picture(width, foot + 32, describe(column));
     box.append(paint(column, pos, foot, 7, reach, hue));
     cutOf(box, column, pos, top, foot, width);
-    order.forEach((k, lane) => {
-      const y = base(lane),
-        mine = data.y.map((_, i) => i).filter((i) => data.y[i] === k),
-        look = {
-          kind: hue[k] + (bins ? " some" : ""),
-          ringed: model.ringed,
-          rings: [radius + 2, radius + 4],
-        };
-      box.append(write1(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end"));
-      if (bins) bars(box, bins, k, pos, y, tall);
-      piled(values, mine, pos, { step, radius, rowsOf }).forEach(([i, x, row]) => {
-        const [cx, cy] = [x.toFixed(1), (y - radius - row * step).toFixed(1)];
-        caseDot(
-          box,
-          i,
-          { cx, cy, r: bins ? 1.8 : radius },
-          { ...look, words: say(i, column.whole) },
-        );
-      });
-    });
+    order.forEach((k, lane) => laneOf(box, model, column, frame, k, lane));
     foots(box, pos, foot, width, small);
-    box.setAttribute("role", "img");
-    box.setAttribute("aria-label", describe(column));
     return box;
   };
 
-  const write1 = (x, y, words, kind, anchor = "start") =>
-    svg("text", { x: x.toFixed(1), y: y.toFixed(1), class: kind, "text-anchor": anchor }, words);
-
   const foots = (box, pos, foot, width, small) => {
     const middle = ([a, b]) => (a + b) / 2;
-    if (pos.place.zero)
-      box.append(write1(middle(pos.place.zero), foot + 21, "0", "soft", "middle"));
+    if (pos.place.zero) box.append(text(middle(pos.place.zero), foot + 21, "0", "soft", "middle"));
     if (pos.place.missing)
-      box.append(write1(middle(pos.place.missing), foot + 21, "missing", "soft", "middle"));
+      box.append(text(middle(pos.place.missing), foot + 21, "missing", "soft", "middle"));
     let last = pos.place.zero ? pos.start - 20 : -Infinity;
     pos.ticks.forEach((value) => {
       const x = pos.x(value);
       if (x - last < (small ? 38 : 46)) return;
       last = x;
       box.append(
-        svg("line", { x1: x, x2: x, y1: foot + 7, y2: foot + 11, class: "axis" }),
-        write1(
+        line("axis", x, x, foot + 7, foot + 11),
+        text(
           x,
           foot + 21,
           write(value),
@@ -201,86 +195,54 @@
           bins.ends ? pos.x(bins.ends[end]) : pos.start + bins.parts[end] * (pos.to - pos.start),
         ),
         height = (n / most) * tall;
-      box.append(
-        svg("rect", {
-          x: a.toFixed(2),
-          y: (down ? y - tall : y - height).toFixed(2),
-          width: Math.max(b - a - 0.6, 0.4).toFixed(2),
-          height: height.toFixed(2),
-          class: `${hue[k]} bin`,
-        }),
-      );
+      const top = down ? y - tall : y - height;
+      box.append(rect(`${hue[k]} bin`, a, top, Math.max(b - a - 0.6, 0.4), height));
     });
     if (pos.place.zero && bins.zero[k])
       box.append(
-        write1(pos.place.zero[0], down ? y - tall + 11 : y - 4, `${bins.zero[k]}`, "soft halo"),
+        text(pos.place.zero[0], down ? y - tall + 11 : y - 4, `${bins.zero[k]}`, "soft halo"),
       );
   };
 
-  // One counted block a category and class.
-  const blocks = (column, reach) => (width) => {
-    const size = (level) => level.counts.reduce((a, b) => a + b, 0),
-      many = column.levels.length > 16;
-    // of many categories those of most cases; the table has them all
-    const levels = many
-      ? [...column.levels].sort((a, b) => size(b) - size(a)).slice(0, 16)
-      : column.levels;
-    const most = Math.max(1, ...levels.flatMap((level) => level.counts));
-    const words = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`,
-      room = 14 + 7.2 * Math.max(...order.map((c) => words(data.sizes[c], c).length));
-    const label = Math.min(150, width * 0.34),
-      tall = 15,
-      gap = 10,
-      each = order.length * tall + gap;
-    const unit = Math.max(width - label - room, 40) / most,
-      height = levels.length * each + (many ? 16 : 0);
-    const box = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-    levels.forEach((level, i) => {
-      const y = i * each,
-        [k, size] = page.axis.speaks(level.moves);
-      box.append(
-        svg("rect", {
-          x: label - 8,
-          y,
-          width: 5,
-          height: each - gap,
-          class: hue[k],
-          opacity: page.axis.deep(size, reach),
-        }),
-        write1(
-          label - 14,
-          y + (each - gap) / 2 + 4,
-          level.name.length > 20 ? level.name.slice(0, 19) + "…" : level.name,
-          "",
-          "end",
-        ),
-      );
-      order.forEach((c, lane) => {
+  // One counted block a category and class; of many categories those of most cases, for the table has them all.
+  const MANY = 16;
+  const sizeOf = (level) => level.counts.reduce((a, b) => a + b, 0);
+  const counted = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`;
+  const blockOf = (level, y, { label, tall, unit }, reach) => {
+    const [k, size] = page.axis.speaks(level.moves),
+      high = order.length * tall,
+      name = level.name.length > 20 ? level.name.slice(0, 19) + "\u2026" : level.name;
+    return [
+      rect(hue[k], label - 8, y, 5, high, { opacity: page.axis.deep(size, reach) }),
+      text(label - 14, y + high / 2 + 4, name, "", "end"),
+      ...order.flatMap((c, lane) => {
         const n = level.counts[c],
-          wide = Math.max(n * unit, n ? 1 : 0);
-        box.append(
-          svg("rect", {
-            x: label,
-            y: y + lane * tall + 1,
-            width: wide.toFixed(2),
-            height: tall - 3,
-            class: hue[c],
-          }),
-          write1(label + wide + 5, y + lane * tall + 11, words(n, c), "soft small"),
-        );
-      });
-    });
-    if (many)
-      box.append(
-        write1(
-          label,
-          height - 4,
-          `${column.levels.length - 16} categories of fewer cases are in the table`,
-          "soft",
-        ),
-      );
-    box.setAttribute("role", "img");
-    box.setAttribute("aria-label", describe(column));
+          wide = Math.max(n * unit, n ? 1 : 0),
+          low = y + lane * tall;
+        return [
+          rect(hue[c], label, low + 1, wide, tall - 3),
+          text(label + wide + 5, low + 11, counted(n, c), "soft small"),
+        ];
+      }),
+    ];
+  };
+  const blocks = (column, reach) => (width) => {
+    const many = column.levels.length > MANY,
+      levels = many
+        ? [...column.levels].sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, MANY)
+        : column.levels,
+      most = Math.max(1, ...levels.flatMap((level) => level.counts)),
+      room = 14 + 7.2 * Math.max(...order.map((c) => counted(data.sizes[c], c).length)),
+      [tall, gap, label] = [15, 10, Math.min(150, width * 0.34)],
+      each = order.length * tall + gap,
+      unit = Math.max(width - label - room, 40) / most,
+      height = levels.length * each + (many ? 16 : 0),
+      rest = `${column.levels.length - MANY} categories of fewer cases are in the table`,
+      box = picture(width, height, describe(column));
+    levels.forEach((level, i) =>
+      box.append(...blockOf(level, i * each, { label, tall, unit }, reach)),
+    );
+    if (many) box.append(text(label, height - 4, rest));
     return box;
   };
 
@@ -311,36 +273,37 @@
     if (i === 0) return last ? "at any value" : `below ${high}`; // ends lie beyond the data
     return last ? `from ${low}` : `from ${low} to ${high}`;
   };
+  const rowsOf = (column) => {
+    const side = (key) => order.map((k) => column.counts[key][k]),
+      { cut } = column;
+    if (column.kind === "category")
+      return [
+        ...column.levels.map((level) => [level.name, ...order.map((k) => level.counts[k])]),
+        ["missing", ...side("missing")],
+        ...ifMissing(column),
+      ];
+    const sides = cut
+      ? [
+          [`${cut.closed ? "from" : "above"} ${cut.text}`, ...side("above")],
+          [`${cut.closed ? "below" : "at or below"} ${cut.text}`, ...side("below")],
+        ]
+      : [];
+    return [
+      ...sides,
+      ["missing", ...side("missing")],
+      ...ifMissing(column),
+      ...column.moves.map((moves, i) => [
+        `mean answer ${stretch(column.ends, i)}`,
+        ...order.map((k) => model().base[k] + moves[k]),
+      ]),
+    ];
+  };
   const tableOf = (column) =>
     table(
       `${column.name}: cases on either side, by class`,
       column.name,
       [column.kind === "category" ? "category" : "values", ...order.map((k) => data.classes[k])],
-      () => {
-        if (column.kind === "category")
-          return [
-            ...column.levels.map((level) => [level.name, ...order.map((k) => level.counts[k])]),
-            ["missing", ...order.map((k) => column.counts.missing[k])],
-            ...ifMissing(column),
-          ];
-        const cut = column.cut,
-          side = (key) => order.map((k) => column.counts[key][k]);
-        const sides = cut
-          ? [
-              [`${cut.closed ? "from" : "above"} ${cut.text}`, ...side("above")],
-              [`${cut.closed ? "below" : "at or below"} ${cut.text}`, ...side("below")],
-            ]
-          : [];
-        return [
-          ...sides,
-          ["missing", ...side("missing")],
-          ...ifMissing(column),
-          ...column.moves.map((moves, i) => [
-            `mean answer ${stretch(column.ends, i)}`,
-            ...order.map((k) => model().base[k] + moves[k]),
-          ]),
-        ];
-      },
+      () => rowsOf(column),
     );
 
   const model = () => data.models[hub.get("model")];
@@ -381,16 +344,9 @@
         const k = called(p.chances[i][j]),
           last = j + 1 === cols.length || (p.axes[0].zero && j === 0);
         if (!last && called(p.chances[i][j + 1]) === k) return;
-        box.append(
-          svg("rect", {
-            x: cols[from][0].toFixed(2),
-            y: y(y1).toFixed(2),
-            width: (cols[j][1] - cols[from][0]).toFixed(2),
-            height: (y1 - y0).toFixed(2),
-            "shape-rendering": "crispEdges",
-            class: `${hue[k]} wash`,
-          }),
-        );
+        const [left, right] = [cols[from][0], cols[j][1]],
+          more = { "shape-rendering": "crispEdges" };
+        box.append(rect(`${hue[k]} wash`, left, y(y1), right - left, y1 - y0, more));
         from = j + 1;
       });
     });
@@ -403,80 +359,67 @@
         .reduce((a, b) => (a.length && a[0][k] >= b[0][k] ? a : b), []);
       if (!col) return;
       const [cx, cy] = inside((col[0] + col[1]) / 2, (row[0] + row[1]) / 2);
-      box.append(write1(cx, cy, `called ${name}`, `${hue[k]} strong halo`, "middle"));
+      box.append(text(cx, cy, `called ${name}`, `${hue[k]} strong halo`, "middle"));
     });
 
+  // Where the values of two columns stand in a plane of this width.
+  const planeAt = ({ axes }, width) => {
+    const [left, bottom, w] = [54, 44, Math.min(width, 640)],
+      h = Math.min(w - 10, 470),
+      across = scale(axes[0], left, w - 6, { zeroWidth: 46, missing: false }),
+      up = scale(axes[1], 0, h - bottom - 8, { zeroWidth: 40, missing: false });
+    return { left, low: h - bottom, w, h, across, up, y: (px) => h - bottom - px };
+  };
+  // Cases as dots, those at zero spread over its place.
+  const planeDots = (box, one, { across, up, y }, radius) => {
+    const [a, b] = one.columns,
+      { axes } = one.plane,
+      spread = (i, wide) => (((i * 7919) % 97) / 97 - 0.5) * wide;
+    data.rows.forEach((_, i) => {
+      const u = data.of[a.whole][i],
+        v = data.of[b.whole][i];
+      if (u === null || v === null) return;
+      const cx = across.x(u) + (axes[0].zero && u === 0 ? spread(i, 36) : 0),
+        cy = y(up.x(v) + (axes[1].zero && v === 0 ? spread(i + 13, 30) : 0)),
+        words = `${say(i, a.whole)}, ${write(v)}`,
+        look = { kind: `${hue[data.y[i]]} dot`, words, ringed: one.ringed, rings: [6.5, 8] };
+      caseDot(box, i, { cx: near(cx), cy: near(cy), r: radius }, look);
+    });
+  };
+  const planeAxes = ([a, b], { axes }, { across, up, y, low, left, w, h }) => {
+    const lacking = (_, i) => [a, b].some((column) => data.of[column.whole][i] === null),
+      gone = data.rows.filter(lacking).length,
+      zero = (place) => (place[0] + place[1]) / 2;
+    return [
+      ...across.ticks.map((t) => text(across.x(t), low + 16, write(t), "soft", "middle")),
+      ...up.ticks.map((t) => text(left - 6, y(up.x(t)) + 4, write(t), "soft", "end")),
+      ...(axes[0].zero ? [text(zero(across.place.zero), low + 16, "0", "soft", "middle")] : []),
+      ...(axes[1].zero ? [text(left - 6, y(up.x(0)) + 4, "0", "soft", "end")] : []),
+      text(w - 8, h - 8, a.name, "strong", "end"),
+      text(left + 4, 14, b.name + (gone ? ` \u00b7 ${gone} lack a value` : ""), "strong halo"),
+    ];
+  };
   // Two columns: the surface on which the model calls each class, at the threshold of the page.
   const plane = (one) => (width) => {
     const [a, b] = one.columns,
       p = one.plane,
-      small = width < 600;
-    const left = 54,
-      bottom = 44,
-      w = Math.min(width, 640),
-      h = Math.min(w - 10, 470);
-    const across = scale(p.axes[0], left, w - 6, { zeroWidth: 46, missing: false });
-    const up = scale(p.axes[1], 0, h - bottom - 8, { zeroWidth: 40, missing: false });
-    const y = (px) => h - bottom - px;
-    const box = svg("svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}` });
-    const places = (axis, pos, ends) => [
-      ...(axis.zero ? [pos.place.zero] : []),
-      ...ends.slice(1).map((end, i) => [pos.x(ends[i]), pos.x(end)]),
-    ];
-    const cols = places(p.axes[0], across, p.ends[0]),
-      rows = places(p.axes[1], up, p.ends[1]);
+      frame = planeAt(p, width),
+      { across, up, y, low, left, w, h } = frame,
+      places = (axis, pos, ends) => [
+        ...(axis.zero ? [pos.place.zero] : []),
+        ...ends.slice(1).map((end, i) => [pos.x(ends[i]), pos.x(end)]),
+      ],
+      cols = places(p.axes[0], across, p.ends[0]),
+      rows = places(p.axes[1], up, p.ends[1]),
+      words = `The cases on ${a.name} and ${b.name}, and what the model calls there`,
+      box = picture(w, h, words);
     surface(box, one, cols, rows, y);
-    const spread = (i, wide) => (((i * 7919) % 97) / 97 - 0.5) * wide;
-    let gone = 0;
-    data.rows.forEach((row, i) => {
-      const u = data.of[a.whole][i],
-        v = data.of[b.whole][i];
-      if (u === null || v === null) {
-        gone += 1;
-        return;
-      }
-      const cx = across.x(u) + (p.axes[0].zero && u === 0 ? spread(i, 36) : 0),
-        cy = y(up.x(v) + (p.axes[1].zero && v === 0 ? spread(i + 13, 30) : 0));
-      caseDot(
-        box,
-        i,
-        { cx: cx.toFixed(1), cy: cy.toFixed(1), r: small ? 3 : 4 },
-        {
-          kind: `${hue[data.y[i]]} dot`,
-          words: `${say(i, a.whole)}, ${write(v)}`,
-          ringed: one.ringed,
-          rings: [6.5, 8],
-        },
-      );
-    });
-    across.ticks.forEach((t) =>
-      box.append(write1(across.x(t), h - bottom + 16, write(t), "soft", "middle")),
-    );
-    up.ticks.forEach((t) => box.append(write1(left - 6, y(up.x(t)) + 4, write(t), "soft", "end")));
-    if (p.axes[0].zero)
-      box.append(
-        write1(
-          (across.place.zero[0] + across.place.zero[1]) / 2,
-          h - bottom + 16,
-          "0",
-          "soft",
-          "middle",
-        ),
-      );
-    if (p.axes[1].zero) box.append(write1(left - 6, y(up.x(0)) + 4, "0", "soft", "end"));
-    box.append(
-      write1(w - 8, h - 8, a.name, "strong", "end"),
-      write1(left + 4, 14, b.name + (gone ? ` · ${gone} lack a value` : ""), "strong halo"),
-    );
-    box.setAttribute("role", "img");
+    planeDots(box, one, frame, width < 600 ? 3 : 4);
+    box.append(...planeAxes(one.columns, p, frame));
     calls(box, p, cols, rows, (cx, cy) => [
       page.axis.clamp(cx, left + 60, w - 70),
-      page.axis.clamp(y(cy), 34, h - bottom - 10),
+      page.axis.clamp(y(cy), 34, low - 10),
     ]);
-    box.setAttribute(
-      "aria-label",
-      `The cases on ${a.name} and ${b.name}, and what the model calls there`,
-    );
     return box;
   };
 
@@ -543,6 +486,51 @@
     return p;
   };
 
+  const planeFigure = (one, key) => {
+    const figure = make("figure", "", "follows"),
+      at = data.classes.length === 2 ? ", at the threshold above" : "",
+      seen = data.rows.length ? " The model has seen these cases." : "",
+      words = `The surface is painted with the class that ${key} calls at each pair of values${at}.${seen}`;
+    figure.dataset.test = "plane";
+    figure.append(chart(plane(one), 600), told(words, "note"));
+    return figure;
+  };
+  const legend = (one, shown) => {
+    const covered = (c) => c.axis && !c.bins && stripAt(c, data.of[c.whole], 640).bins,
+      bars = shown.some(covered)
+        ? "Where dots would cover each other, bars count all cases as well, to one height. "
+        : "",
+      rings = one.ringed.length
+        ? ` Rings mark the ${one.ringed.length} prototypes of the model.`
+        : "";
+    return told(
+      [
+        data.rows.length ? "Each dot is a case: " : "Cases by class: ",
+        ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]),
+        " in lanes from above. ",
+        data.sampled || bars,
+        one.painted,
+        rings,
+      ],
+      "note",
+    );
+  };
+  // What opens and closes the columns beyond the first six.
+  const moreButton = (one, many) => {
+    const words = many ? "Hide them" : "Show the first six",
+      button = make("button", open ? words : one.rest_words),
+      p = make("p");
+    button.type = "button";
+    button.dataset.test = "value-more";
+    button.setAttribute("aria-expanded", String(open));
+    button.addEventListener("click", () => {
+      open = !open;
+      show();
+      at("values-live").querySelector('[data-test="value-more"]').focus();
+    });
+    p.append(button);
+    return p;
+  };
   const show = () => {
     const one = model(),
       key = hub.get("model");
@@ -556,59 +544,16 @@
     const many = one.table.length > 0,
       drawn = many ? one.columns.slice(0, first) : one.columns,
       reach = reachOf(one.columns),
-      alone = one.columns.length === 1;
-    const shown = open ? drawn : drawn.slice(0, first),
-      made = [told(one.lead)];
-    one.notes.forEach((words) => made.push(told(words)));
-    if (one.plane) {
-      const figure = make("figure");
-      figure.dataset.test = "plane";
-      figure.className = "follows";
-      figure.append(
-        chart(plane(one), 600),
-        told(
-          `The surface is painted with the class that ${key} calls at each pair of values${data.classes.length === 2 ? ", at the threshold above" : ""}.${data.rows.length ? " The model has seen these cases." : ""}`,
-          "note",
-        ),
-      );
-      made.push(figure);
-    }
-    const legend = told(
-      [
-        data.rows.length ? "Each dot is a case: " : "Cases by class: ",
-        ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]),
-        " in lanes from above. ",
-        data.sampled ||
-          (shown.some(
-            (c) => c.axis && crowded(c, data.of[c.whole], 640, 6.3, order.length > 2 ? 4 : 5),
-          )
-            ? "Where dots would cover each other, bars count all cases as well, to one height. "
-            : ""),
-        one.painted,
-        one.ringed.length ? ` Rings mark the ${one.ringed.length} prototypes of the model.` : "",
-      ],
-      "note",
+      alone = one.columns.length === 1,
+      shown = open ? drawn : drawn.slice(0, first);
+    host.replaceChildren(
+      ...[one.lead, ...one.notes].map((words) => told(words)),
+      ...(one.plane ? [planeFigure(one, key)] : []),
+      legend(one, shown),
+      ...shown.map((column) => block(one, column, reach, alone)),
+      ...(one.rest_words && many && open ? [others(one)] : []),
+      ...(one.rest_words ? [moreButton(one, many)] : []),
     );
-    made.push(legend, ...shown.map((column) => block(one, column, reach, alone)));
-    if (one.rest_words) {
-      const button = make(
-          "button",
-          open ? (many ? "Hide them" : "Show the first six") : one.rest_words,
-        ),
-        p = make("p");
-      button.type = "button";
-      button.dataset.test = "value-more";
-      button.setAttribute("aria-expanded", String(open));
-      button.addEventListener("click", () => {
-        open = !open;
-        show();
-        at("values-live").querySelector('[data-test="value-more"]').focus();
-      });
-      if (many && open) made.push(others(one));
-      p.append(button);
-      made.push(p);
-    }
-    host.replaceChildren(...made);
   };
 
   hub.on("model", () => {
