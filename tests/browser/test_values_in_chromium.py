@@ -531,3 +531,100 @@ def test_a_tree_of_a_round_speaks_for_or_against_its_class(visit):
     assert told["2"].startswith("b")
     assert told["3"].startswith("nothing")
     assert told["4"].startswith("b")
+
+
+LEAST = """([key, x]) => { const calc = page.data.case.models[key], model = openModel(calc.plain);
+const called = (values) => { const row = Array(model.columns.length).fill(null);
+  calc.fields.forEach((field, i) => { row[field.at] = values[i]; });
+  const p = model.answer(row).probabilities; return p.indexOf(Math.max(...p)); };
+return page.turn.least(called, x, calc); }"""
+
+
+def singles(calc, x):
+    """Return every change of one column: its field, the value and the size."""
+    for i, (field, (values, *_)) in enumerate(zip(calc["fields"], calc["tried"], strict=True)):
+        if x[i] is None or i >= 60:
+            continue
+        for value in set(values) - {x[i]}:
+            below = (
+                [sum(v < end for v in values) for end in (value, x[i])] if "axis" in field else []
+            )
+            yield i, value, abs(below[0] - below[1]) / len(values) if below else 1
+
+
+def test_the_change_that_turns_an_answer_is_the_least(visit, saved, island):
+    page, turned = visit(), 0
+    for key, calc in island["case"]["models"].items():
+        if "plain" not in calc:
+            continue
+        one, at = in_page(saved, key), [field["at"] for field in calc["fields"]]
+        called = lambda rows, one=one: one.vote.probabilities(coded(one, rows)).argmax(axis=1)  # noqa: E731
+        for case in (0, 5):
+            whole = worded(one, one.X[[case]])[0]
+            x = [whole[j] for j in at]
+            change = page.evaluate(LEAST, [key, x])
+            own = called([whole])[0]
+            other = [
+                (size, i, value)
+                for i, value, size in singles(calc, x)
+                if called([[value if j == at[i] else v for j, v in enumerate(whole)]])[0] != own
+            ]
+            if not other:
+                assert change is None or len(change) == 2
+                continue
+            turned += 1
+            assert len(change) == 1
+            assert change[0][2] == pytest.approx(min(size for size, *_ in other))
+            assert (change[0][0], change[0][1]) in [(i, value) for _, i, value in other]
+    assert turned
+
+
+def test_the_form_says_what_would_turn_it_and_leaves_fixed_columns_alone(visit):
+    page = visit()
+    ask = page.locator(by("turn"))
+    ask.click()
+    panel = ask.locator("xpath=..")
+    assert "no advice to act" in panel.inner_text()
+    if page.locator(by("turned")).count():
+        name = page.locator(f"{by('turned')} strong span").first.inner_text()
+        panel.locator("summary").click()
+        panel.locator("label.fixed", has_text=name).first.locator("input").check()
+        named = page.locator(f"{by('turned')} strong").all_inner_texts()
+        assert name not in named
+
+
+def test_held_out_cases_answered_alike_are_counted(visit, island):
+    page = visit()
+    key = page.evaluate("() => page.hub.get('model')")
+    shown = page.locator(by("case-answer"))
+    missed = island["missed"]
+    curves = missed["models"][key]["curves"]
+    if missed["kind"] != "two":
+        name = shown.inner_text().split("called ")[1]
+        curves = curves[missed["classes"].index(name)]
+    p = float(shown.get_attribute("data-probability"))
+    like = min(curves["cal"], key=lambda one: abs(one["at"][0] - p))
+    mean, _, hits, rate, span = like["cells"]
+    assert page.locator(by("case-like")).inner_text() == (
+        f"Of held-out cases answered like this ({mean} on average), {hits}: {rate}"
+        f" (95 % interval {span})."
+    )
+
+
+def test_a_value_beyond_all_training_cases_is_marked(visit, saved, island):
+    page = visit()
+    key = page.evaluate("() => page.hub.get('model')")
+    calc = island["case"]["models"][key]
+    i = next(i for i, field in enumerate(calc["fields"]) if "axis" in field)
+    values = saved.asked(key).X[:, calc["fields"][i]["at"]]
+    low, high = calc["fields"][i]["range"]
+    assert low <= np.nanmin(values)
+    assert high >= np.nanmax(values)
+    typed = [None] * len(calc["fields"])
+    typed[i] = high
+    set_fields(page, typed)
+    assert page.locator(by("case-beyond")).count() == 0
+    typed[i] = 2 * abs(high) + 1
+    set_fields(page, typed)
+    assert calc["fields"][i]["name"] in page.locator(by("case-beyond")).inner_text()
+    assert page.locator(f"{by('field')} .outside").nth(i).inner_text().startswith("above all")

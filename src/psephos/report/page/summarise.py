@@ -175,7 +175,7 @@ def _report(
 
 
 def _maps(
-    facts: Mapping[str, Facts], missed: Any, options: PageOptions, unsure: Container[str]
+    facts: Mapping[str, Facts], missed: Any, options: PageOptions, unsure: Collection[str]
 ) -> dict[str, Any]:
     """Return the maps that the page offers: what each did, in words, and the map as plain data.
 

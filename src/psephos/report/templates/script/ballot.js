@@ -63,7 +63,7 @@ page.ballot = (() => {
 
   // One line a question and answer, the heaviest first; voters that say the same whatever is measured are
   // summed into one line a class.
-  const merged = (answer, { columns, idle }) => {
+  const merged = (answer, { idle }) => {
     const lines = new Map();
     answer.ballots.forEach((ballot) => {
       const { contribution } = ballot,

@@ -335,13 +335,13 @@
     if (again) {
       const words = `Recalibrated: ${chance(again[about])}. `,
         why = "The model\u2019s own probabilities are worse than the class frequencies.";
-      parts.push(told([make("strong", words), why], "say"));
+      parts.push(told([make("strong", words), why]));
       parts[0].dataset.test = "case-again";
     }
     if (like && Number(like.cells[1].replace(/\D/g, "")) >= 5) {
       const [mean, , hits, rate, span] = like.cells,
         words = `Of held-out cases answered like this (${mean} on average), ${hits}: ${rate} (95 % interval ${span}).`;
-      parts.push(told(words, "say"));
+      parts.push(told(words));
       parts[parts.length - 1].dataset.test = "case-like";
     }
     return parts;
@@ -472,7 +472,7 @@
     const how = { calc, rows: rowsOf(), chances, self, name, person, heldOut, chance, button, pin };
     page.near.show(near, { ...shared, ...how });
     const about = (p) => (two ? study.positive : called(p));
-    page.turn.show(turn, { ...shared, ...how, about, called, chance, fixed });
+    page.turn.show(turn, { ...shared, ...how, about, called, fixed });
   };
 
   const form = () => {

@@ -40,7 +40,7 @@ page.turn = (() => {
     return changesOf(steps, 1).find(turns) || changesOf(pairs, 2).find(turns) || null;
   };
 
-  const sentence = ({ calc, x, told, name, called, chances, chance, about }, change) => {
+  const sentence = ({ calc, x, told, name, called, chances, about }, change) => {
     const values = changed(x, change),
       p = chances(values),
       k = called(p);
@@ -49,7 +49,13 @@ page.turn = (() => {
       page.axis.titled(calc.fields[i], "strong"),
       ` were ${page.axis.write(value, 4)} (here ${page.axis.write(x[i], 4)})`,
     ]);
-    const one = told(["If ", ...parts, `: ${chance(p[about(p)])}, called `, name(k), "."], "say");
+    const one = told([
+      "If ",
+      ...parts,
+      `: ${page.words.number(p[about(p)], 3)}, called `,
+      name(k),
+      ".",
+    ]);
     Object.assign(one.dataset, { test: "turned", class: k });
     return one;
   };
@@ -94,7 +100,7 @@ page.turn = (() => {
       search = () => {
         const change = least((values) => called(chances(values)), x, calc, about.fixed);
         found.replaceChildren(
-          change ? sentence(about, change) : told(NONE, "say"),
+          change ? sentence(about, change) : told(NONE),
           ...other(about),
           told(
             "This describes the model within its training range; it is no advice to act.",
