@@ -13,6 +13,7 @@ import numpy as np
 from psephos import __version__
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Contender
+from psephos.files.cells import Cells
 from psephos.files.escaping import csv_bytes
 from psephos.modelfile import packed
 from psephos.protocol.evaluation.label_scores import label_figures
@@ -247,6 +248,8 @@ def describe(
         "n_rows": table.n_rows,
         "n_columns": table.n_columns,
         "columns": list(table.names),
+        "left_out": list(table.left_out),
+        "missing_words": [word for word in table.cells.missing if word not in Cells().missing],
         "categories": {table.names[j]: list(levels) for j, levels in table.categories.items()},
         "groups": table.group_name if table.groups is not None else None,
         **_cohorts(table),

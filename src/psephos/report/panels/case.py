@@ -348,11 +348,29 @@ def _answering(saved: Saved, key: str, options: PageOptions) -> dict[str, object
     order = by_importance(reduced, saved.opened(key))
     wanted = [*order, *reduced.vote.backup.tolist()]
     row = typical(reduced, np.ones(len(reduced.X), dtype=bool), options.cases)
-    cuts = None if full else [saved.cuts(name) for name in reduced.whole]
-    start = [None] * len(wanted) if row is None else _worded(reduced, row, wanted, cuts)
+    before = reduced.vote.answers(reduced.X)
+    if row is not None and not full:
+        row = _briefly(reduced, row, float(np.std(before)))
+    start = [None] * len(wanted) if row is None else _worded(reduced, row, wanted, None)
     fields = fields_of(reduced, wanted, len(order), options.cases)
-    rounding = "that the model keeps" if kept else ""
+    off = float(np.abs(model.vote_.answers(reduced.X) - before).max()) if kept else 0.0
+    rounding = (
+        "The values of training cases that the model keeps are rounded: its answers to them change"
+        f" by at most {number(off)}."
+        if kept
+        else ""
+    )
     return {"plain": function, "fields": fields, "start": start, "rounding": rounding}
+
+
+def _briefly(reduced: Reduced, row: Floats, spread: float) -> Floats:
+    """Return a case with as few figures as keep its answer, to a 10,000th of the spread."""
+    answer = reduced.vote.answers(row[None])[0]
+    for figures in range(FIGURES, 17):
+        near = np.array([float(f"{v:.{figures}g}") for v in row.tolist()])
+        if abs(reduced.vote.answers(near[None])[0] - answer) <= 1e-4 * spread:
+            return near
+    return row
 
 
 def _carried(saved: Saved, found: Mapping[str, Mapping[str, Any]], full: bool) -> str:

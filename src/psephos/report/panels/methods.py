@@ -94,6 +94,7 @@ def tripod(facts: Mapping[str, Any]) -> dict[str, Any]:
 def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
     saved, held = facts["saved"], facts["answers"]
     return {
+        "7": _prepared(facts["left_out"], facts["missing_words"]),
         "10": _size(facts),
         "11": _missing_words(facts["missing"]),
         "12a": "nested: settings were chosen within training parts, and judged on held-out parts;"
@@ -109,7 +110,7 @@ def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
             else ""
         ),
         "12g": "by the saved model file, whose votes are shown" if saved else "",
-        "13": f"classes are weighed to be equal in {series(facts['balanced'])}"
+        "13": f"classes are weighed to be equal in {series(facts['balanced'])}, as fitted to all cases"
         if facts["balanced"]
         else "",
         "14": "figures of groups stand under “Whom does it miss?”; which groups matter is yours to"
@@ -147,6 +148,12 @@ def _size(facts: Mapping[str, Any]) -> str:
         f"{words}; {facts['events'] / facts['read']:.1f} cases of the rarest class for each of the"
         f" {count(facts['read'])} columns that {facts['model']} reads"
     )
+
+
+def _prepared(left_out: Sequence[str], missing: Sequence[str]) -> str:
+    words = [f"columns that are not among the measurements: {series(left_out)}"] if left_out else []
+    words += [f"cells taken as missing: {series(missing)}"] if missing else []
+    return "; ".join(words)
 
 
 def _missing_words(values: tuple[int, int] | None) -> str:
@@ -247,12 +254,15 @@ def _facts(folder: Folder, shown: Standing | None, answers: bool, grouped: bool)
         "columns": folder.n_columns,
         "events": min(folder.sizes) if folder.sizes and folder.kind == "classes" else None,
         "read": read,
+        "left_out": about.get("left_out", ()),
+        "missing_words": about.get("missing_words", ()),
         "missing": None if cases is None else _missing(cases.values),
         "grouped": about.get("groups"),
         "balanced": [
             key
             for key, one in models.items()
-            if "balanced" in str(one.get("distributions", {}).get("class_weight", ""))
+            if folder.refit_params.get(key, {}).get("class_weight") == "balanced"
+            or "class_weight='balanced'" in str(one.get("notes", ""))
         ],
         "model": shown.label if shown else None,
         "saved": shown is not None and shown.key in folder.models,

@@ -131,7 +131,10 @@
       refresh = () => answered(key, model, values, wrong, boxes),
       share = isMedian(model) ? "its weight in the median" : "how much each vote adds";
     host.replaceChildren(
-      make("p", `${key} starts at the ${data.typical}; an empty field is a missing value.`),
+      make(
+        "p",
+        `${key} starts at the ${data.typical}; an empty field is a missing value. ${model.rounding}`,
+      ),
       boxes.answer,
       boxes.note,
       fieldsOf(model, values, wrong, refresh),
