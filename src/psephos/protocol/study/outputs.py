@@ -248,10 +248,9 @@ def describe(
         "n_rows": table.n_rows,
         "n_columns": table.n_columns,
         "columns": list(table.names),
-        "left_out": list(table.left_out),
-        "missing_words": [word for word in table.cells.missing if word not in Cells().missing],
         "categories": {table.names[j]: list(levels) for j, levels in table.categories.items()},
         "groups": table.group_name if table.groups is not None else None,
+        **_reading(table),
         **_cohorts(table),
         "n_groups": None if table.groups is None else len(np.unique(table.groups)),
         "protocol": protocol.words(
@@ -262,6 +261,12 @@ def describe(
         "models": about_models,
         "fingerprint": table.fingerprint(),
     }
+
+
+def _reading(table: DataTable) -> dict[str, object]:
+    """Return what was left out of the file, and the words that it took as missing besides."""
+    words = [word for word in table.cells.missing if word not in Cells().missing]
+    return {"left_out": list(table.left_out), "missing_words": words}
 
 
 def _cohorts(table: DataTable) -> dict[str, object]:

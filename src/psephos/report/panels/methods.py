@@ -110,7 +110,8 @@ def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
             else ""
         ),
         "12g": "by the saved model file, whose votes are shown" if saved else "",
-        "13": f"classes are weighed to be equal in {series(facts['balanced'])}, as fitted to all cases"
+        "13": f"classes are weighed to be equal in {series(facts['balanced'])}, as fitted to all"
+        " cases"
         if facts["balanced"]
         else "",
         "14": "figures of groups stand under “Whom does it miss?”; which groups matter is yours to"

@@ -290,12 +290,12 @@
       known = used.filter((one) => x[calc.fields.indexOf(one)] !== null).length;
     // a threshold that was moved decides where classes are equal
     const decided = answer.why === "tie" && two && hub.get("threshold") !== 0.5,
-      silent = Boolean(answer.unanswered) && !decided,
-      big = make("p", "", silent ? "big" : `big ${hue[k]}`),
+      none = Boolean(answer.unanswered) && !decided,
+      big = make("p", "", none ? "big" : `big ${hue[k]}`),
       call = make("span", `called ${study.classes[k]}`, two ? "call follows" : "call");
     big.dataset.test = "case-answer";
     big.dataset.probability = p[about];
-    big.append(...(silent ? ["No answer"] : [chance(p[about]), " ", call]));
+    big.append(...(none ? ["No answer"] : [chance(p[about]), " ", call]));
     const row = from[0] === "r" ? Number(from.slice(1)) : null,
       i = row === null ? -1 : study.rows.indexOf(row),
       held = row === null ? null : heldOut(row);
@@ -316,10 +316,10 @@
       ],
       "say",
     );
-    const none = told(answer.unanswered, "refused");
-    none.dataset.test = "case-unanswered";
-    box.replaceChildren(big, ...(silent ? [none] : likeThis(p, about)), ...beyond(), say);
-    if (!silent) box.append(chart((width) => answerBar(p, width)));
+    const why = told(answer.unanswered, "refused");
+    why.dataset.test = "case-unanswered";
+    box.replaceChildren(big, ...(none ? [why] : likeThis(p, about)), ...beyond(), say);
+    if (!none) box.append(chart((width) => answerBar(p, width)));
   };
 
   // What became of the held-out cases with the most similar answers, where they are five and more; before it the
