@@ -229,14 +229,6 @@ def describe(
         }
         for order, one in enumerate(models)
     }
-    labelled: dict[str, Any] = {"joined": dict(table.joined)} if table.joined else {}
-    if table.multilabel:
-        alone = [one.name for one in models if not one.multilabel]
-        labelled = {"multilabel": True, "one_a_label": alone}
-    if table.partial is not None:
-        names = [str(one) for one in table.classes]
-        labelled["partial"] = table.partial.words(names, table.codes)
-        labelled["metrics"] = list(metrics_of(table, protocol))
     return {
         "schema": SCHEMA,
         "dataset": table.dataset,
@@ -244,7 +236,7 @@ def describe(
         "classes": [str(one) for one in table.classes],
         "class_counts": table.class_counts.tolist(),
         "positive": table.positive,
-        **labelled,
+        **_labelled(table, protocol, models),
         "n_rows": table.n_rows,
         "n_columns": table.n_columns,
         "columns": list(table.names),
@@ -261,6 +253,21 @@ def describe(
         "models": about_models,
         "fingerprint": table.fingerprint(),
     }
+
+
+def _labelled(
+    table: DataTable, protocol: Protocol, models: Sequence[Contender]
+) -> dict[str, object]:
+    """Return what is special about the labels: joined classes, several labels, missing labels."""
+    labelled: dict[str, object] = {"joined": dict(table.joined)} if table.joined else {}
+    if table.multilabel:
+        alone = [one.name for one in models if not one.multilabel]
+        labelled = {"multilabel": True, "one_a_label": alone}
+    if table.partial is not None:
+        names = [str(one) for one in table.classes]
+        labelled["partial"] = table.partial.words(names, table.codes)
+        labelled["metrics"] = list(metrics_of(table, protocol))
+    return labelled
 
 
 def _reading(table: DataTable) -> dict[str, object]:
