@@ -104,6 +104,28 @@ def _answers(*args):
     return list(csv.DictReader(io.StringIO(found.stdout))), found
 
 
+def test_predict_tells_who_disagrees_and_what_to_measure(place):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 4)), columns=list("abcd"))
+    y = np.where(X["a"] + X["b"] + rng.normal(size=120) > 0, "ill", "well")
+    library = psephos.SparseWrapperClassifier(p_max=1, alpha=0.5, delta=0.5, random_state=0)
+    library.fit(X, y)
+    psephos.save(library, place / "swag.psephos")
+    X.iloc[0, 0] = np.nan
+    X[:30].to_csv(place / "new.csv", index=False)
+    rows, _ = _answers(place / "swag.psephos", place / "new.csv", "--multiplicity", "--next-column")
+    told = library.multiplicity(X[:30])
+    assert [int(row["models_asked"]) for row in rows] == told["n_models"]
+    assert [int(row["models_disagreeing"]) for row in rows] == told["n_disagree"]
+    assert [row["rival"] or None for row in rows] == told["rival"]
+    assert sum(told["n_disagree"]) > 0
+    assert rows[0]["next_column"] == "a"
+    assert all(row["next_column"] == "" for row in rows[1:])
+    other = _run("predict", place / "m.psephos", place / "new.csv", "--multiplicity")
+    assert other.exit_code == 2
+    assert "library" in other.output
+
+
 def test_predict_answers_through_the_map_of_held_out_answers(place):
     model = psephos.load(place / "m.psephos")
     from psephos.recalibrating import recalibration_of

@@ -23,6 +23,7 @@ from psephos.files.sheet import read_cases
 from psephos.modelfile import read
 from psephos.vote import Ballots
 from psephos.vote.codec import decode
+from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.recalibration import no_map
 from psephos.vote.threshold import at_threshold, with_calibration
 
@@ -118,9 +119,10 @@ class Answering:
             raise PsephosError("--positive is the class of --threshold: give both, or neither.")
         for rule in filter(None, [getattr(self.vote.target, "rule", str)()]):
             say(f"Note: the answer is {rule}.")
+        self._stored = stored
         self._names = schema.words().select(columns.tolist())  # those of the model's own table
         self._library: Any = library.reduce() if self.absent else None
-        baseline: Any = decode(stored.manifest.get("baseline"), stored.arrays) if reads else None
+        baseline = self._baseline() if reads else None
         if baseline is not None and baseline.profile is not None:
             names, known = self._names.columns, baseline.profile.quantiles
             for one in cautions_on(Given(self.X, names, quantiles=known, rows=self.ids), OF_CASES):
@@ -171,6 +173,35 @@ class Answering:
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
         """Return who voted for the answer of each row."""
         return Ballots.of(self.vote, self._names, X, list(range(len(X))))
+
+    def multiplicity(self, X: NDArray[np.float64]) -> list[tuple[int, int, str]]:
+        """Return for each row how many models were asked and disagree, and the class these say."""
+        found, classes = multiplicity_of(self.vote, X), self.classes
+        rival = [classes[k] if k >= 0 else "" for k in found.rival.tolist()]
+        return list(zip(found.asked.tolist(), found.against.tolist(), rival, strict=True))
+
+    def next_columns(self, X: NDArray[np.float64]) -> list[tuple[Any, ...]]:
+        """Return for each row the column whose value would move the answer most, and by how much.
+
+        Empty cells where nothing is missing; no column and 0.0 where no value moves the answer.
+        """
+        from psephos.explain.missing_columns import next_of
+
+        baseline = self._baseline()
+        if baseline is None or baseline.profile is None:
+            raise PsephosError(
+                "the model file keeps no summary of its training columns (it was written by an "
+                "older version): fit the model again."
+            )
+        found = next_of(self.vote, baseline.profile, self._names.columns, X, range(len(X)))
+        first: dict[int, tuple[str, str]] = dict.fromkeys(found.unmoved, ("", "0.0"))
+        for case, name, change in zip(found.case, found.column, found.change.tolist(), strict=True):
+            first.setdefault(case, (name, repr(change)))
+        return [first.get(case, ("", "")) for case in range(len(X))]
+
+    def _baseline(self) -> Any:
+        stored = self._stored
+        return decode(stored.manifest.get("baseline"), stored.arrays)
 
     def usable(self, X: NDArray[np.float64]) -> ColumnLists:
         """Return for each row which models of a library had the columns they need."""

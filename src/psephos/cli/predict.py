@@ -12,7 +12,9 @@ from psephos.cli.options import answer_options
 from psephos.cli.words import say
 
 _LIBRARY = ("n_models", "source", "search_error")
+_MODELS = ("models_asked", "models_disagreeing", "rival")
 _USUAL = (0.05, 0.95)  # an interval of 90 %
+_NEXT = ("next_column", "next_change")
 
 
 @click.command(short_help="Write the class and probabilities of each row.")
@@ -22,6 +24,18 @@ _USUAL = (0.05, 0.95)  # an interval of 90 %
     is_flag=True,
     help="Answer through the map that the held-out answers of the comparison justify. A model that "
     "compare did not write has none, and is refused.",
+)
+@click.option(
+    "--multiplicity",
+    is_flag=True,
+    help="Add how many of the equally good models of a library (swag) were asked, how many of "
+    "these give another answer, and which.",
+)
+@click.option(
+    "--next-column",
+    is_flag=True,
+    help="Add, where values are missing, the column whose value would move the answer most, and "
+    "the mean change of the probabilities, or the number: 0.0 and no column where no value does.",
 )
 @click.option(
     "--quantile",
@@ -39,6 +53,8 @@ def predict(
     out: Path | None,
     spreadsheet_safe: bool,
     calibrated: bool,
+    multiplicity: bool,
+    next_column: bool,
     quantiles: tuple[float, ...],
     **form: Any,
 ) -> None:
@@ -65,22 +81,27 @@ def predict(
     if answering.recalibration is not None:
         words = answering.recalibration.words()
         say(f"Note: probabilities and answers are mapped by {words}.")
+    if multiplicity:
+        answering.multiplicity(answering.X[:1])  # refused before a line is written
     quantiles = tuple(dict.fromkeys(quantiles)) or (_USUAL if answering.vote.has_densities else ())
     if quantiles and not answering.vote.has_densities:
         raise PsephosError(
             "--quantile: this model predicts no distribution (proset-regressor does)."
         )
     spread = ("standard_deviation", *(f"quantile_{q}" for q in quantiles)) if quantiles else ()
+    more_heads = (*(_MODELS if multiplicity else ()), *(_NEXT if next_column else ()), "answered")
     with writer(out, spreadsheet_safe) as sheet:
         said = [f"given_{c}" for c in answering.classes] if answering.multilabel else ["predicted"]
         heads = ["id", *said, *(f"probability_{c}" for c in answering.classes)]
-        sheet.writerow([*heads, *spread, *(_LIBRARY if answering.absent else ()), "answered"])
+        sheet.writerow([*heads, *spread, *(_LIBRARY if answering.absent else ()), *more_heads])
         for ids, X in answering.blocks():
             answers, chances, answered = answering.answers(X)
             none: list[tuple[Any, ...]] = [()] * len(ids)
             around = answering.spread(X, quantiles) if quantiles else none
             usable = _usable(answering, X) if answering.absent else none
-            lines = zip(ids, answers, chances, answered, around, usable, strict=True)
+            models = answering.multiplicity(X) if multiplicity else none
+            after = answering.next_columns(X) if next_column else none
+            lines = zip(ids, answers, chances, answered, around, usable, models, after, strict=True)
             for name, answer, chance, last, *more in lines:
                 said = answer.tolist() if answering.multilabel else [answer]
                 sheet.writerow([name, *said, *map(repr, chance), *chain(*more), last])

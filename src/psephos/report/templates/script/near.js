@@ -30,7 +30,7 @@ page.near = (() => {
   const farther = (own, d) => own.filter((other) => other > d).length / own.length;
 
   // By how much the answer moves if an empty column gets a value: the mean, over values like those of the training
-  // cases, of half the sum of the changes of all probabilities (as `psephos.explain.next_column`).
+  // cases, of half the sum of the changes of all probabilities (as `psephos predict --next-column`).
   const moves = (ask, x, j, [values, shares], before = ask(x)) =>
     values.reduce((sum, v, k) => {
       const after = ask(x.map((own, i) => (i === j ? v : own)));
@@ -77,7 +77,7 @@ page.near = (() => {
     if (empty && !calc.tried)
       most.append(
         told(
-          "What to measure next is not told here: psephos.explain.next_column says it.",
+          "What to measure next is not told here: \u2018psephos predict --next-column\u2019 says it.",
           "note",
         ),
       );
