@@ -253,3 +253,15 @@ def test_names_of_arrays_that_stand_twice_have_no_option(tmp_path):
     with pytest.raises(PsephosError, match=r"'a' stands twice .* name their column\.$") as found:
         read_table(tmp_path / "t.npz")
     assert found.value.options == ()
+
+
+def test_rows_named_twice_may_be_features(tmp_path):
+    names = [*(f"g{j}" for j in range(12)), "g3"]
+    rows = "".join(f"{name},{j},{j + 1},{-j}\n" for j, name in enumerate(names))
+    path = write(tmp_path / "t.csv", f"gene,s1,s2,s3\n{rows}y,u,v,u\n")
+    with pytest.raises(PsephosError, match=r"holds 13 different words .* say --transpose"):
+        read_table(path, target="y")
+    with pytest.raises(PsephosError, match="'g3' stands twice"):
+        read_table(path, target="y", transpose=True)
+    found = read_table(path, target="y", transpose=True, duplicates="first")
+    assert found.X[:, 3].tolist() == [3, 4, -3]

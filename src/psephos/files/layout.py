@@ -115,10 +115,10 @@ def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Cho
 def across_hint(names: Sequence[str], width: int, cells: Cells) -> list[str]:
     """Return a sentence if a first column may name features, and not cases; else none."""
     words = {one for one in names if cells.number(one) is None}
-    if not width < len(names) == len(words):
+    if not width < len(names) <= 1.1 * len(words):  # names of genes may stand twice
         return []
     return [
-        f"Its first column holds {len(names)} different words beside {width - 1} other columns: if "
+        f"Its first column holds {len(words)} different words beside {width - 1} other columns: if "
         "its features are in rows, say --transpose (and --labels-from FILE where labels are "
         "elsewhere); if they are not, --no-transpose."
     ]
