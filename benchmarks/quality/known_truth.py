@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 from psephos import AdaBoostClassifier, SamBAClassifier
-from psephos.datasets import add_noise_columns, make_spirals
+from psephos.datasets import make_spirals
 
 MODELS = {
     "SamBA, defaults": SamBAClassifier,
@@ -33,7 +33,8 @@ MODELS = {
 def split(make, seed, n_noise):
     """Return train and test parts of a generated table with noise columns."""
     X, y = make(seed)
-    table = add_noise_columns(X, n_noise, random_state=10_000 + seed)
+    noise = np.random.RandomState(10_000 + seed).normal(size=(len(X), n_noise))
+    table = np.hstack([(X - X.mean(axis=0)) / X.std(axis=0), noise])
     return train_test_split(table, y, test_size=0.2, stratify=y, random_state=seed)
 
 

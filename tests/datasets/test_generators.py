@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
 from psephos.datasets import (
-    add_noise_columns,
     make_checkerboard,
     make_continuous_xor,
     make_spirals,
@@ -73,21 +72,6 @@ def test_the_same_seed_gives_the_same_table_and_another_another():
     assert not np.array_equal(first, other)
     state = np.random.RandomState(1)
     assert_array_equal(first, make_spirals(50, noise=0.1, random_state=state)[0])
-
-
-def test_noise_columns_follow_the_standardised_ones():
-    X, _ = make_spirals(5000, random_state=0)
-    table = add_noise_columns(7.0 * X + 3.0, 4, random_state=0)
-    assert table.shape == (5000, 6)
-    assert_allclose(table[:, :2], (X - X.mean(axis=0)) / X.std(axis=0), rtol=1e-9, atol=1e-9)
-    assert_allclose(table[:, 2:].std(axis=0), 1.0, atol=0.05)
-    assert_allclose(table[:, 2:].mean(axis=0), 0.0, atol=0.06)
-    assert np.abs(np.corrcoef(table, rowvar=False) - np.eye(6))[2:].max() < 0.06
-
-
-def test_no_noise_column_is_no_noise_column():
-    X = np.array([[1.0, 5.0], [3.0, 9.0]])
-    assert_allclose(add_noise_columns(X, 0), [[-1, -1], [1, 1]])
 
 
 @pytest.mark.parametrize("size", [2, 3, 8])
@@ -187,10 +171,6 @@ def test_the_same_seed_gives_the_same_pattern_and_another_another(make):
         (lambda: make_continuous_xor(n_rows_per_orthant=0), "n_rows_per_orthant is 0"),
         (lambda: make_continuous_xor(n_rows_per_orthant=True), "n_rows_per_orthant is True"),
         (lambda: make_continuous_xor(random_state="seed"), "random_state is 'seed'"),
-        (lambda: add_noise_columns(np.eye(3), -1), "n_columns is -1"),
-        (lambda: add_noise_columns(np.eye(3)[0], 1), "shape (3,)"),
-        (lambda: add_noise_columns([[1.0, np.nan], [0.0, 1.0]], 1), "missing"),
-        (lambda: add_noise_columns([[1.0, 2.0], [0.0, 2.0]], 1), "column 1 of X is constant"),
     ],
 )
 def test_what_cannot_be_used_is_named(call, words):

@@ -261,17 +261,6 @@ def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> No
             show(f"model    {out / row['file']}")
     for sentence in [*label_words(found.about), *partial_words(found.about)]:
         say(sentence)
-    if found.left_out:
-        part = [name for name, whole in found.left_out.items() if not whole]
-        rest = (
-            f"what {', '.join(part)} still lack is fitted then"
-            if part
-            else "nothing is fitted again"
-        )
-        say(
-            f"{', '.join(found.left_out)}: fitted in this folder before, not named now, so left "
-            f"out; name them too to have all together ({rest})."
-        )
     if report:
         page = build_report(out)
         show(f"report   {page}")

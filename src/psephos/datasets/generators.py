@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos._types import ArrayLike, Floats, Indices, SeedLike
+from psephos._types import Floats, Indices, SeedLike
 
 _INNER_TURN = 0.25  # arms start a quarter turn out: in the middle no column separates them
 
@@ -49,7 +49,6 @@ def make_spirals(
 
     See Also
     --------
-    add_noise_columns : Hide the two columns among others.
     sklearn.datasets.make_moons : The easier companion.
 
     References
@@ -183,7 +182,6 @@ def make_continuous_xor(
     See Also
     --------
     make_checkerboard : More squares along each edge, two columns.
-    add_noise_columns : Noise of another distribution.
 
     References
     ----------
@@ -206,56 +204,6 @@ def make_continuous_xor(
     # Counted, not multiplied: the product of many small numbers would round to 0.
     below = (informative < 0).sum(axis=1) * (informative != 0).all(axis=1)
     return np.hstack([informative, noise]), (below % 2 == 0).astype(np.intp)
-
-
-def add_noise_columns(X: ArrayLike, n_columns: int, random_state: SeedLike = None) -> Floats:
-    """Bring columns to unit variance and append columns of standard normal noise.
-
-    All columns then have the same mean (0) and, in expectation, the same variance (1): a
-    distance over all of them is dominated by the noise, and nothing but the labels shows which
-    columns count.
-
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features)
-        The informative columns, finite.
-    n_columns : int
-        Noise columns to append.
-    random_state : int, RandomState or None, default=None
-        Seeds the noise.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, n_features + n_columns)
-        The informative columns first.
-
-    Raises
-    ------
-    PsephosError
-        If X is not a finite table, a column of it is constant, or `n_columns` is out of range.
-
-    Examples
-    --------
-    >>> from psephos.datasets import add_noise_columns, make_spirals
-    >>> X, y = make_spirals(200, random_state=0)
-    >>> add_noise_columns(X, 50, random_state=0).shape
-    (200, 52)
-    """
-    n_columns = _whole("n_columns", n_columns, 0)
-    table = np.asarray(X, dtype=np.float64)
-    if table.ndim != 2 or not np.isfinite(table).all():
-        raise PsephosError(
-            f"X of shape {table.shape} is not a finite table: give rows by columns of numbers "
-            "without missing or infinite values."
-        )
-    spread = table.std(axis=0)
-    constant = np.flatnonzero(table.max(axis=0) == table.min(axis=0))
-    if len(constant):
-        raise PsephosError(
-            f"column {constant[0]} of X is constant and has no unit variance: leave it out."
-        )
-    noise = _random_state(random_state).normal(size=(len(table), n_columns))
-    return np.hstack([(table - table.mean(axis=0)) / spread, noise])
 
 
 def _random_state(seed: Any) -> np.random.RandomState:

@@ -320,16 +320,8 @@ def compare(
             contents=table.contents(),
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
             used=used_rows(finished),
-            left_out=_left_out(study.journal, named, len(tasks)),
             curve=points,
         )
-
-
-def _left_out(journal: Journal, named: Sequence[Contender], n_tasks: int) -> dict[str, bool]:
-    """Return the models of the journal that are not named now; whether wholly fitted."""
-    own = {one.name for one in named}
-    each = [m for m in journal.models() if m not in own]
-    return {m: journal.count(m) * len(named) == n_tasks for m in each}
 
 
 # ------------------------------------------------------------------- what is asked for

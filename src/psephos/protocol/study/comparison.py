@@ -61,8 +61,6 @@ class Comparison:
         What can be proved: the rows of bounds.csv.
     pooled : list of dict
         Of a target of numbers: the rows of pooled.csv, a model each; else empty.
-    left_out : dict of str to bool
-        Models that were fitted in this study before and not named now; whether wholly.
     used : list of dict
         What each model used of its budget: the rows of used.csv.
     curve : list of dict
@@ -78,7 +76,6 @@ class Comparison:
     refits: Sequence[Mapping[str, Any]] = ()
     labels: Sequence[Mapping[str, Any]] = ()
     pooled: Sequence[Mapping[str, object]] = ()
-    left_out: Mapping[str, bool] = field(default_factory=dict[str, bool])
     bounds: Sequence[Mapping[str, Any]] = ()
     contents: str = ""
     used: Sequence[Mapping[str, object]] = ()

@@ -89,11 +89,6 @@ class Journal:
         """Return the models that have entries, in the order they were first met."""
         return list(dict.fromkeys(entry["model"] for entry in self._entries.values()))
 
-    def count(self, model: str) -> int:
-        """Return how many fits of a model have entries, without those of its curve."""
-        own = [one for one in self._entries.values() if one["model"] == model]
-        return sum("points" not in one for one in own)
-
     def add(self, entry: dict[str, Any]) -> None:
         """Append an entry (plain values, with its 'key') and make sure that it lasts."""
         # through text and back, so that an entry reads the same in this run and after a restart
