@@ -23,7 +23,7 @@ def by(name):
 @pytest.fixture(scope="session")
 def saved(compared):
     folder = read_folder(compared)
-    return Saved(folder, shown_names([str(one) for one in folder.about["columns"]], {}))
+    return Saved(folder, shown_names([str(one) for one in folder.about["columns"]]))
 
 
 @pytest.fixture(scope="session")
@@ -412,7 +412,7 @@ def test_a_page_without_cases_carries_none(compared, caseless, tmp_path, load):
     assert island["values"]["rows"] == []
     assert all(values == [] for values in island["values"]["of"].values())
     folder = read_folder(compared)
-    saved = Saved(folder, shown_names([str(one) for one in folder.about["columns"]], {}))
+    saved = Saved(folder, shown_names([str(one) for one in folder.about["columns"]]))
     for key, one in island["case"]["models"].items():
         if in_page(saved, key).keeps_rows:
             assert "plain" not in one

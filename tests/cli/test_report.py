@@ -26,10 +26,8 @@ def data_of(page):
 
 
 def test_the_page_is_as_it_is_asked_for(call, study, tmp_path):
-    names = tmp_path / "names.csv"
-    names.write_text('column,name,unit\nnoise,Loudness,dB\n"age, years",Age,years\n', "utf-8")
     page = tmp_path / "page.html"
-    asked = ["--title", "Who is <well>?", "--positive", "well", "--names", names, "--id"]
+    asked = ["--title", "Who is <well>?", "--positive", "well", "--id"]
     result = call("report", study, "--out", page, *asked, "--cases", "full", "--model", "majority")
     assert result.exit_code == 2  # nothing of it was saved
     assert "the model 'majority' has no file" in result.output
@@ -59,12 +57,9 @@ def test_by_default_the_page_names_nobody(call, study, tmp_path):
         (["--positive", "happy"], "'happy' is no class of this study: ill, well are"),
         (["--id", "--cases", "none"], "a page without cases has no ids"),
         (["--title", ""], "the title is empty"),
-        (["--names", "FILE"], "the table has no column 'nothing'"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(call, study, tmp_path, asked, why):
-    file = tmp_path / "names.csv"
-    file.write_text("column,name\nnothing,x\n", "utf-8")
-    result = call("report", study, *[file if one == "FILE" else one for one in asked])
+def test_what_cannot_be_is_a_sentence(call, study, asked, why):
+    result = call("report", study, *asked)
     assert result.exit_code == 2
     assert why in " ".join(result.output.split())

@@ -70,10 +70,8 @@ def test_a_class_that_is_none_is_a_sentence():
 def test_a_page_takes_the_place_of_nothing_it_is_made_of(builders, tmp_path):
     truth, proba = builders.of_two(20)
     folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
-    names = tmp_path / "names.csv"
-    names.write_text("column,name,unit\n")
-    for out in (folder / "predictions.csv", names):
+    for out in (folder / "predictions.csv", folder / "results.csv"):
         before = out.read_bytes()
         with pytest.raises(PsephosError, match="is a file that is read here"):
-            build_report(folder, out, names=names)
+            build_report(folder, out)
         assert out.read_bytes() == before

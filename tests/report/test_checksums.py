@@ -10,7 +10,7 @@ import pytest
 from psephos import CARTClassifier, PsephosError, validate
 from psephos.protocol.study.folds import read_folds
 from psephos.report import build_report, summarise
-from psephos.report.study.folder import columns_of, read_folder
+from psephos.report.study.folder import read_folder
 from psephos.testing import small_table
 from psephos.validation import read_validation, write_validation
 
@@ -78,7 +78,7 @@ def test_every_reader_refuses_and_compare_is_named(compared, tmp_path):
     path = tmp_path / "folder" / "comparison.json"
     data = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps(data | {"target": "another"}), "utf-8")
-    for read in (summarise, build_report, columns_of, read_folds):
+    for read in (summarise, build_report, read_folds):
         with pytest.raises(PsephosError, match=r"checksum: it was changed .* Run the comparison"):
             read(tmp_path / "folder")
 

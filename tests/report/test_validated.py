@@ -10,7 +10,7 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from psephos import CARTClassifier, PsephosError, SamBAClassifier, validate
 from psephos.cli.app import main
-from psephos.report import PageOptions, build_report, summarise_validation
+from psephos.report import PageOptions, summarise_validation
 from psephos.report.page.render import render_validation
 from psephos.validation import write_validation
 
@@ -142,10 +142,6 @@ def test_the_command_writes_it_and_refuses_what_it_has_not(judged, tmp_path):
         told = CliRunner().invoke(main, ["report", str(place), *asked])
         assert told.exit_code == 2
         assert words in told.output
-    names = tmp_path / "names.csv"
-    names.write_text("column,name\na,Alpha\n")
-    build_report(place, out, names=names)
-    assert "Alpha" in out.read_text("utf-8")
 
 
 def test_a_damaged_folder_is_refused(judged, tmp_path):

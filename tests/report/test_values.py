@@ -38,7 +38,7 @@ def words_of(parts):
 
 
 def saved_of(folder):
-    return Saved(folder, shown_names([str(one) for one in folder.about["columns"]], {}))
+    return Saved(folder, shown_names([str(one) for one in folder.about["columns"]]))
 
 
 @pytest.fixture(scope="module")

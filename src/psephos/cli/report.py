@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from psephos.cli.options import IN_FILE, IN_FOLDER, OUT_FILE
+from psephos.cli.options import IN_FOLDER, OUT_FILE
 from psephos.cli.words import show
 
 
@@ -28,11 +28,6 @@ from psephos.cli.words import show
     metavar="CLASS",
     help="The class that answers are about.  [default: of healthy, control, no and the like the "
     "other one; else the rarest; of a validation the one it was about]",
-)
-@click.option(
-    "--names",
-    type=IN_FILE,
-    help="A csv file, column,name,unit: what columns are called on the page.",
 )
 @click.option("--id", "ids", is_flag=True, help="Call cases by their ids; else they are numbered.")
 @click.option(

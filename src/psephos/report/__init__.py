@@ -6,9 +6,8 @@ from psephos._errors import PsephosError
 from psephos.files.atomic import write_whole
 from psephos.report.page.render import render, render_validation
 from psephos.report.page.summarise import summarise
-from psephos.report.page.validated import columns_judged, is_validation, summarise_validation
-from psephos.report.study.folder import columns_of
-from psephos.report.study.options import PageOptions, read_names
+from psephos.report.page.validated import is_validation, summarise_validation
+from psephos.report.study.options import PageOptions
 
 __all__ = ["PageOptions", "build_report", "render", "summarise", "summarise_validation"]
 
@@ -20,7 +19,6 @@ def build_report(
     model: str | None = None,
     title: str | None = None,
     positive: str | None = None,
-    names: str | Path | None = None,
     ids: bool = False,
     cases: str = "rounded",
 ) -> Path:
@@ -41,9 +39,6 @@ def build_report(
         The class that answers, thresholds and missed cases are about. By default, of two classes
         one of which bears a usual word for nothing found (healthy, control, benign, no, 0), the
         other one; else the class of fewest cases. The page says which rule it was.
-    names : str or Path, optional
-        A csv file with the columns ``column,name,unit``: what columns of the table are called on
-        the page. Others are shortened to the end that tells them apart.
     ids : bool, default=False
         Whether the page calls cases by their ids. By default it numbers them, by their places in
         the table.
@@ -70,25 +65,19 @@ def build_report(
     PosixPath('psephos-out/report.html')
     """
     target = Path(folder) / "report.html" if path is None else Path(path)
-    _refuse_overwriting(target, Path(folder), names)
+    if (
+        target.exists()
+        and target.suffix != ".html"
+        and target.resolve().is_relative_to(Path(folder).resolve())
+    ):
+        raise PsephosError(f"{str(target)!r} is a file that is read here: name another.")
     judged = is_validation(folder)
     if judged and model is not None:
         raise PsephosError("a validation is of one model: leave out the model to show first.")
-    columns = columns_judged if judged else columns_of
-    named = {} if names is None else read_names(names, columns(folder))
-    options = PageOptions(title=title, positive=positive, names=named, ids=ids, cases=cases)
+    options = PageOptions(title=title, positive=positive, ids=ids, cases=cases)
     if judged:
         page = render_validation(summarise_validation(folder, options))
     else:
         page = render(summarise(folder, model, options))
     write_whole(target, page.encode("utf-8"))
     return target
-
-
-def _refuse_overwriting(target: Path, folder: Path, names: str | Path | None) -> None:
-    """Raise PsephosError if the page would take the place of what it is made of."""
-    if not target.exists():
-        return
-    own = target.resolve().is_relative_to(folder.resolve()) and target.suffix != ".html"
-    if own or (names is not None and Path(names).exists() and target.samefile(names)):
-        raise PsephosError(f"{str(target)!r} is a file that is read here: name another.")

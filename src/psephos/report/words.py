@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from psephos._errors import PsephosError
-from psephos.report.study.options import ColumnName
 from psephos.vote.names import MINUS, class_words, fixed, series
 
 __all__ = [
@@ -30,41 +28,12 @@ class ShortName:
 
     text: str
     italic: bool = False  # of species, which are set in italics
-    unit: str = ""
 
 
-def shown_names(names: Sequence[str], given: Mapping[str, ColumnName]) -> dict[str, ShortName]:
-    """Return what the page calls each column: the name given for it, or its short name.
-
-    Parameters
-    ----------
-    names : sequence of str
-        All columns of the table.
-    given : dict of str to Named
-        See `psephos.report.study.options.read_names`.
-
-    Raises
-    ------
-    PsephosError
-        If two columns would be called alike.
-    """
-    short = short_names(names)
-    found = {
-        name: ShortName(
-            given[name].name or short[name] if name in given else short[name],
-            bool(_SPECIES.search(name)) and not (name in given and given[name].name),
-            given[name].unit if name in given else "",
-        )
-        for name in names
-    }
-    times = Counter(one.text for one in found.values())
-    alike = [name for name in given if given[name].name and times[found[name].text] > 1]
-    if alike:
-        raise PsephosError(
-            f"the name {found[alike[0]].text!r} given for the column {alike[0]!r} is that of"
-            " another column, too: give it another one."
-        )
-    return found
+def shown_names(names: Sequence[str]) -> dict[str, ShortName]:
+    """Return what the page calls each column."""
+    short = short_names(names).items()
+    return {name: ShortName(text, bool(_SPECIES.search(name))) for name, text in short}
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:

@@ -117,12 +117,8 @@ class Portrait:
     kept: NumericColumns  # all of the cases
     called: list[str]  # the cases, as the page names them
     short: dict[str, str]  # whole name -> name on the page
-    shown: Mapping[str, ShortName]  # by whole names: units, and which are of species
+    shown: Mapping[str, ShortName]  # by whole names: which are of species
     cases: str  # how the page carries them: see `Options`
-
-    def unit(self, whole: str) -> str:
-        """Return the unit of a column, '' if none was given."""
-        return self.shown[whole].unit if whole in self.shown else ""
 
     def italic(self, whole: str) -> bool:
         """Return whether a column is named by a species."""
@@ -239,7 +235,6 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
         "folds_words": _folds_words(model, whole),
         "rising_with": _rising_words(model, whole) if drawn and j not in asked.levels else [],
         "italic": model.italic(whole),
-        "unit": model.unit(whole),
     }
     column |= _levels(model, j) if j in asked.levels else _numbers(model, j, drawn)
     column["missing_words"] = _missing_words(model, column["missing"], column["counts"])
@@ -261,8 +256,6 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
         model.asked.vote, model.rows, j, guarded(values, model.cases), thresholds,
         j in model.gradual, model.least, model.base,
     )  # fmt: skip
-    unit = model.unit(model.asked.whole[j])
-    cut = cut._replace(text=f"{cut.text} {unit}") if cut and unit else cut
     counts = sides(values, model.y, cut, len(model.classes))
     column: dict[str, Any] = {
         "kind": "number",
@@ -360,7 +353,7 @@ def _if_missing(model: Portrait, j: int) -> list[Any] | None:
 # ---------------------------------------------------------------------- beside the strips
 def _line(column: dict[str, Any]) -> dict[str, Any]:
     kept = (
-        "name", "whole", "italic", "unit", "share", "share_words", "folds_words", "direction",
+        "name", "whole", "italic", "share", "share_words", "folds_words", "direction",
         "words", "missing_words",
     )  # fmt: skip
     return {key: column[key] for key in kept}

@@ -97,7 +97,7 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
     rows = [replace(s, frontier=s.frontier and s.key in better) for s in rows]
     choice = choose(rows, list(read.models), model, better)
     shown = choice.opened if choice else None
-    names = shown_names([str(c) for c in read.about.get("columns", ())], options.names)
+    names = shown_names([str(c) for c in read.about.get("columns", ())])
     short = {name: one.text for name, one in names.items()}
     kept = options.cases != "none"
     opened = open_model(read.models[shown.key], short, read.cases, kept) if shown else None

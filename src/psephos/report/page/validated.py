@@ -76,13 +76,6 @@ def is_validation(folder: str | Path) -> bool:
     return (Path(folder) / MARK).is_file()
 
 
-def columns_judged(folder: str | Path) -> list[str]:
-    """Return the columns that a validated model reads."""
-    saved = read_validation(folder)
-    with unsealed(Path(folder) / MARK, saved, AGAIN):
-        return [str(one) for one in saved["shift"]["columns"]["column"]]
-
-
 def summarise_validation(folder: str | Path, options: PageOptions | None = None) -> dict[str, Any]:
     """Read a validation and return what its page says, as plain values.
 
@@ -132,7 +125,7 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
     first, island = missed["missed"], missed["island"]
     grouped = bool(first.get("groups"))
     return {
-        **_common(place, saved, options, kept),
+        **_common(saved, options, kept),
         "data_line": _data_line(about),
         "first": [],
         "verdict": [*map(str, about.get("cautions", ())), *_verdict(saved, first)],
@@ -154,15 +147,11 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
     }  # fmt: skip
 
 
-def _common(
-    place: Path, found: dict[str, Any], options: PageOptions, kept: bool
-) -> dict[str, object]:
+def _common(found: dict[str, Any], options: PageOptions, kept: bool) -> dict[str, object]:
     """Return what pages of classes and of numbers share."""
     about = found["about"]
-    notes, names = (
-        [*about["notes"], *unanswered_words(about)],
-        shown_names(columns_judged(place), options.names),
-    )
+    notes = [*about["notes"], *unanswered_words(about)]
+    names = shown_names([str(one) for one in found["shift"]["columns"]["column"]])
     return {
         "version": __version__,
         "title": options.title or f"{about['model']} on another cohort: how far does it hold?",
@@ -180,7 +169,7 @@ def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dic
     words = ", ".join(f"{row[0]} {row[1]} ({row[2]})" for row in tables["rows"][:3] if row[2])
     first = f"{about['model']}, not fitted again, predicted {n}: {words or 'no figure'}."
     return {
-        **_common(place, found, options, kept=options.cases != "none"),
+        **_common(found, options, kept=options.cases != "none"),
         "data_line": f"{n} of another cohort: {about['target']}.",
         "first": [],
         "verdict": [*about["cautions"], first, *_columns(found)],

@@ -412,9 +412,7 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
             models[key] = {"why": f"{key} cannot be asked here: {one}"}
             continue
         for field in one["fields"]:
-            shown = saved.names[field["whole"]]
-            field |= {"italic": 1} if shown.italic else {}
-            field |= {"unit": shown.unit} if shown.unit else {}
+            field |= {"italic": 1} if saved.names[field["whole"]].italic else {}
         names = {field["whole"] for field in one["fields"]} - drawn - values.keys()
         own = carried_values(cases, rows, {n: saved.cuts(n) for n in sorted(names)}, full)
         size, words = size_words([one, own])

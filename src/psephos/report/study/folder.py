@@ -299,18 +299,6 @@ def _read_parts(folder: Path, about: dict[str, Any]) -> Folder:
     )
 
 
-def columns_of(path: str | Path) -> list[str]:
-    """Return the columns of the table that a comparison was of.
-
-    Raises
-    ------
-    PsephosError
-        If the folder is not a finished comparison.
-    """
-    _refuse_unfinished(Path(path))
-    return list(read_sealed(Path(path) / MARK).get("columns", ()))
-
-
 def _refuse_unfinished(folder: Path) -> None:
     """Raise if there is no comparison, or one whose files are not all there."""
     if (folder / "results.csv").exists() and (folder / MARK).exists():

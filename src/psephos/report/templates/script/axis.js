@@ -29,13 +29,10 @@ page.axis = (() => {
           ? make("span", one.i, "species")
           : coloured(one.t, of[one.k]),
     );
-  // a name as the page sets it, with its unit
+  // a name as the page sets it
   const titled = (one, tag, kind = "") => {
     const element = make(tag, "", kind);
-    element.append(
-      make("span", one.name, one.italic ? "species" : ""),
-      one.unit ? make("span", `, ${one.unit}`, "quiet") : "",
-    );
+    element.append(make("span", one.name, one.italic ? "species" : ""));
     if (one.whole && one.whole !== one.name) element.title = one.whole;
     return element;
   };
