@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos._types import Array, Floats, Indices, LabelsLike, PerRow, TableLike
+from psephos._types import Array, ArrayLike, Floats, Indices, Label, LabelsLike, PerRow, TableLike
 from psephos.cautions import Cautions, Given, cautions_on
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.labels import many_values
@@ -16,7 +16,7 @@ from psephos.files.columns import is_number, is_time
 from psephos.files.near import suggest
 from psephos.files.sheet import unnamed
 from psephos.protocol.tables.files import read_table
-from psephos.protocol.tables.joining import join_classes, refuse_joining
+from psephos.protocol.tables.joining import but_blank, join_classes, refuse_joining
 from psephos.protocol.tables.labels import read_target
 from psephos.protocol.tables.roles import Classes
 from psephos.protocol.tables.table import DataTable, columns_of, table_from_arrays
@@ -144,23 +144,40 @@ def table_given(
     return X if dataset is None else replace(X, dataset=dataset)
 
 
+def _recorded(y: ArrayLike, name: str, blank: Label | None, task: str | None) -> list[Label | None]:
+    """Return classes as they are written, None where a row has none."""
+    found: list[Label | None] = [None if one == blank else one for one in np.asarray(y).tolist()]
+    at = [i for i, one in enumerate(found) if not is_missing(one)]
+    read = read_target([found[i] for i in at], name, task=task)
+    if read.dtype.kind == "f":
+        raise refuse_joining(name, "numbers")
+    known = dict(zip(at, read.tolist(), strict=True))
+    return [known.get(i) for i in range(len(found))]
+
+
 def _from_arrays(X: Any, y: Any, *, classes: Classes, **given: Any) -> DataTable:
     """Return the table of arrays, its classes joined."""
     if not classes:
         return table_from_arrays(X, y, **given)
-    answers = {n: given[n] for n in ("unlabeled", "truth", "recorded_class", "prior")}
-    if np.ndim(y) != 1 or any(one is not None for one in answers.values()):
-        raise PsephosError("classes= joins one class a row, known in each: join them in y itself.")
     name = str(getattr(y, "name", None) or "target")
-    read = read_target(np.asarray(y).tolist(), name, task=given["task"])
-    if read.dtype.kind == "f":
-        raise refuse_joining(name, "numbers")
-    (labels,), kept, joined = join_classes([read.tolist()], classes, name)
+    if np.ndim(y) != 1:
+        raise refuse_joining(name, "labels of which a case may have several")
+    named, each = but_blank(classes), [one for one in (y, given["truth"]) if one is not None]
+    columns = [_recorded(one, name, given["unlabeled"], given["task"]) for one in each]
+    left = [one is None and len(named) < len(classes) for one in columns[0]]
+    at = [i for i, gone in enumerate(left) if not gone]
+    (labels, *truth), kept, joined = join_classes(
+        [[column[i] for i in at] for column in columns], named, name
+    )
+    kept, labels = [at[i] for i in kept], [given["unlabeled"] if v is None else v for v in labels]
     rows = {n: given[n] for n in ("groups", "leave_out") if given[n] is not None}
-    given |= {n: _rows_of(one, kept) for n, one in rows.items()}
+    given |= {n: _rows_of(one, kept) for n, one in rows.items()} | {
+        "truth": next(iter(truth), None)
+    }
     table = table_from_arrays(_rows_of(X, kept), labels, target_name=name, **given)
-    notes = (joined_words(joined), *table.notes)
-    return replace(table, lines=kept, joined=joined, notes=notes)
+    notes = [f"{sum(left)} row(s) have no class in {name}: left out (--classes =)."] * any(left)
+    notes += [joined_words(joined)] if joined else []
+    return replace(table, lines=kept, joined=joined, notes=(*notes, *table.notes))
 
 
 def _rows_of(values: Any, kept: list[int]) -> Any:
