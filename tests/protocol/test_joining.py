@@ -134,6 +134,26 @@ def test_labels_that_are_partly_recorded_are_joined(files):
     assert int((data.partial.recorded >= 0).sum()) == n_known
 
 
+@pytest.mark.filterwarnings("ignore:.*--classes:UserWarning")
+@pytest.mark.parametrize("blank", [None, -1])
+def test_arrays_that_are_partly_recorded_are_joined(blank):
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3, size=60)
+    X, y = true[:, None] + rng.normal(size=(60, 2)), true.astype(object)
+    y[::3] = blank
+    known = y != blank
+    joined, truth = np.where(y == 1, 0, y), np.where(true == 1, 0, true)
+    how = {"random_state": 0, "n_jobs": 1, "recorded_class": 2, "unlabeled": blank}
+    found = compare(X, y, MODELS, PLAN, classes=("1=0",), truth=true, **how)
+    assert found.results == compare(X, joined, MODELS, PLAN, truth=truth, **how).results
+    left = compare(X, y, MODELS, PLAN, classes=("1=0", "="), n_jobs=1) if blank is None else None
+    if left is not None:  # rows without a label are left out
+        whole = compare(X[known], joined[known].astype(int), MODELS, PLAN, n_jobs=1)
+        assert left.results == whole.results
+        with pytest.raises(PsephosError, match="has no value in 20 row"):
+            compare(X, y, MODELS, PLAN, classes=("1=0",))
+
+
 @pytest.mark.parametrize(
     ("classes", "words"),
     [
