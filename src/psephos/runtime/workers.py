@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -152,18 +152,22 @@ def _pool(n_jobs: int | None, prefer: str | None, at_once: int | str) -> Any:
 @contextmanager
 def rerouted(to: int, *streams: int) -> Generator[None]:
     """Send to a file what the process, or one that it starts, writes to its streams 1 or 2."""
-    kept = {number: os.dup(number) for number in streams}
-    for number in streams:
-        os.dup2(to, number)
-    try:
+    with ExitStack() as after:
+        for number in streams:
+            kept = os.dup(number)
+            after.callback(os.close, kept)
+            after.callback(os.dup2, kept, number)
+            os.dup2(to, number)
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            after.callback(stream.flush)
         yield
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # closed, or there is none
-                stream.flush()
-        for number, handle in kept.items():
-            os.dup2(handle, number)
-            os.close(handle)
+
+
+def _end_after(parent: int) -> None:
+    """End this process when the one that started it has ended, whatever it is doing."""
+    while os.getppid() == parent:
+        time.sleep(2)
+    os._exit(_BROKEN)
 
 
 class _Steps:
@@ -213,6 +217,7 @@ class _Steps:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
         self.nowhere, self.out = open(os.devnull, "wb"), os.fdopen(os.dup(1), "wb")  # noqa: SIM115
         os.dup2(2, 1)  # what a model prints
+        threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
         held: dict[str, object] = {}
         try:
             while True:
@@ -293,10 +298,7 @@ def limited(
                 done[at] = StoppedError(f"stopped after {limit:g} s, the time limit of a fit")
             elif code not in _OUTSIDE:
                 how = f"exit code {code}" if code >= 0 else signal.strsignal(-code)
-                done[at] = PsephosError(
-                    f"its code ended the process ({how}), as os._exit does, or an error in "
-                    "compiled code: the model, or a library that it calls, is to be corrected."
-                )
+                done[at] = PsephosError(f"its code ended the process ({how}): correct the model.")
             elif lost[at] == _TRIES:
                 done[at] = WorkerLostError("twice")
 

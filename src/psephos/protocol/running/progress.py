@@ -96,8 +96,7 @@ class Forecast:
     def sure(self) -> bool:
         """Return whether of each model that is left a time is known, or one is guessed."""
         left = {self._tasks[key].contender.name for key in self._left}
-        guessed = () if any(self._budget.values()) else _GUESSES
-        return left <= {*self._work, *guessed}
+        return left <= {*self._work, *(() if any(self._budget.values()) else _GUESSES)}
 
     def order(self, tasks: Sequence[FitTask]) -> list[FitTask]:
         """Return tasks in the order in which they are done.

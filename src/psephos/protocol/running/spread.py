@@ -73,11 +73,11 @@ def _done(
 def _captured(task: FitTask, table: DataTable, keep: bool) -> _Outcome:
     """Return what `run_task` does, with what a model printed among its warnings."""
     with TemporaryFile() as file:
-        with rerouted(file.fileno(), 1, 2):
-            try:
+        try:
+            with rerouted(file.fileno(), 1, 2):
                 entry, model = run_task(task, table, keep)
-            except BaseException as error:  # Ctrl-C is for the parent: it is of the model
-                entry, model = failed_entry(task, error), None
+        except BaseException as error:  # Ctrl-C is for the parent: it is of the model
+            entry, model = failed_entry(task, error), None
         file.seek(0)
         lines = file.read(1 << 20).decode(errors="replace").splitlines()
     if lines:

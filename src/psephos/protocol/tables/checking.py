@@ -147,12 +147,11 @@ def table_given(
 def _recorded(y: ArrayLike, name: str, blank: Label | None, task: str | None) -> list[Label | None]:
     """Return classes as they are written, None where a row has none."""
     found: list[Label | None] = [None if one == blank else one for one in np.asarray(y).tolist()]
-    at = [i for i, one in enumerate(found) if not is_missing(one)]
-    read = read_target([found[i] for i in at], name, task=task)
+    read = read_target([one for one in found if not is_missing(one)], name, task=task)
     if read.dtype.kind == "f":
         raise refuse_joining(name, "numbers")
-    known = dict(zip(at, read.tolist(), strict=True))
-    return [known.get(i) for i in range(len(found))]
+    known = iter(read.tolist())
+    return [None if is_missing(one) else next(known) for one in found]
 
 
 def _from_arrays(X: Any, y: Any, *, classes: Classes, **given: Any) -> DataTable:
@@ -171,9 +170,8 @@ def _from_arrays(X: Any, y: Any, *, classes: Classes, **given: Any) -> DataTable
     )
     kept, labels = [at[i] for i in kept], [given["unlabeled"] if v is None else v for v in labels]
     rows = {n: given[n] for n in ("groups", "leave_out") if given[n] is not None}
-    given |= {n: _rows_of(one, kept) for n, one in rows.items()} | {
-        "truth": next(iter(truth), None)
-    }
+    given |= {n: _rows_of(one, kept) for n, one in rows.items()}
+    given["truth"] = truth[0] if truth else None
     table = table_from_arrays(_rows_of(X, kept), labels, target_name=name, **given)
     notes = [f"{sum(left)} row(s) have no class in {name}: left out (--classes =)."] * any(left)
     notes += [joined_words(joined)] if joined else []
