@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -138,8 +139,9 @@ def main(modules: tuple[str, ...]) -> None:
         from psephos.registry import import_models
 
         sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in
-        for module in modules:
-            import_models(module)
+        with redirect_stdout(sys.stderr):
+            for module in modules:
+                import_models(module)
 
 
 _FILES = (predict, validate, explain, describe, reduce, export, check)

@@ -16,11 +16,10 @@ from psephos.files.columns import is_number, is_time
 from psephos.files.near import suggest
 from psephos.files.sheet import unnamed
 from psephos.protocol.tables.files import read_table
-from psephos.protocol.tables.joining import but_blank, join_classes, refuse_joining
+from psephos.protocol.tables.joining import join_classes, refuse_joining
 from psephos.protocol.tables.labels import read_target
 from psephos.protocol.tables.roles import Classes
 from psephos.protocol.tables.table import DataTable, columns_of, table_from_arrays
-from psephos.vote.names import joined_words
 
 
 def check_table(
@@ -161,20 +160,14 @@ def _from_arrays(X: Any, y: Any, *, classes: Classes, **given: Any) -> DataTable
     name = str(getattr(y, "name", None) or "target")
     if np.ndim(y) != 1:
         raise refuse_joining(name, "labels of which a case may have several")
-    named, each = but_blank(classes), [one for one in (y, given["truth"]) if one is not None]
+    each = [one for one in (y, given["truth"]) if one is not None]
     columns = [_recorded(one, name, given["unlabeled"], given["task"]) for one in each]
-    left = [one is None and len(named) < len(classes) for one in columns[0]]
-    at = [i for i, gone in enumerate(left) if not gone]
-    (labels, *truth), kept, joined = join_classes(
-        [[column[i] for i in at] for column in columns], named, name
-    )
-    kept, labels = [at[i] for i in kept], [given["unlabeled"] if v is None else v for v in labels]
+    (labels, *truth), kept, joined, notes = join_classes(columns, classes, name)
+    labels = [given["unlabeled"] if one is None else one for one in labels]
     rows = {n: given[n] for n in ("groups", "leave_out") if given[n] is not None}
     given |= {n: _rows_of(one, kept) for n, one in rows.items()}
     given["truth"] = truth[0] if truth else None
     table = table_from_arrays(_rows_of(X, kept), labels, target_name=name, **given)
-    notes = [f"{sum(left)} row(s) have no class in {name}: left out (--classes =)."] * any(left)
-    notes += [joined_words(joined)] if joined else []
     return replace(table, lines=kept, joined=joined, notes=(*notes, *table.notes))
 
 

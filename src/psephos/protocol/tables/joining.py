@@ -143,15 +143,17 @@ def _labels_in(text: str, known: LabelMatches) -> list[str]:
 # ------------------------------------------------------------------- before anything is learnt
 def join_classes(
     columns: Sequence[Sequence[Cell]], given: Classes, target: str
-) -> tuple[list[list[Label | None]], list[int], Joined]:
-    """Return columns of labels with their classes joined, the rows that are kept, and what became.
+) -> tuple[list[list[Label | None]], list[int], Joined, list[str]]:
+    """Return columns of labels, their classes joined, the rows kept, what became, and notes.
 
     `columns` are words, None where a row has no label: those of the target, and perhaps of the
     truth. A class has one new name, which is not that of a class that becomes another.
     """
     words = [[None if is_missing(v) else str(v) for v in column] for column in columns]
     labels = sorted({v for column in words for v in column if v is not None})
-    found = renaming(given, labels, (), f"the target {shown(target)}")
+    named = but_blank(given)
+    left = [v is None and len(named) < len(given) for v in words[0]]
+    found = renaming(named, labels, (), f"the target {shown(target)}")
     new = {labels[k]: label_word(one) for k, one in found.items()}
     for old, one in new.items():
         if one in new and new[one] != one:
@@ -161,15 +163,17 @@ def join_classes(
             )
     gone = {old for old, one in new.items() if one is None}
     rows = zip(*words, strict=True)
-    kept = [i for i, row in enumerate(rows) if gone.isdisjoint(row)]
+    kept = [i for i, row in enumerate(rows) if not left[i] and gone.isdisjoint(row)]
     if not kept:
         raise PsephosError("--classes leaves out every row: name a class that stays.")
-    left = [[None if (v := column[i]) is None else new.get(v, v) for i in kept] for column in words]
-    typed = written_labels(sorted({v for c in left for v in c if v is not None}), target, str)
+    rest = [[None if (v := column[i]) is None else new.get(v, v) for i in kept] for column in words]
+    typed = written_labels(sorted({v for c in rest for v in c if v is not None}), target, str)
     label = {str(v): v for v in typed.tolist()}
     counts = Counter(words[0])
     became = {old: (one, counts[old]) for old, one in new.items()}
-    return [[v if v is None else label[v] for v in c] for c in left], kept, became
+    notes = [f"{sum(left)} row(s) have no class in {target}: left out (--classes =)."]
+    notes = notes * (len(named) < len(given)) + [joined_words(became)] * bool(became)
+    return [[v if v is None else label[v] for v in c] for c in rest], kept, became, notes
 
 
 def refuse_joining(target: str, holds: str) -> PsephosError:
@@ -196,24 +200,18 @@ def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
     if len(roles.target) > 1:
         raise refuse_joining(together(roles.target), "labels of which a case may have several")
     columns = [labels_in(one, sheet, roles.unlabeled) for one in named]
-    given = but_blank(roles.classes)
-    if len(given) < len(roles.classes):
-        at = [i for i, label in enumerate(columns[0]) if not is_missing(label)]
-        left = f"{len(columns[0]) - len(at)} row(s) have no class in {target}"
-        sheet = rows_of(sheet, at, f"{left}: left out (--classes =).")
-        columns = [[one[i] for i in at] for one in columns]
-        if not given:
-            return sheet, {}
     if not roles.partly:
+        every = len(but_blank(roles.classes)) == len(roles.classes)
+        at = [i for i, label in enumerate(columns[0]) if every or not is_missing(label)]
         read = read_target(
-            columns[0], target, sheet.place, task=roles.task, tidy=written_labels,
-            number=lambda word: sheet.cells.number(str(word)),
+            [columns[0][i] for i in at], target, lambda i: sheet.place(at[i]), task=roles.task,
+            tidy=written_labels, number=lambda word: sheet.cells.number(str(word)),
         )  # fmt: skip
         if read.dtype.kind == "f":
             raise refuse_joining(target, "numbers")
     known = [[None if v == roles.unlabeled else v for v in column] for column in columns]
-    labels, kept, joined = join_classes(known, given, target)
-    sheet = rows_of(sheet, kept, joined_words(joined))
+    labels, kept, joined, notes = join_classes(known, roles.classes, target)
+    sheet = rows_of(sheet, kept, *notes)
     for one, column in zip(named, labels, strict=True):
         before = sheet.words[names.index(one)]
         new = [w if v is None else str(v) for w, v in zip(before, column, strict=True)]

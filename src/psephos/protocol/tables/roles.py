@@ -176,13 +176,12 @@ def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
     return rows_of(sheet, at, note)
 
 
-def rows_of(sheet: Sheet, at: Sequence[int], note: str) -> Sheet:
-    """Return a sheet of some rows, with a note."""
+def rows_of(sheet: Sheet, at: Sequence[int], *notes: str) -> Sheet:
+    """Return a sheet of some rows, with notes."""
     kept = {j: [column[i] for i in at] for j, column in sheet.words.items()}
     lines = [i if sheet.lines is None else sheet.lines[i] for i in at]
     rest = None if sheet.rest is None else sheet.rest[at]
-    notes = [*sheet.notes, note]
-    parts = {"words": kept, "lines": lines, "notes": notes, "rest": rest}
+    parts = {"words": kept, "lines": lines, "notes": [*sheet.notes, *notes], "rest": rest}
     return replace(sheet, X=sheet.X[at], **parts)
 
 
