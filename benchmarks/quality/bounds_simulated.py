@@ -181,8 +181,8 @@ def bag(seed):
 def compressed(rng, theorem, **settings):
     X, y = continuous(rng, 2000, 0.02)
     model = CompressedSamBAClassifier(
-        n_estimators=3, n_candidates=100, a=1.0, b=4.0, distance_columns=[0],
-        random_state=int(rng.integers(2**31)), **settings,
+        n_estimators=3, a=1.0, b=4.0, distance_columns=[0], random_state=int(rng.integers(2**31)),
+        **settings,
     ).fit(X, y)  # fmt: skip
     found = sample_compression_bound(model, X, y, theorem=theorem)
     return found, 1 - model.score(*continuous(rng, 5000, 0.02))
@@ -407,7 +407,6 @@ def bins_refused():
 
 HOLD = {
     "hold-out, binomial": held_out_rows(held_out_bound),
-    "hold-out, kl": held_out_rows(held_out_bound, method="kl"),
     "hold-out, five folds": picked_folds,
     "Occam, 42 stumps": picked_one,
     "PAC-Bayes-kl, Gibbs risk": gibbs_limit,

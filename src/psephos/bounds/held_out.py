@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from psephos._errors import PsephosError, must_be
+from psephos._errors import PsephosError
 from psephos._types import Array, LabelsLike, NDArray, TableLike
-from psephos.bounds.formulas import binomial_inverse, kl_inverse
+from psephos.bounds.formulas import binomial_inverse
 from psephos.bounds.requirements import (
     INDEPENDENT,
     SETTINGS,
@@ -34,16 +34,13 @@ class _Counted(NamedTuple):
     constant: float  # the error of always predicting the most frequent class
 
 
-def held_out_bound(
-    model: VoteEstimator, X: Any, y: LabelsLike, *, method: str = "binomial", delta: float = 0.05
-) -> Bound:
+def held_out_bound(model: VoteEstimator, X: Any, y: LabelsLike, *, delta: float = 0.05) -> Bound:
     """Return the hold-out certificate of any classifier: a limit of its error from its errors.
 
     What is informative where all else is vacuous. With k errors among n held-out rows, with
     probability 1 - delta over their draw::
 
-        binomial:  error <= max{p : P(Bin(n, p) <= k) >= delta}
-        kl:        error <= kl^-1(k / n, ln(1 / delta) / n)
+        error <= max{p : P(Bin(n, p) <= k) >= delta}
 
     Parameters
     ----------
@@ -51,8 +48,6 @@ def held_out_bound(
         Of psephos or another library; any number of classes.
     X, y : table of shape (n, p), array of shape (n,)
         Rows that the model was not fitted on, nor chosen by.
-    method : {'binomial', 'kl'}, default='binomial'
-        The exact limit, or Chernoff's, which is a little larger.
     delta : float, default=0.05
 
     Raises
@@ -89,22 +84,17 @@ def held_out_bound(
     delta = checked_delta(delta)
     what = "the model was neither fitted on these rows nor chosen by them"
     counted, assumed = _errors(model, X, y, "hold-out bound", what)
-    must_be("method", method, ("binomial", "kl"))
-    exact = method == "binomial"
-
-    def limit(k: int, n: int) -> float:
-        return binomial_inverse(k, n, delta) if exact else kl_inverse(k / n, -math.log(delta) / n)
-
     first = first_copies(X)
     once = np.bincount(first, counted.wrong)[np.unique(first)] > 0
-    rows = max(counted.wrong, once, key=lambda wrong: limit(int(wrong.sum()), len(wrong)))
+    limits = [(binomial_inverse(int(w.sum()), len(w), delta), w) for w in (counted.wrong, once)]
+    value, rows = max(limits, key=lambda one: one[0])
     k, n = int(rows.sum()), len(rows)
     copies = {"copies of a row": float(len(first) - n)} if n < len(first) else {}
     return Bound(
         name="hold-out bound",
-        value=limit(k, n),
+        value=value,
         of="the error on new cases",
-        source="Clopper & Pearson (1934)" if exact else "Langford (2005), JMLR 6",
+        source="Clopper & Pearson (1934)",
         parts={"error on the rows": k / n, "errors": float(k), "rows": float(n), **copies},
         assumes=(INDEPENDENT, assumed),
         delta=delta,

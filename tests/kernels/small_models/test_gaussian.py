@@ -13,7 +13,6 @@ from psephos.models.swag.problem import Folds, SearchProblem
 
 LEARNERS = [
     LinearDiscriminantLearner(),
-    LinearDiscriminantLearner(0.4),
     NaiveBayesLearner(),
     NaiveBayesLearner(0.01),
 ]
@@ -38,16 +37,13 @@ def covariance(X, w):
 
 def slow(learner, X, y, w, T, n_classes):
     """The scores (rows of T, classes) of the formulas as the books write them."""
-    d = X.shape[1]
     share = np.array([w[y == k].sum() for k in range(n_classes)]) / w.sum()
     means = [np.average(X[y == k], axis=0, weights=w[y == k]) for k in range(n_classes)]
     own = [covariance(X[y == k], w[y == k]) for k in range(n_classes)]
     out = np.empty((len(T), n_classes))
     for k in range(n_classes):
         if isinstance(learner, LinearDiscriminantLearner):
-            by = learner.shrinkage or 0.0
             S = sum(a * b for a, b in zip(share, own, strict=True))
-            S = (1 - by) * S + by * np.trace(S) / d * np.eye(d)
         else:
             S = np.diag(np.diag(own[k]) + learner.var_smoothing * np.diag(covariance(X, w)).max())
         gap = T - means[k]

@@ -29,7 +29,6 @@ OLD = pytest.mark.skipif(not BIASED, reason="this scikit-learn divides a covaria
 PEERS = [
     (LinearDiscriminantLearner(), LinearDiscriminantAnalysis(solver="lsqr")),
     pytest.param(LinearDiscriminantLearner(), LinearDiscriminantAnalysis(), marks=OLD),
-    (LinearDiscriminantLearner(0.3), LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3)),
     (NaiveBayesLearner(), GaussianNB()),
     (NaiveBayesLearner(0.05), GaussianNB(var_smoothing=0.05)),
 ]
@@ -148,7 +147,6 @@ def test_voters_of_degenerate_tables(learner, n_classes):
 @pytest.mark.parametrize(
     ("learner", "word"),
     [
-        (LinearDiscriminantLearner(1.5), "shrinkage"),
         (NaiveBayesLearner(-1.0), "var_smoothing"),
         (NaiveBayesLearner("much"), "var_smoothing"),
     ],

@@ -37,25 +37,8 @@ def _totals(count, mean, pairs, diagonal):
     return centre, np.where(around > NOUGHT * total, around / total, 0.0)
 
 
-def _ratio(scale, subsets, j):
-    """Return (B, d): the unit of column j of each candidate over those of all its columns."""
-    units = scale[subsets]
-    return np.minimum(units[:, j : j + 1], _FAR * units) / units
-
-
 # ---------------------------------------------------------------------- linear discriminants
-def _shrink(scale, subsets, shrinkage, table):
-    """Replace pooled covariances S by (1 - shrinkage) S + shrinkage (trace S / d) I."""
-    d = subsets.shape[1]
-    own = np.arange(d) * (np.arange(d) + 3) // 2
-    ratios = (_ratio(scale, subsets, j)[:, :, None] for j in range(d))
-    added = [sum((ratio * ratio * table[:, own] / d).swapaxes(0, 1)) for ratio in ratios]
-    table[:, : d * (d + 1) // 2] *= 1.0 - shrinkage  # behind it nothing is written yet
-    for j in range(d):
-        table[:, own[j]] += shrinkage * added[j]
-
-
-def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs):
+def solve_linear(count, log_prior, subsets, mean, pairs):
     """Return the coef (B, R, d, S) and constant (B, R, S) of linear discriminants; R is 1 or C.
 
     `pairs` are pooled over the classes and have room for R rows more.
@@ -63,8 +46,6 @@ def solve_linear(count, scale, log_prior, subsets, shrinkage, mean, pairs):
     (n_classes, d), n = (len(count), subsets.shape[1]), np.add.accumulate(count)[-1]
     centre, least = _totals(count, mean, pairs, False)
     table = pairs[:, 0]
-    if shrinkage > 0.0:
-        _shrink(scale, subsets, shrinkage, table)
     # From its first class to the second of two, or from the mean of all to each class.
     two = n_classes == 2
     low = mean[:, :, 0] if two else centre
@@ -118,8 +99,9 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
     d, (_, total) = subsets.shape[1], _totals(count, mean, pairs, True)
     variances = np.ones(pairs.shape)
     seen, weight = count > 0.0, np.where(count > 0.0, count, 1.0)
+    units = scale[subsets]
     for j in range(d):
-        ratio = _ratio(scale, subsets, j)[:, :, None]
+        ratio = (np.minimum(units[:, j : j + 1], _FAR * units) / units)[:, :, None]
         added = np.minimum((smoothing * ratio * ratio * total).max(axis=1), _ENDLESS)[:, None]
         least = _FLAT * total[:, j][:, None]
         variance = np.maximum(np.where(seen, pairs[:, :, j] / weight + added, 0.0), least)

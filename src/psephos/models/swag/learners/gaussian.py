@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from psephos._types import Floats, Indices
-from psephos.estimator.params import Interval, OneOf, check_params
+from psephos.estimator.params import Interval, check_params
 from psephos.kernels.small_models.gaussian import (
     deliver,
     densities,
@@ -40,9 +40,9 @@ class BoundGaussian(BoundLearner):
 
     pooled: ClassVar[bool] = False
 
-    def __init__(self, learner: Any, problem: SearchProblem, parameter: float) -> None:
+    def __init__(self, learner: Any, problem: SearchProblem) -> None:
         refuse_numbers(type(learner).__name__, problem)
-        self._problem, self._parameter = problem, parameter
+        self._problem, self._learner = problem, learner
         self._shared, self._log_prior = self._sums(problem.folds)
 
     def _sums(self, folds: Folds) -> tuple[SharedSums, Floats]:
@@ -94,36 +94,25 @@ class LinearDiscriminantLearner:
     of all rows), class k scores ``(x - m)' S^-1 (m_k - m) - (m_k - m)' S^-1 (m_k - m) / 2 +
     log pi_k``, m the mean of all; two classes: the difference, which is the log-odds.
 
-    Parameters
-    ----------
-    shrinkage : float between 0 and 1, or None, default=None
-        S becomes ``(1 - shrinkage) S + shrinkage (trace S / d) I``; None is 0.
-
     Notes
     -----
-    The peer is ``LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage)``; its default
-    solver gives the same classes and probabilities. It takes no sample weights; here a weight
-    of 2 is a row given twice. Where S is singular: a column that varies in the training rows but
-    hardly within classes is given 1e-10 of its variance (a column that tells the classes apart
-    without error is used; scikit-learn's default solver drops it), and a column of whose
-    variance within classes the columns before it explain all but 1e-10 is left out
+    The peer is ``LinearDiscriminantAnalysis(solver="lsqr")``; its default solver gives the same
+    classes and probabilities. It takes no sample weights; here a weight of 2 is a row given twice.
+    Where S is singular: a column that varies in the training rows but hardly within classes is
+    given 1e-10 of its variance (a column that tells the classes apart without error is used;
+    scikit-learn's default solver drops it), and a column of whose variance within classes the
+    columns before it explain all but 1e-10 is left out
     (scikit-learn: a pseudo-inverse; the same scores wherever the dependence holds).
 
     Source: Hastie, Tibshirani & Friedman (2009), "The Elements of Statistical Learning", section
     4.3, equations (4.9) and (4.10).
     """
 
-    shrinkage: float | None = None
-
-    @property
-    def units(self) -> str:
-        """Return what the units of columns are to the learner."""
-        return "free" if self.shrinkage is None else "own"
+    units: ClassVar[str] = "free"
 
     def bind(self, problem: SearchProblem) -> "_Linear":
         """Return the learner on a problem."""
-        check_params(self, {"shrinkage": OneOf((Interval(0, 1),), none=True)})
-        return _Linear(self, problem, float(self.shrinkage or 0.0))
+        return _Linear(self, problem)
 
 
 @dataclass(frozen=True)
@@ -155,7 +144,7 @@ class NaiveBayesLearner:
     def bind(self, problem: SearchProblem) -> "_Bayes":
         """Return the learner on a problem."""
         check_params(self, {"var_smoothing": Interval(0)})
-        return _Bayes(self, problem, float(self.var_smoothing))
+        return _Bayes(self, problem)
 
 
 class _Linear(BoundGaussian):
@@ -167,8 +156,7 @@ class _Linear(BoundGaussian):
         self, shared: SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
         mean, pairs = shared.load(subsets, self._problem.n_outputs)
-        given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, self._parameter)
-        return solve_linear(*given, mean, pairs)
+        return solve_linear(shared.sums.mass, log_prior, subsets, mean, pairs)
 
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         add_linear(sums, subsets, *model, out)
@@ -194,7 +182,8 @@ class _Bayes(BoundGaussian):
         self, shared: SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
         mean, precision = shared.load(subsets)
-        given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, self._parameter)
+        smoothing = float(self._learner.var_smoothing)
+        given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, smoothing)
         return mean, precision, solve_bayes(*given, mean, precision)
 
     def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
