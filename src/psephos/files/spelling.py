@@ -17,7 +17,8 @@ _PADDED = re.compile(r"(?<![\d.])0+(?=\d)", re.ASCII)
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
 # Of names: a unit in brackets, and the -1 that barcodes of cells end in.
 _BESIDE = re.compile(r"\((?!\d+\))[^()]*\)|\[[^\[\]]*\]|(?<=\w{6})-1$")
-_MARKS = re.compile(r"(?<!\d)[\s_./:-]+(?!$)|[\s_./:-]+(?!\d|$)")  # 1.5 is not 15, CD4- is not CD4
+# 1.5 is not 15, CD4- is not CD4.
+_DIVIDING = re.compile(r"(?<!\d)[\s_./:-]+(?!$)|[\s_./:-]+(?!\d|$)")
 
 
 def spelling_key(label: object, *, padded: bool = False) -> Hashable:
@@ -51,7 +52,7 @@ def near_key(name: str) -> Hashable:
     These are, beside what differs in its `spelling_key`, all marks but those of a number or at the
     end, a unit in brackets, and the -1 that barcodes of cells end in.
     """
-    return spelling_key(_MARKS.sub("", _BESIDE.sub("", name).strip()), padded=True)
+    return spelling_key(_DIVIDING.sub("", _BESIDE.sub("", name).strip()), padded=True)
 
 
 def nearly(wanted: Iterable[str], known: Iterable[str]) -> dict[str, str]:
