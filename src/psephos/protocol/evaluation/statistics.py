@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import beta, norm, pearson3
 from scipy.stats import f as fisher
-from scipy.stats import norm, pearson3
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError, must_be_inside
@@ -442,6 +442,22 @@ def better_than_constant(results: Rows, about: About, *, chance: float = 0.05) -
     200 permutations of the truth of a test part, answers staying as they are, times the design
     effect; the mean is compared with that over the permutations, or with the best constant answer
     where that is better, and probabilities are of Pearson's third type with their skewness.
+
+    Of a cost the mean is compared with that over the permutations alone, and each constant answer
+    by the cases at which the model differs from it. If all others are called positive, the model
+    costs less where of the cases that it calls negative a share below 1 / (1 + missed) is
+    positive; if none are, where of those it calls positive a greater share is. The probability is
+    that of the share's beta distribution after Jeffreys' prior, with counts divided by the design
+    effect (Brown, Cai and DasGupta 2001: close to the exact binomial test at mid-p). The greatest
+    of the three probabilities is taken: permutations keep the level where models repeat the noise
+    of rows near by, and the counts where columns tell the classes, but not well enough for this
+    cost (DECISIONS/0085). Studies of before have no counts (`counts` of `about`), and are compared
+    as by other measures.
+
+    References
+    ----------
+    Brown, Cai & DasGupta (2001), "Interval Estimation for a Binomial Proportion", Statistical
+    Science 16, for the interval that the comparison by counts inverts.
     """
     must_be_inside("chance", chance)
     every = summary(results, about)
@@ -473,7 +489,8 @@ def _tail(one: Summary, results: Rows, about: About) -> float:
     if n <= 1:
         return 1.0
     if chosen:
-        return _tail_permuted(one, chosen, doubled * max(1.0, effect), n_parts)
+        by_chance = _tail_permuted(one, chosen, doubled * max(1.0, effect), n_parts)
+        return max(by_chance, _tail_counted(one, chosen, max(1.0, effect)))
     if metric == "r2":
         gain = _gain(rows, results, about)
         return float(norm.sf(math.sqrt(gain * n / doubled))) if gain > 0 else 1.0
@@ -491,9 +508,19 @@ def _tail_permuted(one: Summary, chosen: About, inflated: float, n_parts: int) -
     sign, (mean, variance, third) = one.ranked_by.sign, chosen["chance"].get(one.model) or (0, 0, 0)
     if variance <= (1e-9 * mean) ** 2:  # rounding
         return 1.0
-    known = [sign * v for v in (mean, chosen["constant"]) if v is not None]
+    constant = None if one.model in chosen.get("counts", {}) else chosen["constant"]
+    known = [sign * v for v in (mean, constant) if v is not None]
     skew = sign * third / variance**1.5 / math.sqrt(n_parts)
     return float(pearson3.sf((one.merit - max(known)) / math.sqrt(inflated * variance), skew))
+
+
+def _tail_counted(one: Summary, chosen: About, effect: float) -> float:
+    """Return how probable it is that a model costs no less than the best constant answer."""
+    if one.model not in chosen.get("counts", {}):
+        return 0.0  # compared with the constant by `_tail_permuted`
+    cleared, alarms, lost, found = np.array(chosen["counts"][one.model]) / effect + 0.5
+    least = 1 / (1 + chosen["missed"])  # the share of positives at which both answers cost alike
+    return max(float(beta.sf(least, lost, cleared)), float(beta.cdf(least, found, alarms)))
 
 
 def permuted(metric: ResultMetric, answers: Answers, truth: Array, seed: int) -> list[float] | None:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
+from psephos.figures.confusion import called
 from psephos.models.prototypes.mixture import NormalMixture
 from psephos.protocol.evaluation.label_scores import LabelAnswers, prior_precision
 from psephos.protocol.evaluation.number_scores import LEVELS, NumberAnswers, r_squared
-from psephos.protocol.evaluation.scores import Answers, ClassAnswers
+from psephos.protocol.evaluation.scores import Answers, ClassAnswers, missed_cost
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split
 from psephos.protocol.evaluation.statistics import design_effect
 from psephos.protocol.running.contenders import default_models
@@ -153,14 +154,33 @@ def _constants(table: DataTable, train: Rows, test: Rows) -> Sequence[Answers]:
     return [ClassAnswers(one, share, np.zeros_like(share), code) for one in codes]
 
 
-def about_metric(chosen: dict[str, Any] | None, finished: Finished) -> dict[str, Any]:
-    """Return what comparison.json tells of a chosen measure: of constants, and of permutations."""
+def about_metric(
+    chosen: dict[str, Any] | None, table: DataTable, finished: Finished
+) -> dict[str, Any]:
+    """Return what comparison.json tells of a chosen measure: of constants, and of permutations.
+
+    Of a cost also what a missed case costs, and how many cases were cleared, false alarms, missed
+    and found; a case that is in several test parts counts once, by its mean.
+    """
+    if chosen is None:
+        return {}
     moments: dict[str, list[list[float]]] = {}
+    counted: dict[str, list[tuple[Rows, Rows]]] = {}
+    told: dict[str, Any] = {}
     for task, entry in finished:
         if entry.get("chance"):
             moments.setdefault(task.contender.name, []).append(entry["chance"])
+            if entry.get("threshold") is not None:
+                k, p = positive_code(table), np.asarray(entry["proba"], dtype=np.float64)
+                kinds = 2 * (table.codes[task.test] == k) + called(p[:, k], entry["threshold"])
+                counted.setdefault(task.contender.name, []).append((task.test, kinds))
+                told = {"missed": missed_cost(task.protocol.metric), "counts": {}}
+    for name, own in counted.items():
+        rows, kinds = (np.concatenate(one) for one in zip(*own, strict=True))
+        share = len(np.unique(rows)) / len(rows)
+        told["counts"][name] = (np.bincount(kinds, minlength=4) * share).tolist()
     chance = {name: np.mean(each, axis=0).tolist() for name, each in moments.items()}
-    return {} if chosen is None else {"metric": {**chosen, "chance": chance}}
+    return {"metric": {**chosen, "chance": chance, **told}}
 
 
 def environment_of(

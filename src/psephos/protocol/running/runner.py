@@ -300,7 +300,7 @@ def compare(
         about |= about_cautions(cautions, accepted)
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
         about |= about_labels(table, splits, asked=models is not None)
-        about |= about_metric(ranked, finished) | partial_about(table, about, finished)
+        about |= about_metric(ranked, table, finished) | partial_about(table, about, finished)
         bounds = _bounds(table, finished, copies=found is not None)
         ours = _models(finished, folder, fitted, cautions.accepted(accepted))
         _recalibrate(ours, finished, divided, seed)
