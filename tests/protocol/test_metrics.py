@@ -12,6 +12,7 @@ from sklearn import metrics
 
 from psephos._errors import PsephosError
 from psephos.cli.compare import compare as compare_command
+from psephos.cli.words import show_summary
 from psephos.protocol import (
     Protocol,
     better_than_constant,
@@ -21,7 +22,13 @@ from psephos.protocol import (
     summary,
 )
 from psephos.protocol.evaluation.number_scores import NumberAnswers
-from psephos.protocol.evaluation.scores import TABLES, ClassAnswers, display_name, metric_named
+from psephos.protocol.evaluation.scores import (
+    TABLES,
+    ClassAnswers,
+    cost_metric,
+    display_name,
+    metric_named,
+)
 from psephos.protocol.evaluation.statistics import permuted
 from psephos.protocol.running.tasks import Tried, _winner, cheapest
 from psephos.report.page.summarise import summarise
@@ -421,6 +428,64 @@ def test_random_answers_are_called_better_as_seldom_as_is_said(name, constant):
     # constant's, which is the better one, none
     assert called <= 19
     assert (called == 0) == (name == "brier")
+
+
+def costs(seed, share, n_parts=5):
+    """Rows and facts of a model that calls 30 % of the cases well, `share` of which are ill."""
+    rng, measure = np.random.default_rng(seed), cost_metric(5.0)
+    rows, chance, counts = [], [], np.zeros(4)
+    for fold in range(n_parts):
+        p = np.where(rng.random(60) < 0.3, 0.1, 0.9)
+        truth = (rng.random(60) < np.where(p < 0.5, share, 0.5)).astype(int)
+        proba = np.column_stack([1 - p, p])
+        found = ClassAnswers(proba.argmax(axis=1), proba, proba, 1, 0.5)
+        figures = {"cost": measure.measured(found, truth), "balanced_accuracy": 0.5}
+        place = {"model": "m", "repeat": 0, "fold": fold, "status": "ok"}
+        sizes = {"n_train": 240, "n_test": 60, "columns_used": 1, "n_voters": None}
+        rows.append(figures | place | sizes)
+        chance.append(permuted(measure, found, truth, fold))
+        counts += np.bincount(2 * truth + found.codes, minlength=4)
+    own = {"name": "cost", "lower_is_better": True, "missed": 5.0, "counts": {"m": counts.tolist()}}
+    own |= {"constant": counts[:2].sum() / 300, "chance": {"m": np.mean(chance, axis=0).tolist()}}
+    return rows, {"classes": ["well", "ill"], "class_counts": counts.reshape(2, 2).sum(1).tolist(),
+                  "n_rows": 300, "metric": own}  # fmt: skip
+
+
+def test_a_cost_is_compared_with_constants_by_the_cases_that_differ():
+    # of the cases called well 1 in 6 is ill: they cost as much as if called ill, 5 to 1
+    assert sum(bool(better_than_constant(*costs(seed, 1 / 6))) for seed in range(100)) <= 10
+    found, before = 0, 0
+    for seed in range(40):
+        rows, about = costs(seed, 0.08)
+        found += bool(better_than_constant(rows, about))
+        grouped = about | {"design_effects": {"m": 20.0}}
+        assert not better_than_constant(rows, grouped)
+        del about["metric"]["counts"]  # as in a study of before
+        before += bool(better_than_constant(rows, about))
+    assert found >= 28
+    assert before <= 18
+
+
+def test_the_counts_of_a_cost_are_those_of_its_folds(by_cost, table):
+    positive = table[1] == "ill"
+    for times in (1, 2):
+        plan, models = replace(TINY, repeats=times), ["majority", "adaboost"]
+        found = compare(*table, models, plan, cost=5, positive="ill", n_jobs=1)
+        told = found.about["metric"]
+        for one in found.summary():
+            cleared, alarms, lost, right = told["counts"][one.model]
+            assert (cleared + alarms, lost + right) == ((~positive).sum(), positive.sum())
+            assert (told["missed"] * lost + alarms) / len(positive) == pytest.approx(one.score)
+
+
+def test_page_and_screen_of_a_cost_agree(by_cost, capsys):
+    better = by_cost.better()
+    page = summarise(by_cost.out)
+    assert {m["key"] for m in page["models"] if m["frontier"]} <= better.keys()
+    show_summary(by_cost)
+    shown = capsys.readouterr().out
+    said = " ".join(page["verdict"])
+    assert ("p ≤ 0.05, corrected for 2 models" in said) == bool(better) == ("*: sig" in shown)
 
 
 def noisy():

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta, norm, pearson3
+from scipy.special import betainc
 from scipy.stats import f as fisher
+from scipy.stats import norm, pearson3
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError, must_be_inside
@@ -444,20 +445,14 @@ def better_than_constant(results: Rows, about: About, *, chance: float = 0.05) -
     where that is better, and probabilities are of Pearson's third type with their skewness.
 
     Of a cost the mean is compared with that over the permutations alone, and each constant answer
-    by the cases at which the model differs from it. If all others are called positive, the model
-    costs less where of the cases that it calls negative a share below 1 / (1 + missed) is
-    positive; if none are, where of those it calls positive a greater share is. The probability is
-    that of the share's beta distribution after Jeffreys' prior, with counts divided by the design
-    effect (Brown, Cai and DasGupta 2001: close to the exact binomial test at mid-p). The greatest
-    of the three probabilities is taken: permutations keep the level where models repeat the noise
-    of rows near by, and the counts where columns tell the classes, but not well enough for this
-    cost (DECISIONS/0085). Studies of before have no counts (`counts` of `about`), and are compared
-    as by other measures.
-
-    References
-    ----------
-    Brown, Cai & DasGupta (2001), "Interval Estimation for a Binomial Proportion", Statistical
-    Science 16, for the interval that the comparison by counts inverts.
+    by the cases at which the model differs from it. It costs less than "all positive" where of the
+    cases that it calls negative a share below 1 / (1 + missed) is positive, and less than "all
+    negative" where of those it calls positive a greater share is. Probabilities are of the share's
+    beta distribution after Jeffreys' prior, with counts divided by the design effect (Brown, Cai
+    and DasGupta 2001, Statistical Science 16). The greatest of the three is taken: permutations
+    keep the level where models repeat the noise of rows near by, counts where columns tell the
+    classes, but not well enough for this cost. Studies of before have no counts (`counts` of
+    `about`), and are compared as by other measures.
     """
     must_be_inside("chance", chance)
     every = summary(results, about)
@@ -518,9 +513,9 @@ def _tail_counted(one: Summary, chosen: About, effect: float) -> float:
     """Return how probable it is that a model costs no less than the best constant answer."""
     if one.model not in chosen.get("counts", {}):
         return 0.0  # compared with the constant by `_tail_permuted`
-    cleared, alarms, lost, found = np.array(chosen["counts"][one.model]) / effect + 0.5
-    least = 1 / (1 + chosen["missed"])  # the share of positives at which both answers cost alike
-    return max(float(beta.sf(least, lost, cleared)), float(beta.cdf(least, found, alarms)))
+    cleared, alarms, lost, found = (float(n) / effect + 0.5 for n in chosen["counts"][one.model])
+    least = 1 / (1 + float(chosen["missed"]))  # a share of positives at which both cost alike
+    return float(max(betainc(cleared, lost, 1 - least), betainc(found, alarms, least)))
 
 
 def permuted(metric: ResultMetric, answers: Answers, truth: Array, seed: int) -> list[float] | None:
