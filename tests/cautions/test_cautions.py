@@ -133,7 +133,7 @@ CASES = {
     ],
     "FD024": [
         ((frame(w=[f"P-{k:03}" for k in OF_SUBJECT]), BY_SUBJECT),
-         (frame(w=[f"P-{k:03}" for k in OF_SUBJECT]), Y)),
+         (frame(w=[f"town {chr(97 + k)}" for k in OF_SUBJECT]), Y)),
         ((frame(subject=[f"S{k}" for k in OF_SUBJECT]), Y),
          (frame(subject=[f"S{k}" for k in range(N)]).iloc[:, :2], Y)),
         ((frame(person_nr=OF_SUBJECT), Y), (frame(income_per_person=OF_SUBJECT), Y)),
@@ -294,7 +294,7 @@ def test_sparse_tables_numbers_as_target_and_several_labels():
     assert codes(frame(), with_value(55.0)) == []
     assert codes(frame(w=pd.qcut(SEEN, 5, labels=list("pbxka")).astype(str)), SEEN) == ["FD009"]
     assert codes(frame(w=pd.qcut(NOISE["a"], 5, labels=list("pbxka")).astype(str)), SEEN) == []
-    of_subject = frame(w=[f"P-{k:03}" for k in OF_SUBJECT])
+    of_subject = frame(w=[f"town {chr(97 + k)}" for k in OF_SUBJECT])
     assert codes(of_subject, np.cos(OF_SUBJECT)) == ["FD024"]
     assert codes(of_subject, SEEN) == []
     assert codes(frame(batch=BATCH), np.where(Y == "ill", 5, 1) + NOISE["b"]) == []

@@ -30,13 +30,27 @@ _BODY = re.compile(
     r"eye|hip|knee|links|rechts|lunge|leber|haut|niere|brust|gehirn|droite?|gauche|poumon|foie)\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(
-    r"(.* )?(?:patient|patienten|subject|person|participant|proband|individual|donor|animal|"
-    r"mouse|specimen|sujet|paciente)(?: (?:id|ids|nr|no|num|number|name|code))*"
+_OF = (
+    r"id|ids|nr|no|num|number|name|code|codigo|codice|kodu?|numero?|numara|numaras[ıi]|nummer|"
+    r"kennung|d[aeio]|del|della|van"
 )
+#: What subjects are called in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish
+#: and Turkish, beside words for a number; the first group is what else stands before.
+_SUBJECT = re.compile(
+    rf"(?:(.* ))??(?:(?:{_OF}) )*(?:(?:patient|pacjent|proband)(?:en|in|a|k[ai])?|subject|person|"
+    r"participante?|individual|donor|animal|mouse|specimen|pacient[ae]|doente|utente|paziente|"
+    r"partecipante|su[jg]eto|sujeito|sujet|soggetto|persona|pessoa|osoba|uczestnika?|hasta|denek|"
+    r"kat[ıi]l[ıi]mc[ıi]|deelnemer|proefpersoon|teilnehmer|versuchsperson|spender|pseudonym|kennung|"
+    r"(?:(?:patient|proband|person)(?:en)?|teilnehmer|spender|fall)(?:nummer|kennung|nr|code|id)|"
+    rf"fall (?:nr|no|id|nummer))(?: (?:{_OF}))*"
+)
+# Words that look like keys (P-007, KF01, TCGA-02-0001, 100213); and of names what has such, too.
+_KEY = re.compile(r"(?=\d{6,}$|.*[^\W\d_])[^\W\d_]* ?(?=[^\d\s]*\d)[\w./-]+")
+_PLACED = set("well position pos time timepoint day tag week month visit year plot dose zip plz".split())
 _LEAST, _EXPLAINED = 20, 0.5
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
 _SEVERAL, _FEWEST = 10, 5  # subjects, and those of a column named patient, subject, ...
+_KEYS, _EVENLY = 20, 0.8  # keys, and the share of them that have equally many rows
 _FAR = 5.0  # standard deviations fewer changes than in any order
 
 
@@ -76,7 +90,9 @@ def subjects(given: Given) -> Found:
     found = [
         j
         for j, name, words in kept
-        if _names_subjects(given, given.X[:, j], name, words, _FEWEST if words else _SEVERAL)
+        if _names_subjects(
+            given, given.X[:, j], name, words, _FEWEST if words else _SEVERAL, given.levels.get(j)
+        )
     ]
     facts = {"answer": _of_one(given, [given.X[:, j] for j in found])} if found else {}
     return Found(found, (), facts, [("--group", str(given.names[j])) for j in found[:1]])
@@ -91,8 +107,9 @@ def _of_one(given: Given, columns: Sequence[Floats]) -> str:
 def divided_subjects(given: Given) -> Found:
     """Find a column that is not learnt from and names subjects, and is not the group."""
     for name, form, codes, words in _grouping(given.aside):
+        known = [] if form else [*{*given.aside[name]} - {""}]
         tied = _tied(codes, given.groups)
-        if not tied and _names_subjects(given, codes, name, words, _FEWEST):
+        if not tied and _names_subjects(given, codes, name, words, _FEWEST, known):
             group = f"{name}={form}" if form else name
             facts = {"which": shown(name), "how": shown(group), "answer": _of_one(given, [codes])}
             return Found(facts=facts, remedy=[("--group", group)])
@@ -149,7 +166,10 @@ def _tied(codes: Floats, groups: NDArray[np.generic] | None) -> bool:
     return len(pairs) == len(np.unique(codes))
 
 
-def _names_subjects(given: Given, column: Floats, name: str, words: bool, fewest: int) -> bool:
+def _names_subjects(
+    given: Given, column: Floats, name: str, words: bool, fewest: int,
+    known_words: Sequence[str] | None = None,
+) -> bool:  # fmt: skip
     """Return whether a column names subjects; `fewest` are enough of one named patient or so."""
     if len(column) < _LEAST or (given.answers is None and given.target):
         return False
@@ -160,11 +180,13 @@ def _names_subjects(given: Given, column: Floats, name: str, words: bool, fewest
     called = _SUBJECT.fullmatch(" ".join(parts_of(name)))
     few = called is not None and fewest <= len(several) == len(values)
     many = len(several) >= _SEVERAL and len(values) * _ROWS_EACH >= known.sum()
-    if rows * 5 < known.sum() or not (few or many):
+    sure = called is not None and (words or called[1] is None)  # "income per person" counts
+    if (rows * 5 < known.sum() and not sure) or not (few or many):
         return False
     if given.answers is None:
         return called is not None or (words and bool(sizes.min() == sizes.max()))
-    if called is not None and (words or called[1] is None):  # "income per person" counts
+    keys = [f"{value:.0f}" for value in values] if known_words is None else known_words
+    if sure or _are_keys(keys, sizes, name):
         return True
     first, pure = _pure(given, column)
     share = np.bincount(given.answers[known]) / known.sum()
@@ -181,6 +203,14 @@ def _names_subjects(given: Given, column: Floats, name: str, words: bool, fewest
         return False
     changes = (np.diff(first) != 0).sum()  # few: a number that tells the class
     return bool(2 * changes > (len(values) - 1) * (1 - (share**2).sum()))
+
+
+def _are_keys(words: Sequence[str], sizes: Indices, name: str) -> bool:
+    """Return whether words look like keys, are many, and have about equally many rows."""
+    usual = np.bincount(sizes).argmax()
+    even = len(sizes) >= _KEYS and (sizes == usual).mean() >= _EVENLY and usual > 1
+    even = bool(even) and _PLACED.isdisjoint(parts_of(name)) and not are_dates(words)
+    return even and len(words) > 0 and all(map(_KEY.fullmatch, words))
 
 
 def _pure(given: Given, column: Floats) -> tuple[Indices, NDArray[np.bool_]]:

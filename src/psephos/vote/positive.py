@@ -8,6 +8,10 @@ _ABSENT = {
     "absent", "alive", "benign", "control", "controls", "disease-free", "false", "healthy", "live",
     "living", "n", "neg", "negative", "no", "non-case", "non-diseased", "noncase", "nondiseased",
     "none", "normal", "not ill", "survived", "survivor", "unaffected", "well", "0", "-1",
+    "nein", "gesund", "negativ", "kontrolle", "non", "sain", "négatif", "negatif", "témoin", "sano",
+    "sana", "negativo", "não", "nao", "saudável", "nee", "gezond", "negatief", "controle",
+    "nie", "zdrowy", "zdrowa", "brak", "ujemny", "nej", "frisk", "ei", "terve", "ne", "nem", "zdravý",
+    "hayır", "hayir", "yok", "sağlıklı", "kontrol", "нет", "здоров",
 }  # fmt: skip
 
 
