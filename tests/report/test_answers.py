@@ -49,6 +49,9 @@ def test_without_the_file_there_are_no_answers(builders, tmp_path):
     ("classes", "sizes", "wanted", "code", "rule"),
     [
         (["cancer", "healthy"], [60, 40], None, 0, "“healthy” is a usual word for its absence"),
+        (["Evet", "Hayır"], [90, 60], None, 0, "“Hayır” is a usual word for its absence"),
+        (["nein", "vielleicht"], [9, 90], None, 1, "“nein” is a usual word for its absence"),
+        (["rot", "blau"], [9, 90], None, 0, "it is the rarest"),
         (["0", "1"], [10, 90], None, 1, "“0” is a usual word for its absence"),
         (["Control", "no"], [5, 9], None, 0, "it is the rarest"),
         (["a", "b"], [5, 5], None, 1, "it is the last of the rarest"),
