@@ -46,7 +46,10 @@ _SUBJECT = re.compile(
 )
 # Words that look like keys (P-007, KF01, TCGA-02-0001, 100213); and of names what has such, too.
 _KEY = re.compile(r"(?=\d{6,}$|.*[^\W\d_])[^\W\d_]* ?(?=[^\d\s]*\d)[\w./-]+")
-_PLACED = set("well position pos time timepoint day tag week month visit year plot dose zip plz".split())
+_PLACED = {
+    "well", "position", "pos", "time", "timepoint", "day", "tag", "week", "month", "visit", "year",
+    "plot", "dose", "zip", "plz",
+}  # fmt: skip
 _LEAST, _EXPLAINED = 20, 0.5
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
 _SEVERAL, _FEWEST = 10, 5  # subjects, and those of a column named patient, subject, ...

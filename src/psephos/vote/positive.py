@@ -10,8 +10,8 @@ _ABSENT = {
     "none", "normal", "not ill", "survived", "survivor", "unaffected", "well", "0", "-1",
     "nein", "gesund", "negativ", "kontrolle", "non", "sain", "négatif", "negatif", "témoin", "sano",
     "sana", "negativo", "não", "nao", "saudável", "nee", "gezond", "negatief", "controle",
-    "nie", "zdrowy", "zdrowa", "brak", "ujemny", "nej", "frisk", "ei", "terve", "ne", "nem", "zdravý",
-    "hayır", "hayir", "yok", "sağlıklı", "kontrol", "нет", "здоров",
+    "nie", "zdrowy", "zdrowa", "brak", "ujemny", "nej", "frisk", "ei", "terve", "ne", "nem",
+    "zdravý", "hayır", "hayir", "yok", "sağlıklı", "kontrol", "нет", "здоров",
 }  # fmt: skip
 
 
