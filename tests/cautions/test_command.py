@@ -263,3 +263,41 @@ def test_a_row_counter_with_an_empty_cell_is_not_offered_as_the_id(tmp_path):
     done = call("table", tmp_path / "t.csv", "--target", "state")
     assert "Leave it out, or name it as the id. Refused" in done.output
     assert following(tmp_path / "t.csv")[-2:] == ["--id", "nth"]
+
+
+@pytest.mark.parametrize(
+    ("beside", "more", "wanted"),
+    [
+        ("age", (), ["q*=9"]),
+        ("quality", (), ["q[0-9]*=9"]),
+        ("q7", (), [f"q{k}=9" for k in range(1, 7)]),
+        ("who", ("--group", "who"), ["q[0-9]*=9"]),
+        ("q 1 of who", ("--id", "q 1 of who"), ["q[0-9]*=9"]),
+        ("state_q", (), ["q*=9"]),
+    ],
+)
+def test_a_code_of_all_numbered_columns_is_named_by_a_pattern(tmp_path, beside, more, wanted):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.integers(1, 5, (N, 6)), columns=[f"q{k}" for k in range(1, 7)])
+    X = X.where(rng.random((N, 6)) > 0.2, 9)
+    X[beside] = [f"P{k % 12}" if beside == "who" else f"a{k}x" for k in range(N)]
+    if not more:
+        X[beside] = 20 + rng.integers(0, 40, N) if beside != "q7" else rng.integers(1, 5, N)
+    path = tmp_path / "t.csv"
+    X.assign(state=Y).to_csv(path, index=False)
+    words = following(path, *more)
+    assert [own for flag, own in pairwise(words) if flag == "--missing"] == wanted
+    table = read_table(path, target="state", missing=wanted)
+    numbers = [j for j, name in enumerate(table.names) if name[1:].isdigit()]
+    assert not (table.X[:, numbers] == 9).any()
+    assert "FD007" not in str(table.cautions())
+
+
+def test_codes_of_some_of_the_numbered_columns_are_named_one_by_one(tmp_path):
+    X = pd.DataFrame(
+        np.random.default_rng(3).integers(1, 5, (N, 4)), columns=["q1", "q2", "q3", "b"]
+    )
+    X.iloc[:5, :2] = 9
+    X.assign(state=Y).to_csv(tmp_path / "t.csv", index=False)
+    words = following(tmp_path / "t.csv")
+    assert [own for flag, own in pairwise(words) if flag == "--missing"] == ["q1=9", "q2=9"]

@@ -1,7 +1,9 @@
 """Cautions on columns: what is not a measurement, though it can be learnt from."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -185,8 +187,9 @@ def sentinels(given: Given) -> Found:
     pairs = [(j, value) for j, codes in found.items() for value in codes]
     held = {v: np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist() for _, v in pairs}
     safe = {v for v, there in held.items() if v < 0 and {(j, v) for j in there} <= {*pairs}}
-    at = {j: given.names[j] if j < p else given.target for j in found}
-    marks = [("--missing", f"{f'{at[j]}=' * (v not in safe)}{v:.15g}") for j, v in pairs]
+    at = {(j, v): given.names[j] if j < p else given.target for j, v in pairs}
+    at |= _families(given, [pair for pair in pairs if pair[0] < p])
+    marks = [("--missing", f"{f'{at[j, v]}=' * (v not in safe)}{v:.15g}") for j, v in pairs]
     rest = ""
     if p in found and given.numbers is None:
         rest = f"; --classes {found[p][0]:.15g}= leaves out the rows of that class"
@@ -195,6 +198,24 @@ def sentinels(given: Given) -> Found:
         rest = "; --task numbers --unlabeled '' leaves out rows without a target"
         marks += [("--task", "numbers"), ("--unlabeled", "")]
     return Found([j for j in found if j < p], (), {"values": "; ".join(words), "rest": rest}, marks)
+
+
+def _families(given: Given, pairs: Sequence[tuple[int, float]]) -> dict[tuple[int, float], str]:
+    """Return, by column and code, patterns of numbered columns (q1, q2, ...) that all have a code.
+
+    A pattern that would hit another column is not used: q[0-9]* takes the place of q*, also where
+    there are groups, the name of whose column is not known here.
+    """
+    families = defaultdict[tuple[str, float], list[int]](list)
+    for j, v in pairs:
+        families[re.sub(r"\d+(?=\D*$)", "*", given.names[j]), v].append(j)
+    known, patterns = [*given.names, given.target, *given.aside], dict[tuple[int, float], str]()
+    for (stem, v), own in families.items():
+        forms = [stem.replace("*", "[0-9]*"), *[stem] * (given.groups is None)]
+        for form in forms if len(own) > 2 else ():
+            if [name for name in known if fnmatchcase(name, form)] == [given.names[j] for j in own]:
+                patterns |= {(j, v): form for j in own}
+    return patterns
 
 
 def _target_numbers(given: Given) -> Floats | None:
