@@ -30,6 +30,7 @@ CENTRE = np.where(ROW < 5, 3 - np.where(ILL, 1, 2), np.where(ILL, 1, 2))
 BODY = pd.DataFrame({name: np.abs(values) * 10 for name, values in NOISE.items()})
 ONE_MORE = [*Y, "ill"]
 ROUND = pd.DataFrame(WIDE[:, :6] * 4 + 26).add_prefix("lab").round(1)
+SEVEN = pd.DataFrame(np.random.default_rng(990).normal(7, 2, (80, 6))).add_prefix("lab").round(2)
 FEW = pd.DataFrame((WIDE > 1.5) * 1).add_prefix("taxon")  # the mean of each rounds to 0
 ALIKE = pd.DataFrame(50 + 5 * WIDE[:, :1] + np.zeros(6)).add_prefix("nm").round()
 
@@ -234,6 +235,7 @@ VARIANTS = {
          (below(BODY.sum(), BODY.mean()), [*ONE_MORE, "ill"]),
          (BODY.iloc[[*ROW, 2]].assign(who=[*(f"w{i % 5}" for i in ROW), "Summe:"]), ONE_MORE),
          *((pd.concat([ROUND, ROUND.mean().round(k).to_frame().T]), ONE_MORE) for k in (0, 1)),
+         (pd.concat([SEVEN, SEVEN.mean().round(1).to_frame().T]), ["ill"] * 81),
          (pd.concat([ROUND.round(), ROUND.round().mean().round(1).to_frame().T]), ONE_MORE)],
         [(below(BODY.iloc[3]), ONE_MORE), rows_called("mean{}"), (ROUND.round(), Y),
          (pd.concat([ROUND, ROUND.mean().round(1).to_frame().T + 0.2]), ONE_MORE),

@@ -139,7 +139,7 @@ def _rounded(body: Floats, last: Floats, means: Floats) -> bool:
     near, wider = far <= 1.001 * half, (far[:-1] <= 2 * half).mean(axis=1)
     chance = (near[:-1].sum(axis=0) + 1) / len(far)
     found = near[-1].mean() >= _MOST and chance[near[-1]].prod() < _BY_CHANCE
-    return bool(found) and not (wider >= _MOST).any()
+    return bool(found) and not (wider >= near[-1].mean()).any()
 
 
 def classes_alike(given: Given) -> Found:
