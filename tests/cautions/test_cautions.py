@@ -143,6 +143,9 @@ CASES = {
     "FD025": [
         ((frame().set_index(VISITS), BY_SUBJECT), (frame().set_index(VISITS), Y)),
     ],
+    "FD026": [
+        ((frame(), NOISE["a"][OF_SUBJECT].round(2)), (frame(), NOISE["a"][OF_SUBJECT].round())),
+    ],
     "FD030": [
         ((frame(red=WORDS), pd.Series(Y, name="ill")), (frame(), pd.Series(Y, name="state"))),
         ((pd.DataFrame({"0.31": NOISE["a"], "-0.2": NOISE["b"], "0.01": NOISE["c"]}), Y),
@@ -295,7 +298,7 @@ def test_sparse_tables_numbers_as_target_and_several_labels():
     assert codes(frame(w=pd.qcut(SEEN, 5, labels=list("pbxka")).astype(str)), SEEN) == ["FD009"]
     assert codes(frame(w=pd.qcut(NOISE["a"], 5, labels=list("pbxka")).astype(str)), SEEN) == []
     of_subject = frame(w=[f"town {chr(97 + k)}" for k in OF_SUBJECT])
-    assert codes(of_subject, np.cos(OF_SUBJECT)) == ["FD024"]
+    assert codes(of_subject, np.cos(OF_SUBJECT)) == ["FD024", "FD026"]
     assert codes(of_subject, SEEN) == []
     assert codes(frame(batch=BATCH), np.where(Y == "ill", 5, 1) + NOISE["b"]) == []
     assert codes(pd.DataFrame(COPIED), RNG.normal(size=N)) == ["FD020"]
@@ -406,3 +409,25 @@ def test_a_table_of_a_file_knows_its_rows_by_line(tmp_path):
     assert [one.code for one in found] == ["FD020"]
     assert "row 2 and row 42" in found[0].sentence
     assert found[0].rows[:2] == (0, 1)
+
+
+def test_a_code_of_sister_questions_is_named_by_one_pattern():
+    scale, row = RNG.integers(1, 6, (N, 4)), np.arange(N)
+    few = np.where(row[:, None] < [9, 9, 9, 2], 9, scale)
+    asked = pd.DataFrame(few, columns=["q1", "q2", "q3", "q11"])
+    found = check_table(asked, Y)[0]
+    assert found.columns == ("q1", "q2", "q3", "q11")
+    assert found.remedy == (("--missing", "q*=9"),) * 4
+    other = asked.assign(quality9=[*range(5, 11)] * 10)  # has a 9 of its own
+    assert check_table(other, Y)[0].remedy[0] == ("--missing", "q[0-9]*=9")
+    other = asked.assign(q11=np.where(few[:, 3] == 9, 9, few[:, 3] + 3))  # up to 8
+    assert check_table(other, Y)[0].columns == ("q1", "q2", "q3")
+    assert check_table(other, Y)[0].remedy[0] == ("--missing", "q1=9")
+
+
+def test_an_id_that_stands_twice_is_the_group():
+    number = 4_000_000 + RNG.choice(90_000, N, replace=False)
+    number[-1] = number[0]
+    found = check_table(frame(patient_id=number), Y)[0]
+    assert (found.code, found.remedy) == ("FD005", (("--group", "patient_id"),))
+    assert "some of 'patient_id' name several rows" in found.sentence

@@ -229,7 +229,9 @@ def test_without_a_target_no_column_tells_its_range(tmp_path):
     path.write_text("a,season\n" + rows)
     assert "FD009" not in call("table", path).output
     path.write_text("a,season,y\n" + "".join(f"{r},{i}.5\n" for i, r in enumerate(rows.split())))
-    assert "FD009" in call("table", path, "--target", "y", "--task", "numbers").output
+    done = call("table", path, "--target", "y", "--task", "numbers")
+    assert "FD009" in done.output
+    assert done.stdout.splitlines()[-1].endswith("--drop season")  # the next command
 
 
 def test_listed_categories_are_not_tested_for_dates(tmp_path):

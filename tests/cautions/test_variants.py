@@ -26,12 +26,15 @@ DUTCH = [
 LAB = NOISE["crp"] * 10 + 50
 WIDE = RNG.normal(size=(N, 12))
 SOME = [RNG.choice(99_999, N, replace=False) for _ in range(3)]
+AGAIN = np.r_[SOME[0][:59], SOME[0][0]] + 4_000_000
+OLD = 20 + 7 * ROW % 50  # ages from 20 to 69
 CENTRE = np.where(ROW < 5, 3 - np.where(ILL, 1, 2), np.where(ILL, 1, 2))
 BODY = pd.DataFrame({name: np.abs(values) * 10 for name, values in NOISE.items()})
 ONE_MORE = [*Y, "ill"]
 ROUND = pd.DataFrame(WIDE[:, :6] * 4 + 26).add_prefix("lab").round(1)
 SEVEN = pd.DataFrame(np.random.default_rng(990).normal(7, 2, (80, 6))).add_prefix("lab").round(2)
 FEW = pd.DataFrame((WIDE > 1.5) * 1).add_prefix("taxon")  # the mean of each rounds to 0
+TRIPLE = np.repeat(RNG.permutation(WIDE[:20, 0] * 40).round(2), 3)
 ALIKE = pd.DataFrame(50 + 5 * WIDE[:, :1] + np.zeros(6)).add_prefix("nm").round()
 
 
@@ -112,8 +115,10 @@ VARIANTS = {
          of(SOME[2], "SUBJID"), of(SOME[0], "uid"), of(SOME[0], "numéro"), of(SOME[0], "N°"),
          of(SOME[0], "nr"), of(SOME[0], "numero_dossier"),
          of(np.where(ROW < 3, np.nan, SOME[2]), "pid"),
-         of(np.where(ROW == 9, np.nan, 31_000_000.0 + SOME[1]))],
-        [of(SOME[0], "fluid"), of(SOME[0], "n"), of(SOME[0], "number"),
+         of(np.where(ROW == 9, np.nan, 31_000_000.0 + SOME[1])),
+         *(of(AGAIN, name) for name in ("patient_id", "Fallnummer", "Hasta No", "MRN"))],
+        [of(AGAIN, "reads"), of(AGAIN, "zip_code"), of(AGAIN // 1000, "key"), of(AGAIN % 100, "id"),
+         of(SOME[0], "fluid"), of(SOME[0], "n"), of(SOME[0], "number"),
          of(5_400_000 + SOME[1], "northing"), of(RNG.integers(90_000, 490_000, N), "platelets"),
          of((5e7 * np.exp(np.random.default_rng(5).normal(0, 0.25, N))).round(), "reads"),
          of((5e7 * (1 + np.random.default_rng(6).normal(0, 0.15, N))).round(), "reads")],
@@ -132,9 +137,11 @@ VARIANTS = {
          of(np.where(ROW < 8, 8 + ROW % 2, ROW % 5)), of(np.where(ROW < 8, -8 - ROW % 2, LAB)),
          of(np.where(ROW < 2, 8888, LAB)), of(np.where(ROW < 4, -998 - ROW % 2, LAB - 60)),
          of(np.where(ROW < 6, 97 + ROW % 2, RNG.poisson(6, N))), of(np.where(ROW < 2, -1000, LAB)),
-         of(np.where(ROW < 9, -1, RNG.poisson(6, N)))],
+         of(np.where(ROW < 9, -1, RNG.poisson(6, N))), of(np.where(ROW < 6, 99, OLD), "age")],
         [of(RNG.integers(0, 100, N)), of(np.exp(RNG.normal(3, 2, N))),
          of(np.where(ROW % 15 == 0, 9, 1 + ROW % 7)), of(np.where(ROW < 2, 9, 1 + ROW % 5)),
+         of(np.where(ROW < 1, 99, OLD)),
+         of(np.where(ROW < 6, 99, 5 * (OLD // 5))), of(np.where(ROW < 6, 78, OLD)),
          of(94 + ROW % 6), of(ROW % 5 - 2), of(np.where(ROW < 1, 8888, LAB)), of(ROW % 12 - 1),
          of(RNG.normal(-1, 0.4, N).round()), of(np.where(ROW < 4, 0, RNG.poisson(3, N)))],
     ),
@@ -211,6 +218,11 @@ VARIANTS = {
          (frame().set_index(pd.Index([f"2021-{i:03}" for i in ROW])), OF_PERSON),
          (frame().set_index(pd.Index([f"P{i:04}_1" for i in ROW])), OF_PERSON)],
     ),
+    "FD026": (
+        [(frame(), TRIPLE), (frame(), np.r_[TRIPLE[:57], TRIPLE[:3]]), (frame(), TRIPLE * 1.7 + 3)],
+        [(frame(), TRIPLE.round()), (frame(), TRIPLE[::3][RNG.integers(0, 20, N)]),
+         (frame(), PERSON / 2), (frame(), NOISE["crp"]), (frame(), TRIPLE, PERSON)],
+    ),
     "FD030": (
         [(frame(red=COLOURS), pd.Series(Y, name="ILL ")),
          (pd.DataFrame({"yes": RNG.choice(["yes", "no"], N), "red": COLOURS, "50.1": LAB}), Y),
@@ -234,10 +246,13 @@ VARIANTS = {
         [(below(BODY.sum().where(BODY.columns != "age")), ONE_MORE),
          (below(BODY.sum(), BODY.mean()), [*ONE_MORE, "ill"]),
          (BODY.iloc[[*ROW, 2]].assign(who=[*(f"w{i % 5}" for i in ROW), "Summe:"]), ONE_MORE),
+         *((BODY.iloc[[*ROW, 2]].assign(who=[*(f"w{i % 5}" for i in ROW), word]), ONE_MORE)
+           for word in ("Genel Toplam", "Ogółem", "Ortalama", "Średnia", "Média", "Total geral")),
          *((pd.concat([ROUND, ROUND.mean().round(k).to_frame().T]), ONE_MORE) for k in (0, 1)),
          (pd.concat([SEVEN, SEVEN.mean().round(1).to_frame().T]), ["ill"] * 81),
          (pd.concat([ROUND.round(), ROUND.round().mean().round(1).to_frame().T]), ONE_MORE)],
-        [(below(BODY.iloc[3]), ONE_MORE), rows_called("mean{}"), (ROUND.round(), Y),
+        [(BODY.iloc[[*ROW, 2]].assign(who=[*(f"w{i % 5}" for i in ROW), "Mediaş"]), ONE_MORE),
+         (below(BODY.iloc[3]), ONE_MORE), rows_called("mean{}"), (ROUND.round(), Y),
          (pd.concat([ROUND, ROUND.mean().round(1).to_frame().T + 0.2]), ONE_MORE),
          (pd.concat([FEW, FEW.mean().round().to_frame().T]), ONE_MORE),
          (pd.concat([ALIKE, ALIKE.mean().round().to_frame().T]), ONE_MORE),

@@ -1,7 +1,7 @@
 """Cautions on columns: what is not a measurement, though it can be learnt from."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
@@ -25,9 +25,10 @@ _RISING = re.compile(r"x\.?1?|number", re.IGNORECASE)  # of an index only if it 
 _ID = re.compile(
     r"[ups]?id|identifier|nr|no|code|codigo|key|number|\w*nummer|numero|mrn|ssn|serial|accession|"
     r"barcode|recno|u?subjid|subject|patient|participant|proband|teilnehmer|dossier|matricule|"
-    r"expediente"
+    r"expediente|kennung|\w+nr"
 )
 _PLACES = {"easting", "northing", "utm", "coord", "coordinate", "x", "y", "hochwert", "rechtswert"}
+_POSTAL = {"zip", "postal", "post"}
 _DATE = re.compile(r"date|\w*datum|fecha|timestamp|dob")
 _EXACT = 2.0**53  # whole numbers up to here are doubles
 _DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
@@ -43,6 +44,7 @@ _BLOCK = 1.1  # ids that were issued together are within a tenth of the least
 _NEARLY, _FEW, _RANGE = 0.98, 3, 100
 _GONE = 0.1  # of the rows may lack the target under another name
 _ABSENT = 3  # values at least are between a scale from 0 or 1 and its code for no answer
+_SISTERS = 3  # columns of one form of name, as q1, q2, q3 are
 _SHORT = 100  # sentinels below are usual values, too
 # One row is enough of large ones of nines and of 1e20, two of others.
 _ONCE = (999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
@@ -140,9 +142,9 @@ def saved_index(given: Given) -> Found:
 
 def ids(given: Given) -> Found:
     """Find numbers that name the rows: of many digits, or in a column named id, nr or similar."""
-    kept = np.setdiff1d(given.different, np.concatenate(_counting(given)))
+    kept, again = np.setdiff1d(given.different, np.concatenate(_counting(given))), _again(given)
     if len(given.X) < _LEAST or not len(kept):
-        return Found()
+        return _repeated(given, Found(), again)
     low, high = (end.reduce(given.X[:, kept], axis=0) for end in (np.fmin, np.fmax))
     long = low >= _DIGITS
     long[long] = np.trunc(np.log10(low[long])) == np.trunc(np.log10(high[long]))
@@ -151,9 +153,33 @@ def ids(given: Given) -> Found:
     fourth = np.nanmean(apart**4, axis=0)
     long[long] = (fourth < _EVEN) | (high[long] < _BLOCK * low[long])
     words = [parts_of(given.names[j]) or [""] for j in map(int, kept)]
-    called = np.array([bool(_ID.fullmatch(of[-1])) and of != ["number"] for of in words])
+    called = np.array([_is_called(of) for of in words])
     long &= [_PLACES.isdisjoint(of) for of in words]
-    return _naming(given, kept[long | (called & (low >= 0))])
+    return _repeated(given, _naming(given, kept[long | (called & (low >= 0))]), again)
+
+
+def _is_called(words: Sequence[str]) -> bool:
+    return bool(words and _ID.fullmatch(words[-1])) and [*words] != ["number"]
+
+
+def _again(given: Given) -> list[int]:
+    """Return columns called as ids are, of five digits, a tenth of whose numbers come again."""
+    rest = [int(j) for j in np.setdiff1d(given.whole, given.different)]
+    rest = [j for j in rest if _is_called(of := parts_of(given.names[j])) and not _POSTAL & {*of}]
+    known = {j: given.X[~np.isnan(given.X[:, j]), j] for j in rest}
+    most = (1 - _GONE) * len(given.X)
+    return [j for j, v in known.items() if v.min() >= _SERIAL and len(np.unique(v)) >= most]
+
+
+def _repeated(given: Given, found: Found, again: Sequence[int]) -> Found:
+    """Return what was found, and ids of which some name several rows: these are the group."""
+    names = [given.names[j] for j in again]
+    if not names:
+        return found
+    more = f"; some of {quoted(names)} name several rows: name that column as the group (--group)"
+    facts = {"id": found.facts.get("id", "") + more}
+    remedy = [*found.remedy, *(("--group", name) for name in names)]
+    return found._replace(columns=[*found.columns, *again], facts=facts, remedy=remedy)
 
 
 def beyond_exact(given: Given) -> Found:
@@ -183,6 +209,7 @@ def sentinels(given: Given) -> Found:
             beside = f"{np.nanmin(others):.6g} to {np.nanmax(others):.6g}"
             for value in codes:
                 places.setdefault((value, beside), []).append(where)
+    found = dict(sorted(_with_sisters(given, found, places).items()))
     words = [f"{v:.15g} in {some(at)} (the others are {by})" for (v, by), at in places.items()]
     pairs = [(j, value) for j, codes in found.items() for value in codes]
     held = {v: np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist() for _, v in pairs}
@@ -218,6 +245,32 @@ def _families(given: Given, pairs: Sequence[tuple[int, float]]) -> dict[tuple[in
     return patterns
 
 
+def _with_sisters(
+    given: Given, found: dict[int, list[float]], places: dict[tuple[float, str], list[str]]
+) -> dict[int, list[float]]:
+    """Return the codes of columns, with those that three others of their names have: q11 of q1."""
+    forms = [re.sub(r"\d+", "*", name) for name in given.names] if found else []
+    of = [(forms[j], v) for j, codes in found.items() if j < len(forms) for v in codes]
+    for form, value in [key for key, n in Counter(of).items() if n >= _SISTERS]:
+        own = [
+            j
+            for j, one in enumerate(forms)
+            if one == form != given.names[j] and j not in given.levels
+        ]
+        known = [j for j in own if value in found.get(j, ())]
+        codes = [code for j in known for code in found[j]]
+        others = given.X[:, known][~np.isin(given.X[:, known], codes)]
+        low, high = np.nanmin(others), np.nanmax(others)
+        for j in own if known and not low <= value <= high else ():
+            rest = given.X[given.X[:, j] != value, j]
+            inside = len(rest) and ((low <= rest) & (rest <= high) | np.isnan(rest)).all()
+            if j not in found and inside and len(rest) < len(given.X):
+                found[j] = [value]
+                beside = f"{low:.6g} to {high:.6g}"
+                places.setdefault((value, beside), []).append(shown(given.names[j]))
+    return found
+
+
 def _target_numbers(given: Given) -> Floats | None:
     """Return the target of each row as a number: itself, or the number that each class is."""
     labels = [Cells().number(label) for label in given.classes]
@@ -243,6 +296,9 @@ def _far_codes(column: Floats) -> list[float]:
         apart |= values - high > _ABSENT
     if low >= 0 and high >= _LEAST and (values < 0).sum() == 1:  # -1 or -2 in counts
         apart |= (values < 0) & (counts > first)
+    if len(others) >= 2 * _LEAST:  # 99 beside ages of up to 79
+        far = values - high >= max(_LEAST, 3 * np.diff(others).max())
+        apart |= far & (counts > counts[~coded][-_LEAST:].max())
     often = np.where(size > _SHORT, 2 - np.isin(size, _ONCE), max(3, len(column) // 100))
     return values[coded & apart & (counts >= often)].tolist()
 

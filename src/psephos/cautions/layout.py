@@ -27,8 +27,11 @@ _SAMPLE = re.compile(
     re.IGNORECASE,
 )
 _TOTAL = re.compile(
-    r"\W*(?:grand |column )?(?:totale?|sum|summe|suma|somme|gesamt|insgesamt|mean|average|median|"
-    r"mittelwert|mittel|moyenne|media|promedio|celkem|razem|ukupno|totaal|summa|Σ|∑)s?(?:\W.*)?",
+    r"\W*(?:grand |column |genel |overall )?(?:totale?|sum|(?:gesamt)?summe|suma|soma|somme?|"
+    r"(?:ins)?gesamt|mean|average|mediana?|(?:gesamt)?mittelwert|mittel|durchschnitt|moyenne|m[eé]dia|"
+    r"promedio|celkem|razem|ukupno|totaal|gemiddelde|summa|medel(?:värde)?|gennemsnit|toplam|"
+    r"ortalama|og[oó][lł]em|łącznie|[sś]rednia|pr[uů]měr|összesen|átlag|yhteensä|keskiarvo|итого|"
+    r"всего|среднее|合计|总计|合計|平均|Σ|∑)s?(?:\W.*)?",
     re.IGNORECASE,
 )
 #: MARCH1, SEPT2 and DEC1 as a spreadsheet writes them.

@@ -39,7 +39,7 @@ CAUTIONS: dict[str, Rule] = {
         "{columns} hold{s} a saved index, as programs write it beside a table. Leave {them} "
         "out{id}."),
     "FD005": Rule("identifier", "columns", _BOTH, columns.ids,
-        "{columns} hold{s} numbers of which each names one row, as an identifier does. Leave "
+        "{columns} hold{s} numbers that name the rows, as an identifier does. Leave "
         "{them} out{id}."),
     "FD006": Rule("rounded-integers", "columns", _NONE, columns.beyond_exact,
         "{columns} hold{s} whole numbers above 9007199254740992, whose last digits are lost. If "
@@ -82,6 +82,10 @@ CAUTIONS: dict[str, Rule] = {
         "Column {which} is not learnt from, and names subjects of several rows each{answer}: rows "
         "of one subject are in both the training and the test part. Name it as the group (--group "
         "{how})."),
+    "FD026": Rule("repeated-numbers", "rows", _NONE, rows.repeated_numbers,
+        "The {n} values of the target stand in {k} rows each, as of samples that were measured {k} "
+        "times: rows of one sample are in both the training and the test part. Name the column of "
+        "samples as the group (--group), or keep one row of each sample, such as the mean."),
     "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,
         "The first line looks like a case, not like names ({why}). Put a line of names above it, "
         "or the first case is lost."),

@@ -54,6 +54,8 @@ _LEAST, _EXPLAINED = 20, 0.5
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
 _SEVERAL, _FEWEST = 10, 5  # subjects, and those of a column named patient, subject, ...
 _KEYS, _EVENLY = 20, 0.8  # keys, and the share of them that have equally many rows
+# Values of a target with equally many rows; steps of their scale for each; greatest.
+_SAME, _FINE, _SIZE = 0.9, 4, 1e9
 _FAR = 5.0  # standard deviations fewer changes than in any order
 
 
@@ -237,6 +239,22 @@ def ordered(given: Given) -> Found:
     if 2 * changes > expected or changes >= far:
         return Found()
     return Found(facts={"changes": str(changes), "expected": f"{expected:.0f}"})
+
+
+def repeated_numbers(given: Given) -> Found:
+    """Find a target with decimals of which each value stands in equally many rows, two or more."""
+    y = given.numbers
+    if y is None or len(y) < _LEAST or np.abs(y).max() > _SIZE:
+        return Found()
+    values, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    usual, n = int(np.bincount(sizes).argmax()), len(values)
+    digits = next((k for k in range(6) if np.allclose(np.round(values, k), values, 0, 1e-9)), 6)
+    steps = np.diff(np.round(values * 10.0**digits).astype(np.int64))
+    even = usual > 1 and (sizes % usual == 0).mean() >= _SAME and n >= _SEVERAL
+    if not even or not digits or _tied(codes.astype(np.float64), given.groups):
+        return Found()
+    fine = steps.sum() >= _FINE * n * np.gcd.reduce(steps)  # not a scale, of halves or so
+    return Found(facts={"n": str(n), "k": str(usual)} if fine else {})
 
 
 def few_rows(given: Given) -> Found:

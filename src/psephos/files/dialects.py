@@ -35,7 +35,9 @@ AHEAD = 5  # rows that show what kind a column is of
 _PART = r"(?:[kcmdnpfMGTµμu]?(?:g|[lL]|m|s|mol|M|Pa|Hz|V|A|W|J|K|Da|Eq|I?U|cal|Osm)|min|h|d|day)"
 _UNIT = re.compile(
     rf"[\[(].{{0,30}}[\])]|[%‰°](?:\s?\(?[wvm]/[wvm]\)?)?|°[CF]|{_PART}[²³23]?(?:\s?[/·*]\s?{_PART}[²³23]?)*|bpm|mmHg|"
-    r"(?:hour|day|week|month|year|yr)s?|kcal|pp[mb]|m?AU|OD|RFU|cps|a\.?u\.|-?log\s?\(?1/[RT]\)?|"
+    r"(?:hour|day|week|month|year|yr)s?|Jahre?|Tage?|Wochen?|Monate?|ans?|jours?|mois|años?|anos?|dias?|"
+    r"días?|meses|anni|giorni|mesi|jaar|dagen|lata?|dni|yıl|gün|ay|hafta|saat|"
+    r"/(?:min|dk|h|d)|kcal|pp[mb]|m?AU|OD|RFU|cps|a\.?u\.|-?log\s?\(?1/[RT]\)?|"
     r"cm\^?[-−]1|(?:cells|copies|1|10\^?\d+)\s?/\s?\w+"
 )
 

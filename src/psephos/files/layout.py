@@ -234,7 +234,9 @@ class _Grid:
         lone, spare = ([w for w in mine if w not in where], [w for w in theirs if w not in here])
         for words, there, end in ((lone, file, " and are left out"), (spare, other, "")):
             if words:
-                found = f"{len(words)} ids of {there!r} stand only there{end}"
+                one = len(words) == 1
+                ids, end = ("id", end.replace("are", "is")) if one else ("ids", end)
+                found = f"{len(words)} {ids} of {there!r} stand{'s' * one} only there{end}"
                 self.notes.append(f"{found}: {quoted(words)}.")
         if pairs := [f"{shown(a)} and {shown(b)}" for a, b in nearly(lone, spare).items()]:
             self.notes.append(f"ids that differ in spelling are not joined: {some(pairs)}.")
