@@ -141,10 +141,33 @@ def saved_index(given: Given) -> Found:
 
 
 def ids(given: Given) -> Found:
-    """Find numbers that name the rows: of many digits, or in a column named id, nr or similar."""
-    kept, again = np.setdiff1d(given.different, np.concatenate(_counting(given))), _again(given)
-    if len(given.X) < _LEAST or not len(kept):
-        return _repeated(given, Found(), again)
+    """Find numbers that name the rows: of many digits, or in a column named id, nr or similar.
+
+    Of columns called so, of five digits, a tenth of the numbers may come again: then it is a group.
+    """
+    if len(given.X) < _LEAST:
+        return Found()
+    rest: list[int] = np.setdiff1d(given.whole, given.different).tolist()
+    again = [
+        j
+        for j, own in zip(rest, given.X[:, rest].T, strict=True)
+        if _is_called(of := parts_of(given.names[j])) and not _POSTAL & {*of}
+        and np.nanmin(own) >= _SERIAL
+        and len(np.unique(own[~np.isnan(own)])) >= (1 - _GONE) * len(own)
+    ]  # fmt: skip
+    found, names = _ids_once(given), [given.names[j] for j in again]
+    if not names:
+        return found
+    more = f"; some of {quoted(names)} name several rows: name that column as the group (--group)"
+    remedy = [*found.remedy, *(("--group", name) for name in names)]
+    facts = {"id": found.facts.get("id", "") + more}
+    return found._replace(columns=[*found.columns, *again], facts=facts, remedy=remedy)
+
+
+def _ids_once(given: Given) -> Found:
+    kept = np.setdiff1d(given.different, np.concatenate(_counting(given)))
+    if not len(kept):
+        return Found()
     low, high = (end.reduce(given.X[:, kept], axis=0) for end in (np.fmin, np.fmax))
     long = low >= _DIGITS
     long[long] = np.trunc(np.log10(low[long])) == np.trunc(np.log10(high[long]))
@@ -155,31 +178,11 @@ def ids(given: Given) -> Found:
     words = [parts_of(given.names[j]) or [""] for j in map(int, kept)]
     called = np.array([_is_called(of) for of in words])
     long &= [_PLACES.isdisjoint(of) for of in words]
-    return _repeated(given, _naming(given, kept[long | (called & (low >= 0))]), again)
+    return _naming(given, kept[long | (called & (low >= 0))])
 
 
 def _is_called(words: Sequence[str]) -> bool:
     return bool(words and _ID.fullmatch(words[-1])) and [*words] != ["number"]
-
-
-def _again(given: Given) -> list[int]:
-    """Return columns called as ids are, of five digits, a tenth of whose numbers come again."""
-    rest = [int(j) for j in np.setdiff1d(given.whole, given.different)]
-    rest = [j for j in rest if _is_called(of := parts_of(given.names[j])) and not _POSTAL & {*of}]
-    known = {j: given.X[~np.isnan(given.X[:, j]), j] for j in rest}
-    most = (1 - _GONE) * len(given.X)
-    return [j for j, v in known.items() if v.min() >= _SERIAL and len(np.unique(v)) >= most]
-
-
-def _repeated(given: Given, found: Found, again: Sequence[int]) -> Found:
-    """Return what was found, and ids of which some name several rows: these are the group."""
-    names = [given.names[j] for j in again]
-    if not names:
-        return found
-    more = f"; some of {quoted(names)} name several rows: name that column as the group (--group)"
-    facts = {"id": found.facts.get("id", "") + more}
-    remedy = [*found.remedy, *(("--group", name) for name in names)]
-    return found._replace(columns=[*found.columns, *again], facts=facts, remedy=remedy)
 
 
 def beyond_exact(given: Given) -> Found:
@@ -249,14 +252,10 @@ def _with_sisters(
     given: Given, found: dict[int, list[float]], places: dict[tuple[float, str], list[str]]
 ) -> dict[int, list[float]]:
     """Return the codes of columns, with those that three others of their names have: q11 of q1."""
-    forms = [re.sub(r"\d+", "*", name) for name in given.names] if found else []
+    forms = ["" if j in given.levels else re.sub(r"\d+", "*", k) for j, k in enumerate(given.names)]
     of = [(forms[j], v) for j, codes in found.items() if j < len(forms) for v in codes]
     for form, value in [key for key, n in Counter(of).items() if n >= _SISTERS]:
-        own = [
-            j
-            for j, one in enumerate(forms)
-            if one == form != given.names[j] and j not in given.levels
-        ]
+        own = [j for j, one in enumerate(forms) if one == form != given.names[j]]
         known = [j for j in own if value in found.get(j, ())]
         codes = [code for j in known for code in found[j]]
         others = given.X[:, known][~np.isin(given.X[:, known], codes)]
@@ -266,8 +265,8 @@ def _with_sisters(
             inside = len(rest) and ((low <= rest) & (rest <= high) | np.isnan(rest)).all()
             if j not in found and inside and len(rest) < len(given.X):
                 found[j] = [value]
-                beside = f"{low:.6g} to {high:.6g}"
-                places.setdefault((value, beside), []).append(shown(given.names[j]))
+                place = value, f"{low:.6g} to {high:.6g}"
+                places.setdefault(place, []).append(shown(given.names[j]))
     return found
 
 

@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from psephos.protocol import DataTable
 
 _CLASSES, _SHOWN = 12, 8  # values of a column that may be a target, and such columns
-_ADVISED = (
-    "FD001",
-    "FD007",
-    "FD009",
-    "FD010",
-)  # cautions that end no command, and say what to leave out
+# Cautions that end no command, and say what to leave out.
+_ADVISED = ("FD001", "FD007", "FD009", "FD010")
 
 
 @click.command(short_help="Print what is understood of a table, and the next command.")
