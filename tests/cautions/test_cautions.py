@@ -430,4 +430,4 @@ def test_an_id_that_stands_twice_is_the_group():
     number[-1] = number[0]
     found = check_table(frame(patient_id=number), Y)[0]
     assert (found.code, found.remedy) == ("FD005", (("--group", "patient_id"),))
-    assert "some of 'patient_id' name several rows" in found.sentence
+    assert "stand in several rows ('patient_id')" in found.sentence

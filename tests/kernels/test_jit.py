@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import psephos
-from psephos.runtime.jit import effective_jobs, jit, run_blocks
+from psephos.runtime.jit import drop_older_kernels, effective_jobs, jit, run_blocks
 
 
 def test_a_kernel_compiles_where_no_cache_can_be_written():
@@ -179,3 +180,17 @@ def test_of_a_damaged_cache_the_folder_is_named(tmp_path):
     said = " ".join(run(tmp_path / "kernel.py"))
     assert "cannot be read: delete the folder" in said
     assert str(index.parent) in said
+
+
+def test_kernels_kept_before_a_source_changed_are_deleted(tmp_path):
+    kept = tmp_path / "__pycache__" / "a.py311.nbi"
+    kept.parent.mkdir()
+    kept.write_bytes(b"")
+    source = tmp_path / "a.py"
+    source.write_text("")
+    now = time.time()
+    for age, left in ((60, True), (-60, True), (0, False)):  # older; of the future; changed since
+        os.utime(source, (now - age, now - age))
+        os.utime(kept, (now - 30, now - 30))
+        drop_older_kernels(tmp_path)
+        assert kept.exists() == left

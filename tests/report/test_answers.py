@@ -75,6 +75,6 @@ def test_a_page_takes_the_place_of_nothing_it_is_made_of(builders, tmp_path):
     folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
     for out in (folder / "predictions.csv", folder / "results.csv"):
         before = out.read_bytes()
-        with pytest.raises(PsephosError, match="is a file that is read here"):
+        with pytest.raises(PsephosError, match="is a file of the study"):
             build_report(folder, out)
         assert out.read_bytes() == before

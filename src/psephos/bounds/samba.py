@@ -178,7 +178,7 @@ def _check(one: Evaluated, facts: Any) -> None:
     weighting: Any = one.vote.weighting
     similarity: Any = weighting.local_similarity()
     if similarity is None or len(facts.candidate) != one.vote.n_voters:
-        raise one.refuse("its weights are not local, or not of the voters that were drawn.")
+        raise one.refuse("its weights are not local, or not of its voters.")
     if similarity.a <= 0:
         raise one.refuse(
             "a = 0: scaled into [-1, 1], its voters say 0 everywhere else than at their anchor."

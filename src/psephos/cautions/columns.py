@@ -158,7 +158,7 @@ def ids(given: Given) -> Found:
     found, names = _ids_once(given), [given.names[j] for j in again]
     if not names:
         return found
-    more = f"; some of {quoted(names)} name several rows: name that column as the group (--group)"
+    more = f"; where numbers stand in several rows ({quoted(names)}), name it the group instead"
     remedy = [*found.remedy, *(("--group", name) for name in names)]
     facts = {"id": found.facts.get("id", "") + more}
     return found._replace(columns=[*found.columns, *again], facts=facts, remedy=remedy)
@@ -233,8 +233,8 @@ def sentinels(given: Given) -> Found:
 def _families(given: Given, pairs: Sequence[tuple[int, float]]) -> dict[tuple[int, float], str]:
     """Return, by column and code, patterns of numbered columns (q1, q2, ...) that all have a code.
 
-    A pattern that would hit another column is not used: q[0-9]* takes the place of q*, also where
-    there are groups, the name of whose column is not known here.
+    q[0-9]* is used where q* would match another column, or where there are groups, the name of
+    whose column is not known here.
     """
     families = defaultdict[tuple[str, float], list[int]](list)
     for j, v in pairs:

@@ -45,7 +45,7 @@ class Given:
     listed : bool, default=False
         Whether the user listed the columns of words as categories.
     chosen : set of str, default={}
-        Columns that the user listed as categories of a table that may have others.
+        Columns that the user listed with --categorical.
     aside : mapping of str to sequence of str, default={}
         Columns that are not learnt from, and may name subjects: each row's cell as it is written.
     quantiles : ndarray of shape (p, 7), default=None

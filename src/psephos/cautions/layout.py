@@ -134,7 +134,7 @@ def _summing(given: Given, n: int) -> str:
 def _rounded(body: Floats, last: Floats, means: Floats) -> bool:
     """Return whether a row holds means, rounded to the digits that it shows, as none other does.
 
-    How many of the others are as near in a column is the chance that the row is by accident.
+    The chance of a column is the share of the other rows that are as near.
     """
     shown = [*(np.round(last, k) == last for k in range(7)), np.full(len(last), fill_value=True)]
     half = 0.5 * 10.0 ** -np.argmax(shown, axis=0)

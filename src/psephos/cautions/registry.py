@@ -83,7 +83,7 @@ CAUTIONS: dict[str, Rule] = {
         "of one subject are in both the training and the test part. Name it as the group (--group "
         "{how})."),
     "FD026": Rule("repeated-numbers", "rows", _NONE, rows.repeated_numbers,
-        "The {n} values of the target stand in {k} rows each, as of samples that were measured {k} "
+        "{n} values of the target stand in {k} rows each, as of samples that were measured {k} "
         "times: rows of one sample are in both the training and the test part. Name the column of "
         "samples as the group (--group), or keep one row of each sample, such as the mean."),
     "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,

@@ -254,7 +254,7 @@ def repeated_numbers(given: Given) -> Found:
     if not even or not digits or _tied(codes.astype(np.float64), given.groups):
         return Found()
     fine = steps.sum() >= _FINE * n * np.gcd.reduce(steps)  # not a scale, of halves or so
-    return Found(facts={"n": str(n), "k": str(usual)} if fine else {})
+    return Found(facts={"n": f"{(sizes == usual).sum()} of {n}", "k": str(usual)} if fine else {})
 
 
 def few_rows(given: Given) -> Found:

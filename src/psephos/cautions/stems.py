@@ -61,7 +61,7 @@ def _ending(words: Sequence[str]) -> str:
 def _last_counts(numbers: Sequence[str]) -> bool:
     """Return whether the last digit counts the rows of the others: 1001, 1002, 1011, 1013.
 
-    All digits from 0 or 1 to the last are there, and not by chance; of a stem one may be missing.
+    All digits from 0 or 1 to the last are there, and not by chance; of a stem some may be missing.
     """
     ends = sorted({int(number[-1]) for number in numbers})
     counts = ends in ([*range(len(ends))], [*range(1, len(ends) + 1)])

@@ -141,7 +141,8 @@ _FORM = (
     ),
     click.option(
         "--duplicates", type=click.Choice(["number", "mean", "first"]),
-        help="Columns of one name or none: numbered, averaged, or the first.  [default: refused]",
+        help="Columns of one name: numbered, averaged, or the first; those without a name are"
+        " numbered.  [default: refused]",
     ),
 )  # fmt: skip
 

@@ -154,8 +154,9 @@ class Contender:
         measure, of what is costly there and rarely changes it. The best is then fitted there
         without them, and so is the next if that lowered its score below it.
     apart : bool, default=False
-        Whether its code is of others, so that it is done in a process of its own: one that it ends
-        is a fit that failed, and what it prints is kept out of the command's output.
+        Set by `compare`: True for code of other packages. Its fits are then done in a process of
+        their own: if it ends the process, the fit has failed, and what it prints is kept out of
+        the command's output.
 
     Raises
     ------

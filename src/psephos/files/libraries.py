@@ -154,8 +154,8 @@ def _merged(path: Path, rows: _Cells, ranges: Sequence[Sequence[Sequence[int]]])
 def _heads(rows: _Cells, merged: _Merged) -> tuple[int, list[int]]:
     """Return how many filled rows stand above the names of columns, and the rows of these.
 
-    There are two where cells above other names are merged. One merged cell alone is a title, unless
-    the first column is not below it.
+    There are two where cells above other names are merged. One merged cell alone is a title if it
+    spans the first column.
     """
     filled = _filled(rows)
     above = titles([sum(v != "" for v in rows[i]) for i in filled[:10]])

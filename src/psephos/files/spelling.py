@@ -56,7 +56,7 @@ def near_key(name: str) -> Hashable:
 
 
 def nearly(wanted: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Return of each of the names that differ in spelling alone from one that is known that one."""
+    """Return the known name of each wanted name that differs from it in spelling alone."""
     of = {near_key(name): name for name in known}
     return {name: of[key] for name in wanted if (key := near_key(name)) != "" and key in of}
 

@@ -70,7 +70,9 @@ def build_report(
         and target.suffix != ".html"
         and target.resolve().is_relative_to(Path(folder).resolve())
     ):
-        raise PsephosError(f"{str(target)!r} is a file that is read here: name another.")
+        raise PsephosError(
+            f"{str(target)!r} is a file of the study, or not an .html file: name another."
+        )
     judged = is_validation(folder)
     if judged and model is not None:
         raise PsephosError("a validation is of one model: leave out the model to show first.")

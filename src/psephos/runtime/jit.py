@@ -3,9 +3,11 @@
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -19,6 +21,22 @@ _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _inside = threading.local()
 _kernels: list[Any] = []  # all that `jit` made
 _unwritten: list[Any] = []  # those of them that no folder can be written for
+
+
+def drop_older_kernels(folder: Path) -> None:
+    """Delete what numba kept beside the kernels of a folder before any of their sources changed.
+
+    numba looks at the source of a kernel alone: not at kernels that it calls, nor at the types that
+    an index names, without which it cannot be read. A source from the future deletes nothing.
+    """
+    with suppress(OSError):  # of a folder that is not ours to write
+        newest = max(one.stat().st_mtime for one in folder.rglob("*.py"))
+        for index in folder.rglob("*.nb[ic]"):
+            if index.stat().st_mtime < newest <= time.time():
+                index.unlink(missing_ok=True)
+
+
+drop_older_kernels(Path(__file__).parent.parent / "kernels")
 
 
 def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -213,7 +213,7 @@ class _Steps:
             self.out.flush()
 
     def serve(self) -> None:
-        """Do the calls that come in at standard input, in a process that a time limit may end."""
+        """Do the calls that come in at standard input; a time limit or a call may end the process."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
         self.nowhere, self.out = open(os.devnull, "wb"), os.fdopen(os.dup(1), "wb")  # noqa: SIM115
         os.dup2(2, 1)  # what a model prints
@@ -263,9 +263,9 @@ def limited(
 ) -> _Value:
     """Return ``function(shared, *call)``, done in a process that ends itself at a time limit.
 
-    The function calls `begin` and `step`. A step that took `limit` seconds (there may be infinitely
-    many) raises `StoppedError` in the next process, one that ended its process `PsephosError`, one
-    that lost it twice to others `WorkerLostError`; the others go on.
+    The function calls `begin` and `step`. A step that took `limit` seconds (may be infinite) raises
+    `StoppedError` in the next process, one that ended its process `PsephosError`, one that lost it
+    twice to others `WorkerLostError`; the others go on.
     """
     with _lock:
         if id(shared) not in _mapped:

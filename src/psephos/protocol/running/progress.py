@@ -48,7 +48,7 @@ def n_fits(task: FitTask, shape: Shape) -> int:
 
 
 def seconds_of(entry: Mapping[str, Any]) -> float | None:
-    """Return how long a task took; None if that is not known, or of kernels, compiled once."""
+    """Return the seconds of a task; None if not known, or if kernels were compiled in it."""
     timing: Mapping[str, float] = entry["timing"]
     if "search_seconds" not in timing or timing.get("kernels_compiled", 0):
         return None

@@ -76,7 +76,7 @@ def _captured(task: FitTask, table: DataTable, keep: bool) -> _Outcome:
         try:
             with rerouted(file.fileno(), 1, 2):
                 entry, model = run_task(task, table, keep)
-        except BaseException as error:  # Ctrl-C is for the parent: it is of the model
+        except BaseException as error:  # a KeyboardInterrupt is the model's: the parent has Ctrl-C
             entry, model = failed_entry(task, error), None
         file.seek(0)
         lines = file.read(1 << 20).decode(errors="replace").splitlines()

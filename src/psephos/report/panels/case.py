@@ -168,7 +168,7 @@ def light(asked: Reduced) -> tuple[Any, bool]:
     if not asked.keeps_rows:
         return asked.model, False
     made = lighter(asked.model, FIGURES)
-    return made, made is not asked.model  # it is where rows are within voters of its own
+    return made, made is not asked.model  # the same where voters of its own keep the rows
 
 
 def _rows_of(asked: Reduced, rows: Indices, cuts: Sequence[Floats] | None) -> Floats:

@@ -6,13 +6,12 @@
   page.bar = ([value, low, high], width = 132, height = 14, r = 3.5, kind = "") => {
     const x = (share) => 1 + (width - 2) * share,
       y = height / 2,
-      line = (kind, x1, x2) => svg("line", { class: kind, x1, x2, y1: y, y2: y }),
       box = svg(
         "svg",
         { class: kind, width, height, "aria-hidden": "true" },
-        line("grid", 1, x(1)),
+        page.draw.line("grid", 1, x(1), y),
       );
-    if (Number.isFinite(low)) box.append(line("interval", x(low), x(high)));
+    if (Number.isFinite(low)) box.append(page.draw.line("interval", x(low), x(high), y));
     if (Number.isFinite(value)) box.append(svg("circle", { class: "dot", cx: x(value), cy: y, r }));
     return box;
   };

@@ -92,7 +92,7 @@ page.turn = (() => {
     });
     return page.folded("Columns that cannot change", ...boxes);
   };
-  const NONE = `No change of one column turns it, nor of two of the ${MOST} most important.`;
+  const NONE = `None of the changes that were tried turns it: ten quantiles of each column, alone and in pairs of the ${MOST} most important columns, without those that cannot change.`;
   const show = (box, about) => {
     const { calc, x, told, button, called, chances } = about;
     if (!calc.tried || x.every((v) => v === null)) return box.replaceChildren();
@@ -103,7 +103,7 @@ page.turn = (() => {
           change ? sentence(about, change) : told(NONE),
           ...other(about),
           told(
-            "This describes the model within its training range; it is no advice to act.",
+            "This is the least of the changes tried (ten quantiles a column, within the training range). It describes the model; it is no advice to act.",
             "note",
           ),
           fixedOf(about, search),
