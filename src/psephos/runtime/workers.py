@@ -65,6 +65,10 @@ def _done(function: _Work, *args: object, **more: object) -> object:
 
 
 # ------------------------------------------------------------------- workers of joblib
+_OF_DASK = ("KilledWorker", "CommClosedError", "FutureCancelledError")  # a worker was lost
+_TRIES = 5  # to send what calls share
+
+
 class _Shared:
     """What all calls share: loky maps its arrays; Dask sends it once, as it says it is large."""
 
@@ -73,6 +77,15 @@ class _Shared:
 
     def __sizeof__(self) -> int:
         return 1 << 20
+
+
+def _sent(held: _Shared) -> object:
+    """Return what stands for the shared value in calls: of Dask, where it is once it was sent.
+
+    joblib would send it with the first call, and wait for ever if a worker is lost meanwhile.
+    """
+    client: Any = getattr(_joblib.parallel.get_active_backend()[0], "client", None)
+    return held if client is None else client.scatter(held, hash=False)
 
 
 def results(
@@ -95,8 +108,9 @@ def results(
         Where `instead` is None.
     """
     held, lost, left = _Shared(shared), Counter[int](), dict(enumerate(calls))
+    unsent = 0
 
-    def handed(which: list[int]) -> Iterator[Any]:
+    def handed(which: list[int], held: object) -> Iterator[Any]:
         for i in which:
             begun.append(i)
             yield delayed(_numbered)(i, function, held, left[i])
@@ -106,13 +120,14 @@ def results(
         begun: list[int] = []
         try:
             pool = _pool(n_jobs, prefer, 1 if alone else "n_jobs")
-            for i, value in pool(handed(alone or list(left))):
+            for i, value in pool(handed(alone or list(left), _sent(held))):
                 begun.remove(i)
                 del left[i]
                 yield i, value
         except Exception as error:
             known = isinstance(error, BrokenExecutor | CancelledError)
-            if not known and type(error).__name__ != "KilledWorker":  # of Dask
+            unsent += not begun
+            if (not known and type(error).__name__ not in _OF_DASK) or unsent > _TRIES:
                 raise
             lost.update(begun)
             for i in [i for i in begun if lost[i] > 2]:
@@ -134,10 +149,9 @@ def alone(n_jobs: int | None) -> bool:
     return _joblib.effective_n_jobs(n_jobs) == 1
 
 
-def _numbered(
-    i: int, function: _Work, held: _Shared, call: tuple[object, ...]
-) -> tuple[int, object]:
-    return i, function(held.value, *call)
+def _numbered(i: int, function: _Work, held: Any, call: tuple[object, ...]) -> tuple[int, object]:
+    own = held if isinstance(held, _Shared) else held.result()  # of Dask, done without workers
+    return i, function(own.value, *call)
 
 
 def _pool(n_jobs: int | None, prefer: str | None, at_once: int | str) -> Any:
@@ -213,7 +227,7 @@ class _Steps:
             self.out.flush()
 
     def serve(self) -> None:
-        """Do the calls that come in at standard input; a time limit or a call may end the process."""
+        """Do the calls that come in at standard input; a call, or a time limit, may end it."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
         self.nowhere, self.out = open(os.devnull, "wb"), os.fdopen(os.dup(1), "wb")  # noqa: SIM115
         os.dup2(2, 1)  # what a model prints
