@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 
@@ -92,3 +93,32 @@ def test_names_that_stand_twice_hide_no_complaint_on_cells(tmp_path, call):
     settled = call("table", path, "--target", "y", *again)
     assert settled.exit_code == 0, settled.output
     assert "12 cases: u 6, v 6. 3 columns: 3 numeric." in settled.stdout
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_a_row_of_totals_is_left_out(kind, tmp_path, call):
+    rng = np.random.default_rng(0)
+    rows = [[i, *rng.normal(size=2).round(3).tolist(), "ab"[i % 2]] for i in range(30)]
+    rows.append(["Toplam", 1.0, 2.0, "a"])
+    frame = pd.DataFrame(rows, columns=["no", "u", "v", "y"])
+    path = tmp_path / f"t.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_excel(path, index=False)
+    found = call("table", path, "--target", "y")
+    assert "leave out this last row, a total (--skip-last 1)" in found.output
+    assert "--skip-last 1" in found.output.splitlines()[-1]
+    assert "--missing Toplam" not in found.output
+    found = call("table", path, "--target", "y", "--skip-last", "1")
+    assert "30 cases" in found.output
+    assert "the last lines are left out (--skip-last): 32." in found.output
+    frame.iloc[:30].to_csv(tmp_path / "whole.csv", index=False)
+    options = ("--target", "y", "--drop", "no", "--model", "cart", "--out")
+    assert call("fit", path, "--skip-last", "1", *options, tmp_path / "a.psephos").exit_code == 0
+    assert call("fit", tmp_path / "whole.csv", *options, tmp_path / "b.psephos").exit_code == 0
+    assert (tmp_path / "a.psephos").read_bytes() == (tmp_path / "b.psephos").read_bytes()
+
+
+def test_only_lines_and_sheets_have_last_rows_to_leave_out(tmp_path, call):
+    np.save(tmp_path / "t.npy", np.arange(8.0).reshape(4, 2))
+    found = call("table", tmp_path / "t.npy", "--skip-last", "1")
+    assert found.exit_code == 2
+    assert "--skip-last is not for" in found.stderr

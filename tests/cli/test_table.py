@@ -48,7 +48,15 @@ def test_a_table_with_its_target(cases, call, turned):
     assert "note     features are in rows: read as 30 cases of 4 columns" in found.stdout
     again = shlex.split(found.stdout.splitlines()[-1])
     assert again[1:3] == ["psephos", "compare"]
-    assert again[4:] == ["--target", "y", "--id", "case", *turned]
+    assert again[4:] == [
+        "--target",
+        "y",
+        "--id",
+        "case",
+        *turned,
+        "--drop",
+        "b",
+    ]  # it is the target
 
 
 def test_a_complaint_is_that_of_the_other_commands(cases, call):

@@ -9,6 +9,7 @@ import numpy as np
 from psephos._types import Floats
 from psephos.cautions.given import Found, Given
 from psephos.files.cells import Cells
+from psephos.files.columns import TOTAL
 from psephos.files.near import CELL, quoted, shown, some
 from psephos.files.spelling import alike
 
@@ -24,14 +25,6 @@ _FEATURE = re.compile(
 _SAMPLE = re.compile(
     r"GSM\d+|[SED]RR\d+|SAM[END]A?\d+|TCGA-.*|"
     r"(?:sample|subject|patient|case|probe|proband|donor|mouse|cell)[\W_]*\d+",
-    re.IGNORECASE,
-)
-_TOTAL = re.compile(
-    r"\W*(?:grand |column |genel |overall )?(?:totale?|sum|(?:gesamt)?summe|suma|soma|somme?|"
-    r"(?:ins)?gesamt|mean|average|mediana?|(?:gesamt)?mittelwert|mittel|durchschnitt|moyenne|m[eé]dia|"
-    r"promedio|celkem|razem|ukupno|totaal|gemiddelde|summa|medel(?:värde)?|gennemsnit|toplam|"
-    r"ortalama|og[oó][lł]em|łącznie|[sś]rednia|pr[uů]měr|összesen|átlag|yhteensä|keskiarvo|итого|"
-    r"всего|среднее|合计|总计|合計|平均|Σ|∑)s?(?:\W.*)?",
     re.IGNORECASE,
 )
 #: MARCH1, SEPT2 and DEC1 as a spreadsheet writes them.
@@ -110,10 +103,10 @@ def total_row(given: Given) -> Found:
         return Found()
     words = [levels[int(code)] for j, levels in given.levels.items()
              if (code := given.X[n, j]) == code and (given.X[:, j] == code).sum() == 1]  # fmt: skip
-    called = any(_TOTAL.fullmatch(word) for word in [*given.rows[-1:], *words])
+    called = any(TOTAL.fullmatch(word) for word in [*given.rows[-1:], *words])
     found = _summing(given, n) or _summing(given, n - 1)
     facts = {"row": given.row(n), "what": found or "sums"}
-    return Found(rows=[n], facts=facts) if found or called else Found()
+    return Found((), [n], facts, [("--skip-last", "1")]) if found or called else Found()
 
 
 def _summing(given: Given, n: int) -> str:

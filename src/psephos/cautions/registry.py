@@ -96,7 +96,8 @@ CAUTIONS: dict[str, Rule] = {
         "The table seems to have its features in rows: its {what}. Transpose it: cases belong in "
         "rows."),
     "FD033": Rule("total-row", "layout", _NONE, layout.total_row,
-        "The last row ({row}) is not a case: it holds the {what} of the others. Remove it."),
+        "The last row ({row}) is not a case: it holds the {what} of the others. "
+        "Leave it out (--skip-last 1), or remove it."),
     "FD034": Rule("classes-alike", "layout", _BOTH, layout.classes_alike,
         "Classes of the target differ only in case, blanks, hyphens or the form of a number: "
         "{which}. Write them alike if they are one class; if not, insist on them.", classes=True),

@@ -45,7 +45,8 @@ def read_whole(
             for flag, value in fresh:
                 name = flag[2:].replace("-", "_")
                 several = isinstance(roles[name], tuple)
-                roles[name] = (*roles[name], value) if several else value
+                whole = int(value) if name == "skip_last" else value
+                roles[name] = (*roles[name], value) if several else whole
         else:
             if not known:
                 return data

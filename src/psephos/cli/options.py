@@ -144,6 +144,10 @@ _FORM = (
         help="Columns of one name: numbered, averaged, or the first; those without a name are"
         " numbered.  [default: refused]",
     ),
+    click.option(
+        "--skip-last", type=click.IntRange(min=1), metavar="N",
+        help="Rows at the end that are not cases, such as totals: they are left out.",
+    ),
 )  # fmt: skip
 
 

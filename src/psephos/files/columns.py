@@ -26,6 +26,7 @@ _PLAIN = (str, Number, type(None))
 _FEW = 10  # so many different texts may be categories
 _BOUNDS = 3  # different ones (<0.6) that may be taken as missing
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+_LEFT_OUT = "leave out this last row, a total (--skip-last 1), or "
 Place = Callable[[int], str]
 
 
@@ -56,6 +57,14 @@ COMMAND = Remedies(
     "name it with --id {0}, or leave it out with --drop {0}",
     "read the table with {}", "--{} {}", " ",
 )  # fmt: skip
+TOTAL = re.compile(
+    r"\W*(?:grand |column |genel |overall )?(?:totale?|sum|(?:gesamt)?summe|suma|soma|somme?|"
+    r"(?:ins)?gesamt|mean|average|mediana?|(?:gesamt)?mittelwert|mittel|durchschnitt|moyenne|m[eé]dia|"
+    r"promedio|celkem|razem|ukupno|totaal|gemiddelde|summa|medel(?:värde)?|gennemsnit|toplam|"
+    r"ortalama|og[oó][lł]em|łącznie|[sś]rednia|pr[uů]měr|összesen|átlag|yhteensä|keskiarvo|итого|"
+    r"всего|среднее|合计|总计|合計|平均|Σ|∑)s?(?:\W.*)?",
+    re.IGNORECASE,
+)
 
 
 def _in_python(parameter: str, identifier: str) -> Remedies:
@@ -107,11 +116,14 @@ def holds_words(
         refuse_numbers_in_words(name, words, place, ways=ways)
     if n_numbers:
         i = next(i for i, word in enumerate(words) if word is not None)
-        known = {word for word in words if word is not None}
-        by = ("--drop", name) if len(known) > 1 else ("--missing", str(words[i]))
+        known = Counter(word for word in words if word is not None)
+        few = known.total() > n_numbers and 3 * len(known) <= known.total()  # words are categories
+        total = i == len(words) - 1 and TOTAL.fullmatch(str(words[i])) is not None
+        by = ("--skip-last", "1") if total else ("--missing", str(words[i]))
+        by = ("--categorical" if few else "--drop", name) if len(known) > 1 else by
         raise PsephosError(
             f"column {shown(name)} has text in {place(i)} ({shown(words[i], CELL)}), but "
-            f"{n_numbers} of its values are numbers: {ways.missing}, or "
+            f"{n_numbers} of its values are numbers: {_LEFT_OUT * total}{ways.missing}, or "
             f"{ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
         ).settled_by(by)
     return True

@@ -5,7 +5,7 @@ and a row of units. What an exported scorer reads, too, is in `psephos.files.tex
 """
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, repeat, takewhile
 from pathlib import Path
@@ -17,6 +17,7 @@ from psephos.files.near import quoted
 from psephos.files.sheet import Chooser, Sheet, SheetRows
 from psephos.files.text import (
     Header,
+    Line,
     Rows,
     opened,
     rows,
@@ -80,7 +81,8 @@ def _table(
     lines, separator = _divided(path, first, stream, separator, notes)
     header, below = table_rows(path, lines, separator, notes, wrong, top + 1, how.cases)
     if not first.startswith("#OTU ID"):
-        return header, _without_units(header, below, notes)
+        below = _without_units(header, below, notes)
+        return header, _without_last(below, how.skip_last, notes) if how.skip_last else below
     if header.names[-1].lower() in _TAXON:  # of BIOM's rows, and not a case
         notes.append(f"the last column of the features is left out: {header.names[-1]}.")
         header = header._replace(names=header.names[:-1])
@@ -199,6 +201,21 @@ def _until_end(path: Path, stream: Iterator[str]) -> Iterator[str]:
         f"{path.name!r} begins as a series matrix of GEO, and has no table between {_BEGIN} and "
         f"{_END}: it was cut off, or the values are in another file of the series."
     )
+
+
+def _without_last(below: Rows, n: int, notes: list[str]) -> Rows:
+    """Leave out the last n rows, such as totals."""
+    held: deque[Line] = deque()
+    for row in below:
+        held.append(row)
+        if len(held) > n:
+            yield held.popleft()
+    notes.append(skipped_words([line for line, _, _ in held]))
+
+
+def skipped_words(lines: Sequence[int]) -> str:
+    """Return the sentence on the last lines that are left out."""
+    return f"the last lines are left out (--skip-last): {', '.join(map(str, lines))}."
 
 
 # ---------------------------------------------------------------------- units

@@ -34,7 +34,8 @@ class Format(NamedTuple):
 FORMATS = (
     Format(
         {**TEXT, ".data": True, ".tab": True}, "psephos.files.dialects", "read_text",
-        "a csv or tsv file whose first line names the columns", ("separator", "encoding"),
+        "a csv or tsv file whose first line names the columns",
+        ("separator", "encoding", "skip_last"),
     ),
     Format({".arff": True}, "psephos.files.arff", "read_arff", "an arff file",
            ("separator", "encoding")),
@@ -42,7 +43,7 @@ FORMATS = (
            "read_arrow", "a parquet or feather file"),
     Format({".xlsx": False, ".xlsm": False, ".xls": False, ".ods": False},
            "psephos.files.libraries", "read_workbook", "a sheet of an xlsx, xls or ods file",
-           ("sheet",)),
+           ("sheet", "skip_last")),
     Format({".h5ad": False}, "psephos.files.libraries", "read_h5ad", "an h5ad file"),
     Format({".mtx": True}, "psephos.files.libraries", "read_mtx", "an mtx file beside its names"),
     Format({".npy": False}, "psephos.files.libraries", "read_npy", "an npy file"),
@@ -79,6 +80,7 @@ class Reading:
     transpose: bool | None = None
     labels_from: Path | None = None
     duplicates: str | None = None
+    skip_last: int | None = None
     id: str | None = None
     cases: bool = False
 
@@ -97,9 +99,11 @@ def read_sheet(
     with unpacked(path) as file:
         suffix = kind_of(file, suffixes())
         found = next(one for one in FORMATS if suffix in one.suffixes)
-        for name in ("separator", "sheet", "encoding"):
+        for name in ("separator", "sheet", "encoding", "skip_last"):
             if getattr(how, name) is not None and name not in found.takes:
-                raise PsephosError(f"--{name} is not for {found.words}: leave it out.")
+                raise PsephosError(
+                    f"--{name.replace('_', '-')} is not for {found.words}: leave it out."
+                )
         read: Reader = getattr(import_module(found.module), found.reader)
         options = (cells or Cells(), how)
         return arranged(lambda chooser: read(file, chooser, *options), choose, *options)

@@ -24,7 +24,7 @@ from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Sparse
 from psephos.files.arrays import check_text
 from psephos.files.cells import Cells, Typed
-from psephos.files.dialects import AHEAD, units_words
+from psephos.files.dialects import AHEAD, skipped_words, units_words
 from psephos.files.formats import Reading
 from psephos.files.near import quoted, shown, suggest, used
 from psephos.files.packed import MOST, hostile, refuse_bomb
@@ -127,11 +127,14 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     units = units_words(below[0] + 1, ahead)
     empty = below[-1] - top - len(below)
     below = below[bool(units) :]
+    stop = len(below) - (how.skip_last or 0)
+    below, last = below[:stop], below[stop:]
     notes[:0] = [f"the sheet {shown(name)} is read, not {quoted(others)}."] if others else []
     if above:
         words = [" ".join(str(v) for v in rows[i] if v != "") for i in filled[:above]]
         notes.append(titles_words([i + 1 for i in filled[:above]], words))
     notes += [units] * bool(units) + [f"empty rows are left out: {empty}."] * bool(empty)
+    notes += [skipped_words([i + 1 for i in last])] * bool(last)
     lines = [i + 1 for i in below]
     return columns_sheet(
         header, len(below), lambda j: [rows[i][j] for i in below], choose, cells, notes, lines

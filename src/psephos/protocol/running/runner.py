@@ -252,7 +252,8 @@ def compare(
         Classes that are joined, renamed or left out before anything is learnt (`read_table`).
     **reading
         Of a file, how it is read: the other parameters of `read_table` (id, drop, missing,
-        keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates, ...).
+        keep_word, decimal, separator, encoding, sheet, transpose, labels_from, duplicates,
+        skip_last, ...).
 
     Returns
     -------

@@ -72,6 +72,7 @@ def read_table(
     transpose: bool | None = None,
     labels_from: str | Path | None = None,
     duplicates: str | None = None,
+    skip_last: int | None = None,
     keep_word: Sequence[str] = (),
     dataset: str | None = None,
     unlabeled: Any = None,
@@ -144,6 +145,8 @@ def read_table(
     duplicates : {'number', 'mean', 'first'}, optional
         What is done with columns of one name: numbered (name.2), averaged, or the first taken;
         those without a name are called 'column 3' or the like. By default both are refused.
+    skip_last : int, optional
+        How many rows at the end of a text file or a sheet are not cases, such as totals.
     keep_word : sequence of str, default=()
         Words that stand for no value by default, and are a value here.
     dataset : str, optional
@@ -239,7 +242,7 @@ def read_table(
         )
     labels = None if labels_from is None else Path(labels_from)
     part = None if sheet is None else str(sheet)
-    how = Reading(separator, part, encoding, transpose, labels, duplicates, id)
+    how = Reading(separator, part, encoding, transpose, labels, duplicates, skip_last, id)
     cells = Cells().but(missing, decimal, thousands, keep_word)
     found = read_sheet(file, partial(_choose, roles=roles), cells, how)
     table = _read(found, _with_labels(without_empty(roles, found), found.header), name)
