@@ -12,6 +12,7 @@ import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
+import psephos.files.libraries  # holds what the next names, as it is now
 import psephos.files.packed
 from psephos import AdaBoostClassifier, read_table, save
 from psephos._errors import MissingExtraError, PsephosError
