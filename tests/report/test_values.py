@@ -28,7 +28,7 @@ from psephos.report.page.render import render
 from psephos.report.panels.case import distances, nearest_own, typical
 from psephos.report.study.folder import KeptCases, NumericColumns, read_folder
 from psephos.report.study.opened import Reduced, Saved
-from psephos.report.study.options import carried_rows, rounded
+from psephos.report.study.options import brief, carried_rows, rounded
 from psephos.report.study.standings import standings
 from psephos.report.words import chance, shown_names
 
@@ -225,11 +225,13 @@ def test_rounding_crosses_no_threshold():
     for _ in range(300):
         value = float(rng.lognormal(0, 4) * rng.choice([-1, 1]))
         cuts = np.sort(value + rng.normal(0, abs(value) * 10.0 ** rng.integers(-9, 1), 3))
-        short = rounded(value, cuts)
+        (short,) = rounded(np.array([value]), cuts)
         assert np.array_equal(short > cuts, value > cuts)
         assert short == pytest.approx(value, rel=5.1e-3)
-    assert rounded(0.123456, np.array([0.5])) == 0.123
-    assert rounded(0.123456, np.array([0.123456])) == 0.123456
+    values = np.array([0.123456, np.nan, 0.51234, 7.0])
+    np.testing.assert_array_equal(rounded(values, np.array([0.5])), [0.123, np.nan, 0.512, 7.0])
+    assert rounded(values, np.array([0.123456]))[0] == 0.123456
+    assert brief(values, np.array([0.5])) == [0.123, None, 0.512, 7]
 
 
 def test_of_many_cases_200_a_class_are_carried():

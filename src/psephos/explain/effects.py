@@ -111,7 +111,8 @@ def _beside(axis: Axis, ends: Sequence[float], at: float) -> tuple[float, float]
 
 
 _ROWS = 20_000  # answered at once
-_REASONS = 8_000  # looked at for thresholds
+_REASONS = 8_000  # looked at for thresholds, and at most so many values within them
+_CELLS = 50_000
 _BACKGROUND, _FEWER, _FEWEST = 100, 40, 20  # cases whose other values are kept: of models of many
 _VALUES = 40_000  # voters, and of so many values
 _MANY = 60  # voters
@@ -171,11 +172,13 @@ def mean_answers(vote: Vote, rows: Floats, column: int, values: Sequence[float])
 def asked_values(asked: HasCases) -> tuple[dict[int, list[Threshold]], set[int]]:
     """Return the thresholds that voters ask for, by column, and the columns read otherwise, too.
 
-    Both are read off the reasons of the ballots of training cases; where voters are so many that
-    this would take long, of fewer of them, evenly spaced. Columns read otherwise enter a sum, a
-    distance or a weight, so that the answer changes gradually with them.
+    Both are read off the reasons of the ballots of training cases; where the voters, or the
+    columns that one case is answered by, are so many that this would take long, of fewer of them,
+    evenly spaced. Columns read otherwise enter a sum, a distance or a weight, so that the answer
+    changes gradually with them.
     """
-    most = max(2, _REASONS // max(asked.vote.n_voters, 1))
+    cells = sum(len(one.cells()) for one in chain.from_iterable(asked.vote.reasons(asked.X[:1])))
+    most = max(2, min(_REASONS // max(asked.vote.n_voters, 1), _CELLS // max(cells, 1)))
     rows = asked.X[evenly_spaced(len(asked.X), most)]
     numbered = Names([str(j) for j in range(asked.X.shape[1])])
     found: dict[int, dict[float, bool]] = {}

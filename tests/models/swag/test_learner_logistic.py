@@ -12,7 +12,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from psephos import PsephosError
-from psephos.models.swag.learners.logistic import LogisticLearner
+from psephos.models.swag.learners.logistic import LogisticLearner, _programme, is_separable
 from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
 
@@ -144,6 +144,21 @@ def test_separable_is_remarked(n_classes):
     subsets = np.array([[0, 5], [1, 5], [2, 3], [4, 5], [0, 1]])
     found = LogisticLearner().bind(data).remarks(subsets)["separable"]
     assert_array_equal(found, [True, True, False, False, True])
+
+
+def test_separable_is_what_a_linear_programme_finds():
+    """Small integers: complete and quasi-complete separation are frequent."""
+    rng, found = np.random.default_rng(3), []
+    for _ in range(400):
+        n, d = rng.integers(6, 40), rng.integers(1, 4)
+        X = rng.integers(0, 4, (n, d)).astype(float)
+        y = (X[:, 0] + rng.normal(0, 0.5, n) > 1.5).astype(np.intp)
+        if 0 < y.sum() < n:
+            standard = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+            exact = _programme(np.column_stack([standard, np.ones(n)]), y, 1)
+            assert is_separable(X, y, 2) == exact
+            found.append(exact)
+    assert 30 < sum(found) < len(found) - 30
 
 
 def test_nearly_separable_is_not_separable():

@@ -18,11 +18,11 @@ from psephos.report.study.opened import Facts, Reduced, Saved
 from psephos.report.study.options import (
     FIGURES,
     PageOptions,
+    brief,
     carried_rows,
     carried_values,
     guarded,
     rounded,
-    short,
 )
 from psephos.report.study.standings import Opening
 from psephos.report.words import plural, series
@@ -131,7 +131,7 @@ def _tried(
         if j in asked.levels:
             found.append([[asked.levels[j][int(v)] for v in values], chances.tolist()])
         else:
-            found.append([[v if cuts is None else short(v, cuts[j]) for v in values.tolist()]])
+            found.append([values.tolist() if cuts is None else brief(values, cuts[j])])
     return found
 
 
@@ -176,7 +176,7 @@ def _rows_of(asked: Reduced, rows: Indices, cuts: Sequence[Floats] | None) -> Fl
     near = asked.X[rows].copy()
     for j in range(near.shape[1]):
         if cuts is not None and j not in asked.levels:
-            near[:, j] = [v if v != v else rounded(v, cuts[j]) for v in near[:, j].tolist()]
+            near[:, j] = rounded(near[:, j], cuts[j])
     return near
 
 
@@ -205,7 +205,7 @@ def _worded(
             return None
         if j in asked.levels:
             return asked.levels[j][int(value)]
-        return value if cuts is None else short(value, cuts[j])
+        return value if cuts is None else brief(row[j : j + 1], cuts[j])[0]
 
     return [told(j) for j in wanted]
 
@@ -325,8 +325,8 @@ def _of_numbers(saved: Saved, shown: str, options: PageOptions) -> dict[str, obj
 
 def _too_large(key: str, words: str) -> str:
     return (
-        f"{key} is not carried in this page: it would add {words}, and the page is full. 'psephos"
-        " predict' and 'psephos explain' answer from its file."
+        f"{key} is not carried in this page: it would add at least {words}, and the page is full."
+        " 'psephos predict' and 'psephos explain' answer from its file."
     )
 
 
@@ -414,8 +414,11 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
         for field in one["fields"]:
             field |= {"italic": 1} if saved.names[field["whole"]].italic else {}
         names = {field["whole"] for field in one["fields"]} - drawn - values.keys()
-        own = carried_values(cases, rows, {n: saved.cuts(n) for n in sorted(names)}, full)
-        size, words = size_words([one, own])
+        size, words = size_words(one)
+        own: dict[str, list[Any]] = {}
+        if size <= left:
+            own = carried_values(cases, rows, {n: saved.cuts(n) for n in sorted(names)}, full)
+            size, words = size_words([one, own])
         if size > left:
             models[key] = {"why": _too_large(key, words)}
             continue

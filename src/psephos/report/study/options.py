@@ -85,9 +85,10 @@ def carried_values(
     found: dict[str, list[Any]] = {}
     for name, cuts in columns.items():
         values: list[Any] = cases.values[rows, place[name]].tolist()
-        found[name] = [
-            v if full or not isinstance(v, float) else short(v, cuts) for v in map(_known, values)
-        ]
+        if full or any(isinstance(v, str) for v in values):
+            found[name] = [_known(v) for v in values]
+        else:
+            found[name] = brief(np.array(values, dtype=np.float64), cuts)
     return found
 
 
@@ -96,21 +97,28 @@ def _known(value: Any) -> Any:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 
-def short(value: float, thresholds: Floats) -> float | int:
-    """Return a rounded number as briefly as JSON has it."""
-    found = rounded(value, thresholds)
-    return int(found) if found.is_integer() and abs(found) < _WHOLE else found
+def brief(values: Floats, thresholds: Floats) -> list[float | int | None]:
+    """Return rounded numbers as briefly as JSON has them; None where missing."""
+    return [
+        None if v != v else int(v) if v.is_integer() and abs(v) < _WHOLE else v
+        for v in rounded(values, thresholds).tolist()
+    ]
 
 
-def rounded(value: float, thresholds: Floats) -> float:
-    """Return a number of three figures, of more where it would cross or meet a threshold."""
-    sides = np.searchsorted(thresholds, value), np.searchsorted(thresholds, value, "right")
+def rounded(values: Floats, thresholds: Floats) -> Floats:
+    """Return numbers of three figures, of more where one would cross or meet a threshold."""
+    found, left = values.copy(), np.flatnonzero(~np.isnan(values))
     for figures in range(FIGURES, _MOST):
-        short = float(f"{value:.{figures}g}")
-        now = np.searchsorted(thresholds, short), np.searchsorted(thresholds, short, "right")
-        if now == sides:
-            return short
-    return value
+        exact = values[left]
+        near = np.array([float(f"{v:.{figures}g}") for v in exact.tolist()])
+        same = np.ones(len(left), dtype=bool)
+        for side in ("left", "right"):
+            at = np.searchsorted(thresholds, np.stack((exact, near)), side)
+            same &= at[0] == at[1]
+        found[left[same]], left = near[same], left[~same]
+        if not len(left):
+            break
+    return found
 
 
 def guarded(values: Floats, cases: str) -> Floats:

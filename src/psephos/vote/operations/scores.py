@@ -203,13 +203,13 @@ class Scores(ReadsColumns, RowByRow):
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         ptr, own = spans_of(self.ptr, voters)
-        square = spans_of(self.blocks, voters)[1]
         kept, position = np.unique(self.position[own], return_inverse=True)
         moved: dict[str, Any] = {}
         for name in ("coef", "centre", "variance", "whitening"):
             array = getattr(self, name)
-            at = square if name == "whitening" else own
-            moved[name] = None if array is None else np.ascontiguousarray(array[:, at])
+            if array is not None:
+                at = spans_of(self.blocks, voters)[1] if name == "whitening" else own
+                moved[name] = np.ascontiguousarray(array[:, at])
         place = position.astype(np.intp)
         return replace(
             self, columns=self.columns[kept], ptr=ptr, position=place,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.special import expit
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
@@ -170,8 +171,9 @@ def is_separable(X: Floats, y: Array, n_classes: int) -> bool:
     class is below another. Else the likelihood has its greatest value at finite coefficients.
 
     Decided by a fit with next to no ridge: separable if it has every row right; not separable if
-    no row is right by more than 11 log-odds, since then pulls of every row, none of them nothing,
-    balance (Stiemke's lemma); else by a linear programme.
+    no row is right by more than 11 log-odds, or, of two classes, if weights above 0 are found with
+    which the rows balance, since then no score is right on all (Stiemke's lemma); else by a linear
+    programme.
     """
     n, d = X.shape
     spread = X.std(axis=0)
@@ -185,7 +187,7 @@ def is_separable(X: Floats, y: Array, n_classes: int) -> bool:
     margins = _margins(ones @ coef.T, y)
     if (margins > 1e-9).all():
         return True
-    if margins.max() < _CERTAIN:
+    if margins.max() < _CERTAIN or (len(coef) == 1 and _balanced(ones, y, margins)):
         return False
     return _programme(ones, y, len(coef))
 
@@ -197,6 +199,14 @@ def _margins(scores: Floats, y: NDArray[Any]) -> Floats:
     own = np.take_along_axis(scores, y[:, None], axis=1)
     others = np.where(np.arange(scores.shape[1]) == y[:, None], -np.inf, scores)
     return own[:, 0] - others.max(axis=1)
+
+
+def _balanced(A: Floats, y: NDArray[Any], margins: Floats) -> bool:
+    """Return whether the gradients of a fit, with slightly changed weights, add up to 0."""
+    sides = np.where(y == 1, 1.0, -1.0)[:, None] * A
+    weight = expit(-margins)
+    change = np.linalg.lstsq(sides.T, sides.T @ weight)[0]
+    return bool((weight > 1e-10).all() and (np.abs(change) < weight / 2).all())
 
 
 def _programme(A: Floats, y: NDArray[Any], K: int) -> bool:
