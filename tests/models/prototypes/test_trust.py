@@ -43,6 +43,20 @@ def test_fits_that_pay_are_as_they_were():
     assert model.describe() == plain.describe()
 
 
+def test_a_clear_gain_ends_the_folds_and_noise_does_not(monkeypatch):
+    calls = []
+    losses = trust._losses
+    monkeypatch.setattr(trust, "_losses", lambda *given: calls.append(1) or losses(*given))
+    ProsetClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+    assert len(calls) == 2
+    calls.clear()
+    X, y = noise(0)
+    plain = ProsetClassifier(random_state=0, fallback=None).fit(X, y)
+    assert plain.n_prototypes_.any()
+    ProsetClassifier(random_state=0).fit(X, y)
+    assert len(calls) == 5
+
+
 @pytest.fixture(scope="module")
 def shrunk():
     """A fit that is shrunk, but not to nothing, its table, and the same without the fallback."""
