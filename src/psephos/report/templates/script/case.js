@@ -1,6 +1,7 @@
 // A new case: typed or slid in, answered in the page by the chosen model, ballots and neighbours beside it.
 (() => {
   const { at, hub, make, svg } = page,
+    { line, picture, rect, text } = page.draw,
     data = page.data.case,
     study = page.data.values;
   if (!data || !study) return;
@@ -249,38 +250,30 @@
   // ---- the answer
   const answerBar = (p, width) => {
     const tall = two ? 34 : 36 * p.length,
-      size = { width, height: tall, viewBox: `0 0 ${width} ${tall}`, role: "img" },
       words = study.order.map((c) => `${study.classes[c]} ${chance(p[c])}`).join(", "),
-      picture = svg("svg", { ...size, "aria-label": words }),
-      rect = (x, y, wide, c) => svg("rect", { x, y, width: wide, height: 11, class: hue[c] }),
-      text = (x, y, kind, text, more = {}) => svg("text", { x, y, class: kind, ...more }, text);
+      box = picture(width, tall, words);
     if (two) {
       const q = p[study.positive] * width,
         t = hub.get("threshold"),
-        at = t * width;
-      picture.append(
-        rect(0, 14, q, study.positive),
-        rect(q, 14, width - q, 1 - study.positive),
-        svg("line", { x1: at, x2: at, y1: 9, y2: 31, class: "threshold follows" }),
-        text(
-          Math.min(Math.max(at, 44), width - 44),
-          8,
-          "soft follows",
-          `threshold ${page.words.threshold(t)}`,
-          { "text-anchor": "middle" },
-        ),
+        at = t * width,
+        middle = Math.min(Math.max(at, 44), width - 44);
+      box.append(
+        rect(hue[study.positive], 0, 14, q, 11),
+        rect(hue[1 - study.positive], q, 14, width - q, 11),
+        line("threshold follows", at, at, 9, 31),
+        text(middle, 8, `threshold ${page.words.threshold(t)}`, "soft follows", "middle"),
       );
     } else
       study.order.forEach((c, lane) => {
         const wide = p[c] * (width - 52),
           y = 36 * lane; // names stand above the bars, whole
-        picture.append(
-          text(0, y + 13, hue[c], study.classes[c]),
-          rect(0, y + 18, Math.max(wide, 0.6), c),
-          text(6 + wide, y + 28, "soft", chance(p[c])),
+        box.append(
+          text(0, y + 13, study.classes[c], hue[c]),
+          rect(hue[c], 0, y + 18, Math.max(wide, 0.6), 11),
+          text(6 + wide, y + 28, chance(p[c])),
         );
       });
-    return picture;
+    return box;
   };
   const answerBox = (box, answer) => {
     const p = answer.probabilities,
