@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+import re
 from dataclasses import astuple
 from pathlib import Path
 
@@ -174,6 +175,28 @@ def test_the_model_changes_on_the_whole_page(visit, study):
         "all => all.filter(g => getComputedStyle(g).display !== 'none').length"
     )
     assert visible == 1  # folds and span of the chosen model only
+
+
+def test_parts_of_the_model_shown_first_say_so_once_another_is_chosen(visit, study):
+    page, told = visit(), study[0]["island"]["first"]["model"]
+    stays = page.locator("#verdict .stays")
+    assert stays.is_hidden()
+    assert told in stays.text_content()
+    other = next(key for key in study[1]["models"] if key != told)
+    page.locator(by("model")).select_option(other)
+    assert stays.is_visible()
+    page.locator(by("model")).select_option(told)
+    assert stays.is_hidden()
+
+
+def test_a_difference_beyond_the_axis_ends_in_an_arrow(load, compared, tmp_path):
+    html = (compared / "report.html").read_text("utf-8")
+    ends = re.findall(r'data-bar="([^"]*)"', html)
+    path = tmp_path / "far.html"
+    path.write_text(html.replace(f'data-bar="{ends[0]}"', 'data-bar="-2 -3 0.5"', 1), "utf-8")
+    cell = load(path).locator('[data-bar="-2 -3 0.5"]')
+    assert (cell.locator("path").count(), cell.locator("circle").count()) == (1, 0)
+    assert cell.locator(".interval").get_attribute("x1") == "0"
 
 
 def test_the_threshold_moves_by_line_slider_number_and_weight(visit, study):

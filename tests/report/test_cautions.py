@@ -61,7 +61,7 @@ def test_probabilities_worse_than_class_frequencies_are_warned_of(copy):
     report = summarise(copy)
     told = [w for w in report["cautions"] if w.startswith(f"The probabilities of {key} are worse")]
     assert len(told) == 1
-    assert "log-loss 1.500 against" in told[0]
+    assert "log-loss (mean over the folds) 1.500 against" in told[0]
     row = next(m for m in report["models"] if m["key"] == key)
     assert [c["mark"] for c in row["cells"] if c["kind"] == "log_loss"] == ["†"]
     edit(copy / "results.csv", lambda r: r.update(log_loss="0.1"))

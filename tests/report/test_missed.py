@@ -57,6 +57,36 @@ def test_the_first_state_and_every_model_are_their_held_out_answers(compared, su
                 assert float(row[9].replace("−", "-")) == pytest.approx(benefit, abs=5.1e-4)
 
 
+def stretches(called):
+    """Return where a sequence of booleans by hundredths is true, as the page writes it."""
+    runs, start = [], None
+    for h, one in enumerate([False, *called, False]):
+        if one and start is None:
+            start = h
+        if not one and start is not None:
+            runs.append((start, h - 1))
+            start = None
+    return [f"{a / 100:.2f}" + (f" to {b / 100:.2f}" if b > a else "") for a, b in runs]
+
+
+def test_the_range_of_net_benefit_is_recounted_from_the_predictions(compared, summarised):
+    told = summarised["island"]["missed"]
+    if told["kind"] != "two":
+        return
+    for key, model in told["models"].items():
+        truth, proba = answers_of(compared, key)
+        pos = truth.to_numpy() == told["classes"][told["positive"]]
+        p, m, n = np.round(proba.to_numpy()[:, told["positive"]], 6), pos.sum(), (~pos).sum()
+        better = []
+        for h in range(1, 100):
+            found, alarms = (p[pos] >= h / 100).sum(), (p[~pos] >= h / 100).sum()
+            mine, every = found - alarms * h / (100 - h), m - n * h / (100 - h)
+            better.append(mine > max(every, 0) + 1e-7)
+        words = re.findall(r" threshold of (.*?)(?: and not between these)?;", model["note"])
+        found = re.split(r", | and ", words[0]) if words else []
+        assert found == (stretches(better) if "not significantly" not in model["note"] else [])
+
+
 def by_hand(builders, folder, n=60, models=None, classes=("healthy", "ill"), **more):
     truth, proba = builders.of_two(n)
     constant = np.tile([0.6, 0.4], (n, 1))

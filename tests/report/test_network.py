@@ -94,7 +94,7 @@ def test_voters_of_one_set_of_columns_join_nothing(alike):
     usage = np.ones((3, 4), dtype=bool)
     usage[0, 0] = alike
     made = ColumnNetwork.from_usage(usage, list("abcd"))
-    opened = SimpleNamespace(network=lambda: made, errors=lambda: None, whole={})
+    opened = SimpleNamespace(network=lambda: made, errors=lambda: None, whole={}, n_voters=5)
     nowhere = SimpleNamespace(value=float("nan"))
     told = together(SimpleNamespace(label="M", summary=SimpleNamespace(stability=nowhere)), opened)
     assert (told["network"] is None) == alike

@@ -23,7 +23,7 @@ from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.tables.labels import Partial
 from psephos.report import summarise
-from psephos.report.numbers.column_values import plane, portrait, rising_with
+from psephos.report.numbers.column_values import plane, portrait, rising_with, suppressed
 from psephos.report.page.render import render
 from psephos.report.panels.case import distances, nearest_own, typical
 from psephos.report.study.folder import KeptCases, NumericColumns, read_folder
@@ -309,6 +309,27 @@ def test_directions_are_what_the_answers_do(study):
                 mean = asked_model.model.predict_proba(_decoded(asked_model, moved)).mean(axis=0)
                 assert int((mean - base).argmax()) == side, (key, column["name"], words, classes)
     assert strong > 0
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "told"),
+    [
+        (
+            [121, 173],
+            [236, 39],
+            "Yet benign is rarer there (121 of 294 cases, elsewhere 236 of 275)",
+        ),
+        ([100, 100], [52, 48], ""),  # two parts of a hundred are not told
+        ([9, 1], [1, 9], ""),
+        ([0, 0], [1, 9], ""),
+    ],
+)
+def test_a_direction_against_the_counts_is_explained(above, below, told):
+    counts = {"above": above, "below": below, "missing": [0, 0]}
+    words = suppressed({"k": 0, "t": "Above 3: benign."}, counts, ["benign", "malignant"])
+    assert words.strip().startswith(told)
+    assert bool(words) == bool(told)
+    assert suppressed("It does not point one way.", counts, ["benign", "malignant"]) == ""
 
 
 def test_what_a_missing_value_does_is_said(study):

@@ -165,9 +165,9 @@ def rate(value: float | None) -> str:
     return number(value, 2)
 
 
-def chance(value: float | None) -> str:
+def chance(value: float | None, digits: int = 2) -> str:
     """Return a probability to two decimals: never 0.00 or 1.00, which would be certainty."""
-    text = rate(value)
+    text = number(value, digits)
     return {"0.00": "<0.01", "1.00": ">0.99"}.get(text, text)
 
 

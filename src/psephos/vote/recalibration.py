@@ -61,7 +61,7 @@ class Recalibration:
         change = "lowered" if self.helped else "did not lower"
         return (
             f"a {self.method} map fitted on the held-out answers of {self.n_cases} cases; "
-            f"cross-fitted, it {change} their log-loss ({fixed(self.log_loss, 3)} before, "
+            f"cross-fitted, it {change} their pooled log-loss ({fixed(self.log_loss, 3)} before, "
             f"{fixed(self.log_loss_after, 3)} after) and their Brier score went from "
             f"{fixed(self.brier, 3)} to {fixed(self.brier_after, 3)}"
         )

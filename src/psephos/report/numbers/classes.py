@@ -208,7 +208,7 @@ def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, abou
     stretches = worth(grid, *benefits(answers, positive, grid))
     if not stretches:
         return (
-            f"Over no stretch of thresholds is acting on it worth more than calling everyone, or"
+            f"At none of the thresholds tried is acting on it worth more than calling everyone, or"
             f" nobody, {pos}."
         )
     if not about.better:
@@ -216,10 +216,12 @@ def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, abou
             "It is not significantly better than a constant prediction, so it is not shown that"
             f" acting on it is worth more than calling everyone, or nobody, {pos}."
         )
+    named = [span(*one) if one[0] < one[1] else rate(one[0]) for one in stretches]
+    every = "hundredth from 0.01 to 0.99" if about.edges is None else "threshold of this page"
     return (
-        f"By these counts acting on it is worth more than calling everyone, or nobody, {pos} from a"
-        f" threshold of about {series([span(*one) for one in stretches])}; with other cases these"
-        " ends would differ."
+        f"By these counts acting on it is worth more than calling everyone, or nobody, {pos} at a"
+        f" threshold of {series(named)}{' and not between these' if named[1:] else ''}; each"
+        f" {every} was tried, and with other cases these ends would differ."
     )
 
 
@@ -283,7 +285,7 @@ def _class_row(
         *_share(found, "found"),
         *_share(right, "right"),
         chance(under.value) if math.isfinite(under.value) else "–",
-        span(under.low, under.high),
+        span(under.low, under.high, chance),
     ]
 
 

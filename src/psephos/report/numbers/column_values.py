@@ -96,6 +96,7 @@ _LISTED = 60  # columns that the table lists
 _BINS = 48  # of a histogram
 EIGHTHS, FEWEST = 8, 5  # bins, and least cases of one, where no single case is to be told
 _MANY = 400  # cases of a class from which on they are counted in bins
+_REVERSED = 0.05  # less of a class on the side that speaks for it than on the other
 _DIGITS = 4  # decimals of what is drawn
 _WORTH = 0.02  # of the range of the answers to the cases
 
@@ -259,8 +260,9 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     counts = sides(values, model.y, cut, len(model.classes))
     column: dict[str, Any] = {
         "kind": "number",
-        "direction": direction(says, cut, model.classes),
-        "words": _count_sentence(model, says, cut, counts, len(values)),
+        "direction": (named := direction(says, cut, model.classes)),
+        "words": _count_sentence(model, says, cut, counts, len(values))
+        + suppressed(named[0], counts, model.classes),
         "cut": cut and {name: getattr(cut, name) for name in ("at", "closed", "text", "how")},
         "counts": counts,
         "missing": None if missing is None else _rounded(missing),
@@ -300,6 +302,20 @@ def _count_sentence(
         lost = sum(counts["missing"])
         return f"{lost} of {n} cases lack a value." if lost else ""
     return count_words(counts, cut, model.classes) + further(says, cut)
+
+
+def suppressed(named: Any, counts: dict[str, list[int]], classes: Sequence[str]) -> str:
+    """Return why a column speaks above its cut for a class that is rarer there; '' if it is not."""
+    above, below = (np.array(counts.get(side, [0])) for side in ("above", "below"))
+    if isinstance(named, str) or not above.sum() or not below.sum():
+        return ""
+    k, n, m = named["k"], int(above.sum()), int(below.sum())
+    if above[k] / n > below[k] / m - _REVERSED:
+        return ""
+    return (
+        f" Yet {classes[k]} is rarer there ({above[k]} of {n} cases, elsewhere {below[k]} of {m}):"
+        " the model reads this direction beside its other columns, not from this one alone."
+    )
 
 
 def _bins(values: Floats, y: Indices, axis: Any, n_classes: int, kept: bool) -> JsonObject | None:

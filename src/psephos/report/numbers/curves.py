@@ -17,7 +17,6 @@ FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom
 GRID = np.arange(1, 100) / 100  # thresholds of the net benefit
 _BINS = 5  # of the calibration
 _FEWEST = 10  # cases of a fifth, so that none of them can be read off
-_LEAST = 0.05  # a stretch of thresholds that is named is at least as long
 _DIGITS = 4
 
 Floats = NDArray[np.float64]
@@ -26,13 +25,11 @@ Floats = NDArray[np.float64]
 def worth(grid: Floats, model: Floats, everyone: Floats) -> list[tuple[float, float]]:
     """Return the stretches of thresholds where a model is worth more than no model, upwards.
 
-    That is: more than calling everyone positive and than calling nobody. A stretch is at least
-    0.05 long.
+    That is: more than calling everyone positive and than calling nobody.
     """
     better = model > np.maximum(everyone, 0.0) + 1e-9
     edges = np.flatnonzero(np.diff(np.concatenate([[0], better.astype(np.int8), [0]])))
-    ends = zip(grid[edges[::2]].tolist(), grid[edges[1::2] - 1].tolist(), strict=True)
-    return [(low, high) for low, high in ends if high - low >= _LEAST - 1e-9]
+    return list(zip(grid[edges[::2]].tolist(), grid[edges[1::2] - 1].tolist(), strict=True))
 
 
 def curves_of(
@@ -76,7 +73,7 @@ def curves_of(
         "steps": called.tolist(),
         "roc": {
             "area": f"area {chance(area.value)}" if math.isfinite(area.value) else "",
-            "interval": span(area.low, area.high),
+            "interval": span(area.low, area.high, chance),
         },
         "pr": f"{round(100 * share)} % if all are called" if share else f"no {pos}",
         "cal": [_group(one, pos) for one in fifths] if told else [],

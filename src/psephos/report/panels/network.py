@@ -18,7 +18,9 @@ _LETTERS = 34  # of a name beside its circle
 _DIGITS = 4  # of places
 
 
-def drawing(network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType({})) -> JsonObject:
+def drawing(
+    network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType({}), n_voters: int = 0
+) -> JsonObject:
     """Return the tables of a network, and where its columns stand.
 
     Parameters
@@ -28,6 +30,8 @@ def drawing(network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType(
         among them the `MOST_PAIRS` most often read together.
     whole : dict of str to str
         The whole names of columns whose names in the network are shortened.
+    n_voters : int, default=0
+        Of the model, those that read no column included.
 
     Returns
     -------
@@ -36,6 +40,7 @@ def drawing(network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType(
         columns), ``left_out`` (a sentence, or nothing). Shares are exact.
     """
     shown = _most_used(network)
+    rest = f", of the {count(n_voters)} of the model," if n_voters > network.n_models else ""
     table, joined = shown.nodes(), shown.edges()
     places = np.round(shown.layout(seed=0), _DIGITS).tolist()
     short = [head_and_end(name, _LETTERS) for name in shown.names]
@@ -61,8 +66,8 @@ def drawing(network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType(
         "nodes": nodes,
         "pairs": pairs[:MOST_PAIRS],
         "words": (
-            f"{plural(network.n_models, 'voter')} read"
-            f" {plural(len(network.names), 'column')} between them."
+            f"{plural(network.n_models, 'voter')}{rest} read"
+            f" {plural(len(network.names), 'column')} between them; shares are of these."
         ),
         "left_out": _left_out(network, len(nodes), len(pairs)),
     }
@@ -158,7 +163,7 @@ def together(standing: Standing, opened: Opened) -> dict[str, Any] | None:
     return {
         "label": standing.label,
         "stability": _stability(standing),
-        "network": None if alike else drawing(network, opened.whole),
+        "network": None if alike else drawing(network, opened.whole, opened.n_voters),
         "alike": (
             f"The {plural(network.n_models, 'voter')} that read columns all read the same"
             f" {len(network.names)}: which of these stand together, their votes do not say."

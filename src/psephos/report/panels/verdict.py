@@ -379,8 +379,8 @@ def unsure_probabilities(s: Standing, prior: float) -> bool:
 def _unsure(s: Standing, prior: float) -> str:
     return (
         f"The probabilities of {s.label} are worse than stating each class's frequency: log-loss"
-        f" {number(s.spread('log_loss').mean)} against {number(prior)}. Its answers may be right;"
-        " how sure it says it is, is not to be believed."
+        f" (mean over the folds) {number(s.spread('log_loss').mean)} against {number(prior)}. Its"
+        " answers may be right; how sure it says it is, is not to be believed."
     )
 
 

@@ -11,20 +11,17 @@
     first.dataset.test = "first-chart";
     at("first-chart").append(first);
   }
-  // differences from the best: middle, low and high as parts of the axis, which ends at 1
+  // differences from the best: middle, low and high as parts of the axis; beyond its ends an arrow
+  const { line, tip } = page.draw;
   all("[data-bar]").forEach((cell) => {
-    const [x, x1, x2] = cell.dataset.bar
-      .split(" ")
-      .map((v) => 60 * (1 + Math.min(Math.max(Number(v), -1), 1)));
-    cell.append(
-      svg(
-        "svg",
-        { width: 120, height: 14, "aria-hidden": "true" },
-        page.draw.line("axis", 60, 60, 0, 14),
-        page.draw.line("interval", x1, x2, 7),
-        svg("circle", { class: "dot", cx: x, cy: 7, r: 3 }),
-      ),
-    );
+    const [mean, low, high] = cell.dataset.bar.split(" ").map(Number),
+      x = (v) => 60 * (1 + Math.min(Math.max(v, -1), 1)),
+      box = svg("svg", { width: 120, height: 14, "aria-hidden": "true" });
+    box.append(line("axis", 60, 60, 0, 14), line("interval", x(low), x(high), 7));
+    if (low < -1) box.append(tip(0, 7, -1, 0));
+    if (high > 1) box.append(tip(120, 7, 1, 0));
+    if (Math.abs(mean) <= 1) box.append(svg("circle", { class: "dot", cx: x(mean), cy: 7, r: 3 }));
+    cell.append(box);
   });
   const rows = all("#results tbody tr");
   rows.forEach((row) => {

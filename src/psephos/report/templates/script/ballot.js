@@ -221,9 +221,10 @@ page.ballot = (() => {
       ...(shares ? [told(sharesOf(lines, answer, about), "note")] : []),
       list(lines.slice(0, 7).map(li)),
     ];
-    const rest = lines.slice(7).map(li);
+    const rest = lines.slice(7).map(li),
+      others = sum(lines.slice(7).map((one) => one.n));
     if (rest.length)
-      parts.push(page.folded(page.words.plural(rest.length, "further ballot"), list(rest)));
+      parts.push(page.folded(page.words.plural(others, "further voter"), list(rest)));
     const kept = box.querySelector("details[open]");
     box.replaceChildren(...parts);
     if (kept && box.querySelector("details")) box.querySelector("details").open = true;

@@ -1,6 +1,6 @@
 // The bar that stays in view: the model and the threshold of the whole page.
 (() => {
-  const { all, at, hub } = page;
+  const { all, at, data, hub } = page;
   all(".scripted").forEach((element) => {
     element.hidden = false;
   });
@@ -15,6 +15,9 @@
     model.addEventListener("change", () => hub.set("model", model.value));
     hub.on("model", (key) => {
       model.value = key;
+      all(".stays").forEach((one) => {
+        one.hidden = key === data.first.model;
+      });
     });
   }
   if (cls) {

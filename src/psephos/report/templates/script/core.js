@@ -33,6 +33,12 @@ const page = (() => {
         height: near(height),
         ...more,
       }),
+    // The head of an arrow at a place, which points along (dx, dy): what is drawn ends beyond.
+    tip: (x, y, dx, dy) =>
+      svg("path", {
+        class: "line",
+        d: `M${near(x - 5 * dx - 3 * dy)} ${near(y - 5 * dy - 3 * dx)}L${near(x)} ${near(y)}L${near(x - 5 * dx + 3 * dy)} ${near(y - 5 * dy + 3 * dx)}`,
+      }),
     picture: (width, height, label, more = {}) =>
       svg("svg", {
         width,

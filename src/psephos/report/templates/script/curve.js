@@ -3,7 +3,7 @@
   const { at, data, hub, svg } = page;
   if (!data.curve) return;
   const { again, chart, clamp, scale, write } = page.axis,
-    { line, picture, text } = page.draw,
+    { line, picture, text, tip } = page.draw,
     { count } = page.words,
     { lines, measure } = data.curve,
     host = at("curve-lines"),
@@ -12,12 +12,13 @@
     scores = every.map(([, score]) => score),
     least = Math.min(...scores),
     best = Math.max(...scores),
-    beyond = Math.max(0.25 * (best - least), 0.02 * Math.abs(best), 1e-9);
+    beyond = Math.max(0.25 * (best - least), 0.02 * Math.abs(best), 1e-9),
+    [floor, ceiling] = [least - beyond, best + beyond];
 
   // Where columns and scores stand in a picture of this width.
   const frameOf = (width) => {
     const [left, right, top, bottom] = [46, width - 14, 32, 292],
-      up = scale({ low: least - beyond, high: best + beyond }, bottom, top);
+      up = scale({ low: floor, high: ceiling }, bottom, top);
     return {
       ...{ left, right, bottom, ticks: up.ticks },
       x: (columns) =>
@@ -51,8 +52,12 @@
     group.append(svg("title", {}, label), svg("path", { class: "hit", d }), svg("path", { d }));
     points.forEach(([k, value, half, knee]) => {
       const place = { cx: x(k), cy: y(value), r: chosen ? 4.4 : 3 };
-      if (chosen && half)
-        group.append(line("interval", x(k), x(k), y(value - half), y(value + half)));
+      if (chosen && half) {
+        const [low, high] = [y(value - half), y(value + half)];
+        group.append(line("interval", x(k), x(k), low, high));
+        if (value - half < floor) group.append(tip(x(k), low, 0, 1));
+        if (value + half > ceiling) group.append(tip(x(k), high, 0, -1));
+      }
       if (chosen || knee)
         group.append(svg("circle", { class: knee ? "dot" : "dot open", ...place }));
     });
