@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from psephos.vote.names import MINUS, class_words, fixed, series
+from psephos.vote.names import number as written
 
 __all__ = [
     "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "WEIGHTED_SHARE", "Wording",
-    "chance", "class_kinds", "class_words", "count", "difference", "number", "of", "plural",
-    "plus_minus", "rate", "series", "small_difference", "span", "spanned", "threshold_words",
+    "cases_of", "chance", "class_kinds", "class_words", "count", "difference", "groups_of",
+    "number", "of", "plural", "plus_minus", "rate", "series", "small_difference", "span",
+    "spanned", "three", "threshold_words",
 ]  # fmt: skip
 
 
@@ -158,6 +160,28 @@ def plural(n: float, one: str, many: str = "") -> str:
     """Return '1 column', '4 columns'."""
     word = one if n == 1 else (many or f"{one}s")
     return f"{count(n)} {word}"
+
+
+def three(value: float | None) -> str:
+    """Return a number to three figures, with a true minus; a dash where there is none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    text = f"{value:#.3g}" if 1e-4 <= abs(value) < 999.5 else written(value, digits=3)
+    return text.removesuffix(".").replace("-", MINUS)
+
+
+def groups_of(n: int, name: str) -> str:
+    """Return '14 subjects': a number of groups, by the name of their column if it is a word."""
+    word = re.sub(r"[_ ]?id$", "", name.lower())
+    if not re.fullmatch(r"[a-z]+[a-rt-z]", word):
+        return plural(n, "group") + ("" if word in ("", "groups") else f" ({name})")
+    return plural(n, word, f"{word[:-1]}ies" if re.search("[^aeiou]y$", word) else "")
+
+
+def cases_of(n: int, n_groups: int | None, name: str) -> str:
+    """Return '126 cases of 14 subjects', or '126 cases' without groups."""
+    cases = plural(n, "case")
+    return f"{cases} of {groups_of(n_groups, name)}" if n_groups else cases
 
 
 def rate(value: float | None) -> str:

@@ -19,7 +19,7 @@ STYLES = (  # in the order of the page
 SCRIPTS = (
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
     "pareto.js", "accuracy.js", "curve.js", "values.js", "ballot.js", "near.js", "turn.js",
-    "case.js", "number.js", "network.js", "stability.js", "bar.js",
+    "case.js", "number.js", "observed.js", "network.js", "stability.js", "bar.js",
 )  # fmt: skip
 _JUDGED = (  # of the page of a validation, which asks no model
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
@@ -47,6 +47,7 @@ def render(report: dict[str, Any]) -> str:
         "network.js": report["together"],
         "curve.js": report["curve"],
         "number.js": "number" in report["island"],
+        "observed.js": report["observed"],
     }
     scripts = tuple(name for name in SCRIPTS if idle.get(name, True))
     return page_of("page.html.j2", report, STYLES, scripts)

@@ -13,6 +13,7 @@ from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
 from psephos.report.panels.methods import made_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
+from psephos.report.panels.observed import HeldOutNumbers, held_out_numbers, observed_section
 from psephos.report.panels.stability import stability_section
 from psephos.report.panels.tables import curve_section, label_figures, pooled_figures, proved
 from psephos.report.panels.values import values_section
@@ -47,10 +48,13 @@ _CONTENTS = (
     ("stability", "Would other cases have led to the same columns?"),
     ("methods", "How was this made?"),
 )
-_OF_NUMBERS = tuple(
-    (key, "What does it read?" if key == "values" else words)
-    for key, words in _CONTENTS
-    if key != "missed"
+_OF_NUMBERS = (
+    ("observed", "Where does it err most?"),
+    *(
+        (key, "What does it read?" if key == "values" else words)
+        for key, words in _CONTENTS
+        if key != "missed"
+    ),
 )
 _ROUNDED = "to three or four figures, more where a printed inequality needs them"
 _NAMED = 12  # labels whose cases are counted in the head
@@ -113,7 +117,8 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
         else None
     )
     missed = missed_section(told, _order(rows, choice), bool(opened and read.cases))
-    return _report(saved, rows, choice, positive, facts, missed, options, better) | {
+    numbers = held_out_numbers(read, [s.key for s in rows])
+    return _report(saved, rows, choice, positive, facts, missed, numbers, options, better) | {
         "carries": _carries(read, answers, parted, options),
     }
 
@@ -125,6 +130,7 @@ def _report(
     positive: Positive,
     facts: Mapping[str, Facts],
     missed: dict[str, Any],
+    numbers: HeldOutNumbers | None,
     options: PageOptions,
     better: Collection[str],
 ) -> dict[str, Any]:
@@ -134,11 +140,14 @@ def _report(
     unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
     shown = choice.opened or choice.best if choice else None
     key = shown.key if shown else None
+    observed = observed_section(read, numbers, [s.key for s in _order(rows, choice)], options)
+    worst = {} if numbers is None or not kept else numbers.worst()
     parts = [
         accuracy_section(read, rows, choice, found, prior, unsure, kept),
         missed,
+        observed,
         values_section(saved, choice, positive, options),
-        case_section(saved, choice, positive, facts, options),
+        case_section(saved, choice, positive, facts, options, worst),
         stability_section(read, rows, {k: v.columns for k, v in facts.items()}, saved.names, key),
         made_section(
             read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed)), kept
@@ -150,7 +159,9 @@ def _report(
         "version": __version__,
         "title": options.title or _title(read),
         "data_line": _data_line(read, kept),
-        "first": first_sentences(read, rows, choice, found, missed["missed"], better),
+        "first": first_sentences(
+            read, rows, choice, found, missed["missed"], better, observed["observed"]
+        ),
         "verdict": verdict(read, rows, choice, found, better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
@@ -245,7 +256,7 @@ def _data_line(folder: Folder, kept: bool) -> str:
     sizes: list[Any] = folder.sizes
     names = [str(c) for c in about["classes"]]
     listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
-    cases = cases_in_groups(folder, named=True)
+    cases = cases_in_groups(folder)
     line = f"{cases}, {plural(folder.n_columns, 'column')}"
     if folder.multilabel:
         more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
@@ -285,22 +296,27 @@ def _carries(
 ) -> str:
     """Return what the file holds of the cases."""
     n = plural(folder.n_rows, "case")
-    if folder.kind == "numbers" and options.cases != "none":
-        return (
-            f"This file holds figures over the {n}, and none of a single one, but for the least"
-            " and the greatest target, and thresholds and training cases that models hold."
-        )
     if options.cases == "none":
         return (
             f"This file holds counts of the {n}, and means over ten and more: no answer, value or"
             " name of a single one, but for the thresholds and categories that models ask for."
         )
+    if folder.kind == "numbers":
+        more = " with its id" if options.ids else ""
+        return (
+            f"This file holds data of the {n}, case by case{more}: the target and held-out"
+            " predictions, and of the worst cases of each model the values of the columns it"
+            f" reads, {_digits(options)}. Treat it as you would the table itself."
+        )
     held = [] if answers is None else ["class, held-out answers to six decimals"]
     held += ["id"] if options.ids else []
     held += ["group"] if answers is not None and answers.groups is not None else []
     held += [f"groups by {listed([one.name for one in parted], 3)}"] if parted else []
-    digits = "as they are" if options.cases == "full" else _ROUNDED
     return (
         f"This file holds data of the {n}, case by case: {', '.join(held)}, and values of the"
-        f" columns that models read, {digits}. Treat it as you would the table itself."
+        f" columns that models read, {_digits(options)}. Treat it as you would the table itself."
     )
+
+
+def _digits(options: PageOptions) -> str:
+    return "as they are" if options.cases == "full" else _ROUNDED

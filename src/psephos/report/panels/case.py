@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -269,15 +270,18 @@ def case_section(
     positive: Positive,
     facts: Mapping[str, Facts],
     options: PageOptions,
+    worst: Mapping[str, Sequence[int]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return what the panel shows; other parameters and the result as of `values_section`.
+
+    Where the target is a number, `worst` are rows by model that can be opened.
 
     Decision functions are carried in the order of the verdict until the page is full; the others
     say what they would add.
     """
     shown, kept = choice.opened if choice else None, options.cases != "none"
     if saved.folder.kind == "numbers":
-        return _of_numbers(saved, shown.key if shown else "", options)
+        return _of_numbers(saved, shown.key if shown else "", options, worst)
     absent = "The training cases were not kept." if kept else "This page carries no cases."
     island: dict[str, Any] = {}
     first, carried = None, ""
@@ -295,12 +299,14 @@ def case_section(
     }
 
 
-def _of_numbers(saved: Saved, shown: str, options: PageOptions) -> dict[str, object]:
+def _of_numbers(
+    saved: Saved, shown: str, options: PageOptions, worst: Mapping[str, Sequence[int]]
+) -> dict[str, object]:
     """Return what the panel shows where the target is a number; decision functions as there."""
     models: dict[str, dict[str, object]] = {}
     left, figures = CAPACITY, saved.folder.pooled()
     for key in saved.readable:
-        one = _answering(saved, key, options)
+        one = _answering(saved, key, options, worst.get(key, ()))
         size, words = size_words(one)
         if size > left:
             one = {"why": _too_large(key, words)}
@@ -334,8 +340,10 @@ def _typical(options: PageOptions) -> str:
     return f"{typical_words(options.cases)} of each column"
 
 
-def _answering(saved: Saved, key: str, options: PageOptions) -> dict[str, object]:
-    """Return the decision function of a regressor, its fields and a case to start from, or why."""
+def _answering(
+    saved: Saved, key: str, options: PageOptions, worst: Sequence[int]
+) -> dict[str, object]:
+    """Return the decision function of a regressor, its fields and cases to start from, or why."""
     reduced = saved.asked(key)
     if options.cases == "none" and reduced.keeps_rows:
         return {"why": f"{key} keeps values of training cases, which this page does not carry."}
@@ -349,9 +357,11 @@ def _answering(saved: Saved, key: str, options: PageOptions) -> dict[str, object
     wanted = [*order, *reduced.vote.backup.tolist()]
     row = typical(reduced, np.ones(len(reduced.X), dtype=bool), options.cases)
     before = reduced.vote.answers(reduced.X)
-    if row is not None and not full:
-        row = _briefly(reduced, row, float(np.std(before)))
-    start = [None] * len(wanted) if row is None else _worded(reduced, row, wanted, None)
+    cases: list[list[Any]] = []
+    for one in [*([] if row is None else [row]), *(reduced.X[i] for i in worst)]:
+        brief = one if full else _briefly(reduced, one, float(np.std(before)))
+        cases.append(_worded(reduced, brief, wanted, None))
+    start = [None] * len(wanted) if row is None else cases.pop(0)
     fields = fields_of(reduced, wanted, len(order), options.cases)
     off = float(np.abs(model.vote_.answers(reduced.X) - before).max()) if kept else 0.0
     rounding = (
@@ -360,7 +370,10 @@ def _answering(saved: Saved, key: str, options: PageOptions) -> dict[str, object
         if kept
         else ""
     )
-    return {"plain": function, "fields": fields, "start": start, "rounding": rounding}
+    known = [[i, *one] for i, one in zip(worst, cases, strict=True)]
+    return {
+        "plain": function, "fields": fields, "start": start, "rounding": rounding, "cases": known,
+    }  # fmt: skip
 
 
 def _briefly(reduced: Reduced, row: Floats, spread: float) -> Floats:

@@ -9,6 +9,7 @@ from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
+    cases_of,
     count,
     difference,
     number,
@@ -17,6 +18,7 @@ from psephos.report.words import (
     rate,
     series,
     small_difference,
+    three,
 )
 
 
@@ -68,17 +70,18 @@ def first_sentences(
     found: Sequence[Pair],
     missed: Mapping[str, Any] | None,
     better: Collection[str],
+    observed: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return up to three sentences on the model that is opened, each with a number and interval.
 
     How accurate it is and on how many columns; what that is against a constant prediction and the
-    best of all; which cases it misses where the page opens, or how far it is off.
+    best of all; which cases it misses where the page opens, or where its errors are greatest.
 
     Parameters
     ----------
     found, better : as of `verdict`
-    missed : mapping or None
-        The first state of the panel of held-out answers.
+    missed, observed : mapping or None
+        The first state of the panel of held-out answers, or of held-out numbers.
     """
     if choice is None:
         return []
@@ -86,18 +89,14 @@ def first_sentences(
     sure = s.key in better
     words = [
         f"{s.label} reads {_reads(s)} and reaches a held-out {folder.measure} of"
-        f" {rate(s.score)}{_interval(s, measure)}.",
+        f" {rate(s.score)}{_interval(s, measure)}{_error(folder, s)}.",
         f"It is {'' if sure else 'not '}{_against_constant(folder, len(reading), sure)}"
         f"{_against_best(choice, s, found, rows, sure=sure)}."
         if reading
         else _NONE_READS,
     ]
-    if folder.kind == "numbers" and (figures := folder.pooled().get(s.key)):
-        low, high = (_text(figures[f"mae_{end}"]) for end in ("low", "high"))
-        words.append(
-            f"Over all held-out cases its mean absolute error is {_text(figures['mae'])} (95 %"
-            f" interval {low} to {high})."
-        )
+    if observed is not None:
+        words.append(f"It {observed['lead']}")
     elif missed is not None and not missed["absent"]:
         words.append(misses(missed))
         if measure.name == "cost":
@@ -105,8 +104,15 @@ def first_sentences(
     return words
 
 
-def _text(value: float | None) -> str:
-    return number(math.nan) if value is None else f"{value:.3g}"
+def _error(folder: Folder, s: Standing) -> str:
+    """Return the error of a model over all held-out cases, where the target is a number."""
+    figures = folder.pooled().get(s.key) if folder.kind == "numbers" else None
+    if figures is None:
+        return ""
+    name = "r2" if folder.measures[0].name == "mae" else "mae"
+    what = "R²" if name == "r2" else "mean absolute error"
+    low, high = (three(figures[f"{name}_{end}"]) for end in ("low", "high"))
+    return f", with {what} {three(figures[name])} ({low} to {high})"
 
 
 def _reads(s: Standing) -> str:
@@ -139,7 +145,8 @@ def _against_constant(folder: Folder, n: int, sure: bool, name: str = "") -> str
     """Return what the constant prediction reaches, and the p-value against it, of `n` models."""
     p = f"p {'≤' if sure else '>'} 0.05" + (f", corrected for {n} models" if n > 1 else "")
     reached = rate(folder.constant) + " at best" * ("metric" in folder.about)  # of all classes
-    return f"significantly better than a constant prediction ({name}{reached}; {p})"
+    what = "predicting the mean" if folder.measure == "R²" else "a constant prediction"
+    return f"significantly better than {what} ({name}{reached}; {p})"
 
 
 def _against_best(
@@ -183,12 +190,10 @@ def misses(missed: Mapping[str, Any]) -> str:
     )
 
 
-def cases_in_groups(folder: Folder, *, named: bool = False) -> str:
-    """Return '126 cases in 14 groups', or '126 cases'; `named` adds the column of groups."""
-    cases, groups = plural(folder.n_rows, "case"), folder.about.get("n_groups")
-    name = str(folder.about.get("groups") or "") if named else ""
-    name = "" if name.lower() in ("", "group", "groups") else f" ({name})"
-    return f"{cases} in {plural(groups, 'group')}{name}" if groups else cases
+def cases_in_groups(folder: Folder) -> str:
+    """Return '126 cases of 14 subjects', or '126 cases'."""
+    about = folder.about
+    return cases_of(folder.n_rows, about.get("n_groups"), str(about.get("groups") or ""))
 
 
 def _smallest(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> Standing | None:

@@ -16,7 +16,8 @@ from psephos.vote.positive import Positive, usual_positive
 from psephos.vote.recalibration import Recalibration
 
 __all__ = [
-    "CaseAnswers", "Positive", "called", "class_codes", "held_out_answers", "positive_class",
+    "CaseAnswers", "Positive", "called", "class_codes", "group_codes", "held_out_answers",
+    "positive_class",
 ]  # fmt: skip
 
 
@@ -68,7 +69,7 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
         fold=np.array([_fold(folds[i]) for i in rows.tolist()], dtype=np.intp),
         times=max(len(own) for own in folds.values()),
         chances={model: means[m] for model, m in place.items()},
-        groups=_groups(folder, rows),
+        groups=group_codes(folder, rows),
     )
 
 
@@ -81,7 +82,7 @@ def class_codes(classes: Sequence[str]) -> dict[str, int]:
     return shown | {one: k for k, one in enumerate(classes)}
 
 
-def _groups(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
+def group_codes(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
     """Return the group of each case, if the study has any and they were kept."""
     kept = folder.cases.groups if folder.cases is not None else None
     if not folder.about.get("groups") or kept is None or int(rows[-1]) >= len(kept):

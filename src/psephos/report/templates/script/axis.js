@@ -228,12 +228,12 @@ page.axis = (() => {
 // What the page calls a case (a row of the table), and the answer it got while held out: a probability
 // a class, or null where it got none.
 page.people = (() => {
-  const told = page.data.missed,
+  const told = page.data.missed || page.data.observed,
     places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
   const name = (row) =>
     told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`;
   const heldOut = (key, row) => {
-    const model = told && page.again.shown(key, told.models[key]),
+    const model = page.data.missed && page.again.shown(key, told.models[key]),
       i = places.get(row);
     if (!model || i === undefined) return null;
     if (model.q) {

@@ -113,6 +113,8 @@
     if (rest.length) left.append(page.folded(`${rest.length} further columns`, ...rest));
     return left;
   };
+  // the case chosen anywhere on the page, if the page has its values
+  const caseOf = (model) => model.cases.find(([row]) => row === hub.get("person"));
   const show = (key) => {
     const model = data.models[key];
     if (!model || model.why) {
@@ -121,7 +123,11 @@
       return;
     }
     opened[key] = opened[key] || openModel(model.plain);
-    const values = [...model.start],
+    const own = caseOf(model),
+      values = own ? own.slice(1) : [...model.start],
+      from = own
+        ? `${page.people.name(own[0])}, one of the cases that it was fitted to`
+        : `the ${data.typical}`,
       wrong = new Set(),
       boxes = {
         answer: text("p", "", "number-answer", "big"),
@@ -131,10 +137,7 @@
       refresh = () => answered(key, model, values, wrong, boxes),
       share = isMedian(model) ? "its weight in the median" : "how much each vote adds";
     host.replaceChildren(
-      make(
-        "p",
-        `${key} starts at the ${data.typical}; an empty field is a missing value. ${model.rounding}`,
-      ),
+      make("p", `${key} starts at ${from}; an empty field is a missing value. ${model.rounding}`),
       boxes.answer,
       boxes.note,
       fieldsOf(model, values, wrong, refresh),
@@ -145,6 +148,10 @@
   };
 
   hub.on("model", show);
+  hub.on("person", () => {
+    const model = data.models[hub.get("model")];
+    if (model && !model.why && caseOf(model)) show(hub.get("model"));
+  });
   show(hub.get("model"));
   host.hidden = false;
   if (at("case-first")) at("case-first").hidden = true;

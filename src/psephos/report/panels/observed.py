@@ -1,0 +1,254 @@
+"""Where it errs most: predicted against observed numbers, parts of the range, the worst cases."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from psephos._types import Floats
+from psephos.explain.observed import ObservedDisplay, Part
+from psephos.figures import Estimate, share
+from psephos.report.study.answers import group_codes
+from psephos.report.study.folder import Folder
+from psephos.report.study.options import PageOptions, guarded
+from psephos.report.words import MINUS, cases_of, head_and_end, of, rate, span, three
+from psephos.vote.names import number, sum_digits
+
+WORST = 10
+_DRAWN = 400  # cases that are drawn one by one; of more the worst, and counts
+_CELLS = 20  # of either side of the picture of counts
+_FEW = 10  # cases of a cell, in a page that carries no case
+_BEYOND = 0.2  # of the range of observed numbers: predictions farther out stand at the rim
+
+
+@dataclass(frozen=True)
+class HeldOutNumbers:
+    """What each model predicted of the cases that were held out."""
+
+    rows: list[int]  # of the table of cases, rising
+    folds: list[str]  # the fold that held a case out; a dash where there were several
+    times: int  # how often a case was held out, at most
+    displays: dict[str, ObservedDisplay]  # of the cases that a model predicted
+    known: dict[str, list[int]]  # where these stand in `rows`
+
+    def worst(self) -> dict[str, list[int]]:
+        """Return by model the rows of its worst cases, the worst first."""
+        return {
+            key: [self.rows[self.known[key][i]] for i in one.order[:WORST]]
+            for key, one in self.displays.items()
+        }
+
+
+def held_out_numbers(folder: Folder, models: Sequence[str]) -> HeldOutNumbers | None:
+    """Read predictions.csv; None without it, or where the target is not a number."""
+    if folder.kind != "numbers":
+        return None
+    truth: dict[int, float] = {}
+    splits: dict[int, set[tuple[int, int]]] = {}
+    said: dict[str, dict[int, list[list[float]]]] = {key: {} for key in models}
+    for one in folder.answers():
+        truth[one.row] = float(one.truth)
+        splits.setdefault(one.row, set()).add(one.split)
+        if one.model in said:
+            cells = [float(cell or "nan") for cell in one.cells[6:]]  # and quantiles, if stated
+            said[one.model].setdefault(one.row, []).append(cells)
+    rows = sorted(truth)
+    if not rows:
+        return None
+    place = {row: i for i, row in enumerate(rows)}
+    known = {key: sorted(place[row] for row in own) for key, own in said.items() if own}
+    groups = group_codes(folder, np.array(rows))
+    names = [_called(folder, row) for row in rows]
+    displays: dict[str, ObservedDisplay] = {}
+    for key, own in known.items():
+        each = [said[key][rows[i]] for i in own]
+        widest = max(map(len, each))
+        predicted = [[c[0] for c in one] + [math.nan] * (widest - len(one)) for one in each]
+        ends = np.array([np.mean([[c[1 % len(c)], c[-1]] for c in one], axis=0) for one in each])
+        displays[key] = ObservedDisplay.from_predictions(
+            [truth[rows[i]] for i in own],
+            predicted,
+            stated=ends if len(each[0][0]) > 1 and np.isfinite(ends).all() else None,
+            groups=None if groups is None else groups[own],
+            ids=[names[i] for i in own],
+            name=key,
+        )
+    folds = [str(next(iter(s))[1] + 1) if len(s) == 1 else "–" for s in map(splits.get, rows) if s]
+    return HeldOutNumbers(rows, folds, max(map(len, splits.values())), displays, known)
+
+
+def _called(folder: Folder, row: int) -> str:
+    kept = folder.cases
+    return f"case {row + 1}" if kept is None or row >= len(kept.ids) else kept.called(row)
+
+
+def observed_section(
+    folder: Folder, held_out: HeldOutNumbers | None, order: Sequence[str], options: PageOptions
+) -> dict[str, object]:
+    """Return what the panel shows: entries of the page's dictionary.
+
+    Parameters
+    ----------
+    order : sequence of str
+        The models, that which is shown first in front.
+    """
+    shown = [key for key in order if held_out is not None and key in held_out.displays]
+    if held_out is None or not shown or shown[0] != order[0]:
+        return {"observed": None}
+    kept, displays = options.cases != "none", held_out.displays
+    every = np.concatenate([displays[key].observed for key in shown])
+    low, high = _ends(every, [displays[key].predicted for key in shown], options.cases)
+    drawn = kept and len(held_out.rows) <= _DRAWN
+    models = {key: _model(folder, held_out, key, (low, high), options) for key in shown}
+    shared: dict[str, object] = {
+        "target": _target(folder),
+        "ends": [low, high],
+        "kept": kept,
+        "rows": held_out.rows if kept else None,
+        "names": [_called(folder, i) for i in held_out.rows] if options.ids else None,
+        "drawn": drawn,
+        "what": "prediction" if held_out.times == 1 else "mean of its predictions",
+    }
+    return {
+        "observed": {**shared, **models[shown[0]]},
+        "island": {"observed": {**shared, "models": models}},
+    }
+
+
+def _ends(observed: Floats, predicted: Sequence[Floats], cases: str) -> tuple[float, float]:
+    """Return the ends of both axes: of the observed numbers, and of predictions not far beyond."""
+    own = guarded(observed, cases)
+    low, high = float(own.min()), float(own.max())
+    if cases != "none":
+        room = _BEYOND * (high - low)
+        low = max(min(low, *(float(one.min()) for one in predicted)), low - room)
+        high = min(max(high, *(float(one.max()) for one in predicted)), high + room)
+    return (low, high) if high > low else (low - 1, high + 1)
+
+
+def _target(folder: Folder) -> str:
+    return head_and_end(str(folder.about.get("target") or "the target"), 32)
+
+
+def _model(
+    folder: Folder,
+    held_out: HeldOutNumbers,
+    key: str,
+    ends: tuple[float, float],
+    options: PageOptions,
+) -> dict[str, object]:
+    one, own = held_out.displays[key], held_out.known[key]
+    kept, n, unit = options.cases != "none", len(own), _unit(ends, options)
+    parts, worst = one.parts(unit), list[list[object]]()
+    found: dict[str, object] = {
+        "label": key,
+        "lead": lead(folder, parts, one if kept else None),
+        "note": _note(one, held_out.times, n, kept),
+        "parts": [
+            [
+                p.words(),
+                _cases(folder, p).replace(" cases", ""),
+                three(p.size.value),
+                _interval(p.size),
+                _signed(p.shift),
+            ]
+            for p in parts
+        ],
+        "worst": worst,
+    }
+    if not kept or n > _DRAWN:
+        inside = (np.clip(values, *ends) for values in (one.observed, one.predicted))
+        cells = np.histogram2d(*inside, _CELLS, (ends, ends))[0].astype(int)
+        found["cells"] = np.where(cells >= (1 if kept else _FEW), cells, 0).tolist()
+    if not kept:
+        return found
+    digits = sum_digits(float(np.abs(one.observed).max()), float(np.ptp(one.observed)))
+    for i in one.order[:WORST]:
+        y, f = float(one.observed[i]), float(one.predicted[i])
+        texts = [_text(y, digits), _text(f, digits), "+" * (f > y) + _text(f - y, digits)]
+        worst.append([own[i], one.ids[i], *texts, held_out.folds[own[i]]])
+    digits = 17 if options.cases == "full" else digits
+    shown = range(n) if n <= _DRAWN else one.order[:WORST]
+    found["dots"] = [
+        [own[i], *(float(f"{v[i]:.{digits}g}") for v in (one.observed, one.predicted))]
+        for i in shown
+    ]
+    if one.stated is not None and n <= _DRAWN:
+        pairs = one.stated.tolist()
+        found["stated"] = [[float(f"{v:.{digits}g}") for v in pair] for pair in pairs]
+    return found
+
+
+def _unit(ends: tuple[float, float], options: PageOptions) -> float:
+    """Return of what ends of parts are multiples, in a page that carries no case."""
+    return 0.0 if options.cases != "none" else 10 ** math.floor(math.log10(ends[1] - ends[0])) / 2
+
+
+# ---------------------------------------------------------------------- words
+def lead(folder: Folder, parts: Sequence[Part], one: ObservedDisplay | None) -> str:
+    """Return for which part of the range errors are greatest; of few cases the greatest error.
+
+    Parameters
+    ----------
+    one : ObservedDisplay or None
+        None where single cases may not be named.
+    """
+    target = _target(folder)
+    if len(parts) > 1:
+        p = max(parts, key=lambda part: part.size.value)
+        return (
+            f"errs most where {target} is {p.words()} ({_cases(folder, p)}): mean absolute error"
+            f" {three(p.size.value)} (95 % interval {_interval(p.size)}), elsewhere"
+            f" {three(p.rest)}."
+        )
+    if one is None:
+        return "has too few cases to say where it errs most."
+    i = one.order[0]
+    error = one.predicted[i] - one.observed[i]
+    return (
+        f"errs most on {one.ids[i]}: {target} {_text(one.observed[i])}, predicted"
+        f" {_text(one.predicted[i])} ({_signed(error)})."
+    )
+
+
+def _cases(folder: Folder, part: Part) -> str:
+    return cases_of(part.n, part.n_groups, str(folder.about.get("groups") or ""))
+
+
+def _interval(size: Estimate) -> str:
+    if not math.isfinite(size.low):
+        return "not known"
+    return f"{three(max(size.low, 0.0))} to {three(size.high)}"
+
+
+def _text(value: float, digits: int = 4) -> str:
+    return number(float(value), digits=digits).replace("-", MINUS)
+
+
+def _signed(value: float) -> str:
+    return f"+{three(value)}" if value > 0 else three(value)
+
+
+def _note(one: ObservedDisplay, times: int, n: int, kept: bool) -> str:
+    """Return what the picture shows."""
+    words = "On the line predictions are right; above it they are too high."
+    if not kept:
+        words += (
+            " This page carries no single case: squares count ten cases and more, and the worst"
+            " cases are not listed."
+        )
+    elif n > _DRAWN:
+        words += f" The deeper a square, the more cases; dots are the {WORST} worst."
+    if times > 1:
+        words += (
+            f" A case was held out up to {times} times: its dot is the mean of its predictions."
+        )
+    if one.stated is not None:
+        within = share(one.covered(), one.groups)
+        words += (
+            f" {'Bars are' if kept and n <= _DRAWN else 'It states'} the 5 to 95 % quantiles of"
+            f" each prediction: {of(int(one.covered().sum()), n)} cases lie between them (share"
+            f" {rate(within.value)}, 95 % interval {span(within.low, within.high)}; 0.90 at best)."
+        )
+    return words

@@ -1,0 +1,99 @@
+"""A study of numbers says how large errors are and for whom, and shows the worst cases."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.metrics import mean_absolute_error
+
+from psephos import compare
+from psephos.protocol import Protocol
+from psephos.protocol.tables.table import table_from_arrays
+from psephos.report import build_report, summarise
+from psephos.report.study.options import PageOptions
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 4))
+    y = np.round(10 * X[:, 0] + np.where(X[:, 0] > 0.8, 6, 1) * rng.normal(size=90), 3)
+    out = tmp_path_factory.mktemp("numbers") / "study"
+    models = ["cart-regressor", "proset-regressor"]
+    small = Protocol("small", draws=1, inner_folds=2, folds=3)
+    ids = [f"<i>{i}</i>" for i in range(90)]
+    table = table_from_arrays(X, y, ids=ids, target_name="dose", task="numbers")
+    compare(table, models=models, protocol=small, out=out, n_jobs=1)
+    return out
+
+
+def predictions(study, model):
+    with (study / "predictions.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["model"] == model]
+    return {int(r["row"]): (float(r["truth"]), float(r["predicted"])) for r in rows}
+
+
+def test_three_sentences_of_ninety_words_with_intervals(study):
+    first = summarise(study)["first"]
+    assert len(first) == 3
+    assert len(" ".join(first).split()) <= 90
+    assert all("95 % interval" in one for one in (first[0], first[2]))
+
+
+def test_where_it_errs_most_is_that_of_predictions(study):
+    report = summarise(study)
+    shown = report["observed"]
+    own = predictions(study, shown["label"])
+    y, f = np.array([own[i] for i in sorted(own)]).T
+    assert report["first"][2] == f"It {shown['lead']}"
+    sizes = [float(row[2]) for row in shown["parts"]]
+    worst = shown["parts"][int(np.argmax(sizes))]
+    assert f"is {worst[0]} ({worst[1]} cases): mean absolute error {worst[2]}" in shown["lead"]
+    cut = float(worst[0].replace("−", "-").split()[-1])
+    mine = y > cut if worst[0].startswith("above") else y <= cut
+    assert mine.sum() == int(worst[1])
+    assert float(worst[2]) == pytest.approx(mean_absolute_error(y[mine], f[mine]), rel=5e-3)
+    errors = np.abs(y - f)[mine]
+    half = norm.ppf(0.975) * errors.std(ddof=1) / np.sqrt(len(errors))
+    low, high = map(float, worst[3].split(" to "))
+    assert (low, high) == pytest.approx((errors.mean() - half, errors.mean() + half), rel=1e-2)
+    order = sorted(own, key=lambda i: -abs(own[i][1] - own[i][0]))[:10]
+    assert [row[0] for row in shown["worst"]] == order
+    assert [row[1] for row in shown["worst"]] == [f"case {i + 1}" for i in order]
+
+
+def test_every_model_has_its_dots_and_its_worst_cases_can_be_opened(study):
+    island = summarise(study)["island"]
+    for key, one in island["observed"]["models"].items():
+        own = predictions(study, key)
+        assert [place for place, *_ in one["dots"]] == sorted(own)
+        assert [y for _, y, _ in one["dots"]] == pytest.approx([own[i][0] for i in sorted(own)])
+        assert [row[0] for row in island["number"]["models"][key]["cases"]] == [
+            row[0] for row in one["worst"]
+        ]
+    assert "stated" in island["observed"]["models"]["proset-regressor"]
+
+
+def test_a_page_without_cases_names_none(study, tmp_path):
+    options = PageOptions(cases="none")
+    report = summarise(study, None, options)
+    shown, island = report["observed"], report["island"]
+    assert shown["worst"] == []
+    assert "dots" not in shown
+    assert "the worst cases are not listed" in shown["note"]
+    assert all(not one["cases"] for one in island["number"]["models"].values() if "cases" in one)
+    for one in island["observed"]["models"].values():
+        assert not {n for column in one["cells"] for n in column} & set(range(1, 10))
+        assert min(int(row[1]) for row in one["parts"]) >= 10
+    text = build_report(study, tmp_path / "none.html", cases="none").read_text("utf-8")
+    for y, f in predictions(study, shown["label"]).values():
+        assert f"{y}," not in text
+        assert f"{f:.4g}," not in text or len(f"{f:.4g}") < 4
+
+
+def test_ids_are_text_and_only_where_they_are_wanted(study):
+    assert "<i>" not in json.dumps(summarise(study)["island"]["observed"])
+    named = summarise(study, None, PageOptions(ids=True))["observed"]
+    assert named["worst"][0][1].startswith("<i>")
