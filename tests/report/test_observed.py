@@ -69,7 +69,9 @@ def test_every_model_has_its_dots_and_its_worst_cases_can_be_opened(study):
     for key, one in island["observed"]["models"].items():
         own = predictions(study, key)
         assert [place for place, *_ in one["dots"]] == sorted(own)
-        assert [y for _, y, _ in one["dots"]] == pytest.approx([own[i][0] for i in sorted(own)])
+        assert [y for _, y, _ in one["dots"]] == pytest.approx(
+            [own[i][0] for i in sorted(own)], abs=6e-3
+        )
         assert [row[0] for row in island["number"]["models"][key]["cases"]] == [
             row[0] for row in one["worst"]
         ]

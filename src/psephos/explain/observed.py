@@ -1,6 +1,7 @@
 """Predicted against observed numbers: every case, the worst, and where errors are greatest."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
-from psephos._types import Array, ArrayLike, Axes, ColumnLists, Floats, LabelsLike, PerRow
+from psephos._types import Array, ArrayLike, Axes, ColumnLists, Floats, PerRow
 from psephos.explain.drawing import OTHER, Display, plain
 from psephos.figures import Estimate, mean
 from psephos.figures.estimate import numbers
@@ -17,7 +18,7 @@ from psephos.vote.names import MINUS, number
 _LEAST, _MOST = 10, 5  # cases of a part of the range, and parts
 
 
-class Part(NamedTuple):
+class RangeErrors(NamedTuple):
     """A part of the range of observed numbers: above `low` and up to `high`, and its errors."""
 
     low: float  # minus infinity of the first
@@ -84,7 +85,7 @@ class ObservedDisplay(Display):
         *,
         stated: ArrayLike | None = None,
         groups: PerRow = None,
-        ids: LabelsLike | None = None,
+        ids: Sequence[object] | None = None,
         name: str = "Regressor",
     ) -> Self:
         """Return the display of predictions.
@@ -145,7 +146,7 @@ class ObservedDisplay(Display):
             "high": ends[:, 1].tolist(),
         }
 
-    def parts(self, unit: float = 0.0) -> list[Part]:
+    def parts(self, unit: float = 0.0) -> list[RangeErrors]:
         """Return the errors in up to five parts of the range of observed numbers, alike in size.
 
         None is of fewer than ten cases. Ends are rounded: to four figures, or to multiples of
@@ -161,19 +162,13 @@ class ObservedDisplay(Display):
                 ends, before = [*ends, end], below
         return [self._part(*one) for one in zip(ends, [*ends[1:], math.inf], strict=True)]
 
-    def _part(self, low: float, high: float) -> Part:
+    def _part(self, low: float, high: float) -> RangeErrors:
         mine = (self.observed > low) & (self.observed <= high)
         own = None if self.groups is None else self.groups[mine]
         rest = float(self.sizes[~mine].mean()) if (~mine).any() else math.nan
-        return Part(
-            low,
-            high,
-            n=int(mine.sum()),
-            n_groups=None if own is None else len(np.unique(own)),
-            size=mean(self.sizes[mine], own),
-            shift=float((self.predicted - self.observed)[mine].mean()),
-            rest=rest,
-        )
+        shift, size = float((self.predicted - self.observed)[mine].mean()), self.sizes[mine]
+        n_groups = None if own is None else len(np.unique(own))
+        return RangeErrors(low, high, len(size), n_groups, mean(size, own), shift, rest)
 
     def covered(self) -> NDArray[np.bool_]:
         """Return which observed numbers lie within the stated intervals; none without these."""
@@ -182,17 +177,16 @@ class ObservedDisplay(Display):
 
     def __str__(self) -> str:
         """Return the mean and the greatest error in a sentence."""
-        found, n = self.table(), len(self.ids)
+        i, n = self.order[0], len(self.ids)
         return (
             f"Mean absolute error {number(float(self.sizes.mean()))} over {n}"
-            f" case{'' if n == 1 else 's'}; the greatest error is {number(found['error'][0])}, of"
-            f" case {found['case'][0]}."
+            f" case{'' if n == 1 else 's'}; the greatest error is"
+            f" {number(float(self.predicted[i] - self.observed[i]))}, of case {self.ids[i]}."
         )
 
     def _draw(self, axes: Axes) -> None:
-        ends = [min(self.observed.min(), self.predicted.min()),
-                max(self.observed.max(), self.predicted.max())]  # fmt: skip
-        axes.plot(ends, ends, color="black", lw=1)
+        ends = np.array([self.observed, self.predicted])
+        axes.plot(*[[ends.min(), ends.max()]] * 2, color="black", lw=1)
         if self.stated is not None:
             axes.vlines(self.observed, *self.stated.T, color="0.8", lw=1)
         axes.scatter(self.observed, self.predicted, s=12, color=OTHER)

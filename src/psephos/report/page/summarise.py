@@ -150,7 +150,13 @@ def _report(
         case_section(saved, choice, positive, facts, options, worst),
         stability_section(read, rows, {k: v.columns for k, v in facts.items()}, saved.names, key),
         made_section(
-            read, rows, shown, positive, bool(missed["missed"]), bool(_groups(missed)), kept
+            read,
+            rows,
+            shown,
+            positive,
+            bool(missed["missed"]),
+            bool(missed["missed"] and missed["missed"].get("groups")),
+            kept,
         ),
         curve_section(read, rows),
     ]
@@ -208,10 +214,6 @@ def _maps(
     return found
 
 
-def _groups(missed: Mapping[str, Any]) -> Any:
-    return missed["missed"] and missed["missed"].get("groups")
-
-
 def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return one dictionary of several, which have no entry in common."""
     return {key: value for part in parts for key, value in part.items()}
@@ -253,7 +255,7 @@ def _title(folder: Folder) -> str:
 
 def _data_line(folder: Folder, kept: bool) -> str:
     about = folder.about
-    sizes: list[Any] = folder.sizes
+    sizes = folder.sizes
     names = [str(c) for c in about["classes"]]
     listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
     cases = cases_in_groups(folder)

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from psephos._types import Floats
-from psephos.explain.observed import ObservedDisplay, Part
+from psephos.explain.observed import ObservedDisplay, RangeErrors
 from psephos.figures import Estimate, share
 from psephos.report.study.answers import group_codes
 from psephos.report.study.folder import Folder
-from psephos.report.study.options import PageOptions, guarded
+from psephos.report.study.options import PageOptions
 from psephos.report.words import MINUS, cases_of, head_and_end, of, rate, span, three
 from psephos.vote.names import number, sum_digits
 
@@ -85,7 +86,7 @@ def _called(folder: Folder, row: int) -> str:
 
 def observed_section(
     folder: Folder, held_out: HeldOutNumbers | None, order: Sequence[str], options: PageOptions
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
     Parameters
@@ -118,13 +119,18 @@ def observed_section(
 
 def _ends(observed: Floats, predicted: Sequence[Floats], cases: str) -> tuple[float, float]:
     """Return the ends of both axes: of the observed numbers, and of predictions not far beyond."""
-    own = guarded(observed, cases)
-    low, high = float(own.min()), float(own.max())
-    if cases != "none":
-        room = _BEYOND * (high - low)
-        low = max(min(low, *(float(one.min()) for one in predicted)), low - room)
-        high = min(max(high, *(float(one.max()) for one in predicted)), high + room)
-    return (low, high) if high > low else (low - 1, high + 1)
+    low, high = float(observed.min()), float(observed.max())
+    room = _BEYOND * (high - low) or 1.0
+    if cases == "none":
+        unit = _unit(high - low)
+        return math.floor(low / unit) * unit, math.ceil(high / unit) * unit
+    every = np.concatenate([observed, *predicted])
+    return max(float(every.min()), low - room), min(float(every.max()), high + room)
+
+
+def _unit(span: float) -> float:
+    """Return of what ends are multiples, in a page that carries no case."""
+    return 10 ** math.floor(math.log10(span or 10.0)) / 2
 
 
 def _target(folder: Folder) -> str:
@@ -139,8 +145,8 @@ def _model(
     options: PageOptions,
 ) -> dict[str, object]:
     one, own = held_out.displays[key], held_out.known[key]
-    kept, n, unit = options.cases != "none", len(own), _unit(ends, options)
-    parts, worst = one.parts(unit), list[list[object]]()
+    kept, n = options.cases != "none", len(own)
+    parts, worst = one.parts(0.0 if kept else _unit(ends[1] - ends[0])), list[list[object]]()
     found: dict[str, object] = {
         "label": key,
         "lead": lead(folder, parts, one if kept else None),
@@ -158,8 +164,8 @@ def _model(
         "worst": worst,
     }
     if not kept or n > _DRAWN:
-        inside = (np.clip(values, *ends) for values in (one.observed, one.predicted))
-        cells = np.histogram2d(*inside, _CELLS, (ends, ends))[0].astype(int)
+        inside = np.clip([one.observed, one.predicted], *ends)
+        cells = np.histogram2d(inside[0], inside[1], _CELLS, [ends, ends])[0].astype(np.intp)
         found["cells"] = np.where(cells >= (1 if kept else _FEW), cells, 0).tolist()
     if not kept:
         return found
@@ -180,13 +186,8 @@ def _model(
     return found
 
 
-def _unit(ends: tuple[float, float], options: PageOptions) -> float:
-    """Return of what ends of parts are multiples, in a page that carries no case."""
-    return 0.0 if options.cases != "none" else 10 ** math.floor(math.log10(ends[1] - ends[0])) / 2
-
-
 # ---------------------------------------------------------------------- words
-def lead(folder: Folder, parts: Sequence[Part], one: ObservedDisplay | None) -> str:
+def lead(folder: Folder, parts: Sequence[RangeErrors], one: ObservedDisplay | None) -> str:
     """Return for which part of the range errors are greatest; of few cases the greatest error.
 
     Parameters
@@ -212,7 +213,7 @@ def lead(folder: Folder, parts: Sequence[Part], one: ObservedDisplay | None) -> 
     )
 
 
-def _cases(folder: Folder, part: Part) -> str:
+def _cases(folder: Folder, part: RangeErrors) -> str:
     return cases_of(part.n, part.n_groups, str(folder.about.get("groups") or ""))
 
 
