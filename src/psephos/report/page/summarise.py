@@ -140,23 +140,17 @@ def _report(
     unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
     shown = choice.opened or choice.best if choice else None
     key = shown.key if shown else None
-    observed = observed_section(read, numbers, [s.key for s in _order(rows, choice)], options)
-    worst = {} if numbers is None or not kept else numbers.worst()
+    told, order = missed["missed"], [s.key for s in _order(rows, choice)]
+    observed = observed_section(read, numbers, order, options)
     parts = [
         accuracy_section(read, rows, choice, found, prior, unsure, kept),
         missed,
         observed,
         values_section(saved, choice, positive, options),
-        case_section(saved, choice, positive, facts, options, worst),
+        case_section(saved, choice, positive, facts, options, numbers),
         stability_section(read, rows, {k: v.columns for k, v in facts.items()}, saved.names, key),
         made_section(
-            read,
-            rows,
-            shown,
-            positive,
-            bool(missed["missed"]),
-            bool(missed["missed"] and missed["missed"].get("groups")),
-            kept,
+            read, rows, shown, positive, bool(told), bool(told and told.get("groups")), kept
         ),
         curve_section(read, rows),
     ]
@@ -165,9 +159,7 @@ def _report(
         "version": __version__,
         "title": options.title or _title(read),
         "data_line": _data_line(read, kept),
-        "first": first_sentences(
-            read, rows, choice, found, missed["missed"], better, observed["observed"]
-        ),
+        "first": first_sentences(read, rows, choice, found, told or observed["observed"], better),
         "verdict": verdict(read, rows, choice, found, better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
@@ -179,16 +171,14 @@ def _report(
         "island": {
             "maps": _maps(facts, islands[1]["missed"], options, unsure),
             "first": {
-                "model": key,
+                "model": key, "again": False, "person": None,
                 "threshold": islands[1]["missed"]["threshold"] if missed["missed"] else THRESHOLD,
-                "again": False,
-                "person": None,
                 "cls": positive.code if read.kind == "classes" else None,
             },
             **_joined(islands),
         },
         **_joined(parts),
-    }
+    }  # fmt: skip
 
 
 def _maps(

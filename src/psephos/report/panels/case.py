@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from psephos.explain.effects import axis_of
 from psephos.explain.missing_columns import VALUES
 from psephos.report.numbers.column_values import by_importance, drawn_of
 from psephos.report.panels.missed import class_names
+from psephos.report.panels.observed import HeldOutNumbers
 from psephos.report.study.answers import Positive
 from psephos.report.study.opened import Facts, Reduced, Saved
 from psephos.report.study.options import (
@@ -270,18 +270,18 @@ def case_section(
     positive: Positive,
     facts: Mapping[str, Facts],
     options: PageOptions,
-    worst: Mapping[str, Sequence[int]] = MappingProxyType({}),
+    numbers: HeldOutNumbers | None = None,
 ) -> dict[str, Any]:
     """Return what the panel shows; other parameters and the result as of `values_section`.
 
-    Where the target is a number, `worst` are rows by model that can be opened.
+    Where the target is a number, the worst cases of `numbers` can be opened.
 
     Decision functions are carried in the order of the verdict until the page is full; the others
     say what they would add.
     """
     shown, kept = choice.opened if choice else None, options.cases != "none"
     if saved.folder.kind == "numbers":
-        return _of_numbers(saved, shown.key if shown else "", options, worst)
+        return _of_numbers(saved, shown.key if shown else "", options, numbers)
     absent = "The training cases were not kept." if kept else "This page carries no cases."
     island: dict[str, Any] = {}
     first, carried = None, ""
@@ -300,9 +300,10 @@ def case_section(
 
 
 def _of_numbers(
-    saved: Saved, shown: str, options: PageOptions, worst: Mapping[str, Sequence[int]]
+    saved: Saved, shown: str, options: PageOptions, numbers: HeldOutNumbers | None
 ) -> dict[str, object]:
     """Return what the panel shows where the target is a number; decision functions as there."""
+    worst = {} if numbers is None or options.cases == "none" else numbers.worst()
     models: dict[str, dict[str, object]] = {}
     left, figures = CAPACITY, saved.folder.pooled()
     for key in saved.readable:

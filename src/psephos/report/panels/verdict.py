@@ -70,7 +70,6 @@ def first_sentences(
     found: Sequence[Pair],
     missed: Mapping[str, Any] | None,
     better: Collection[str],
-    observed: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return up to three sentences on the model that is opened, each with a number and interval.
 
@@ -80,7 +79,7 @@ def first_sentences(
     Parameters
     ----------
     found, better : as of `verdict`
-    missed, observed : mapping or None
+    missed : mapping or None
         The first state of the panel of held-out answers, or of held-out numbers.
     """
     if choice is None:
@@ -95,8 +94,8 @@ def first_sentences(
         if reading
         else _NONE_READS,
     ]
-    if observed is not None:
-        words.append(f"It {observed['lead']}")
+    if missed is not None and "lead" in missed:
+        words.append(f"It {missed['lead']}")
     elif missed is not None and not missed["absent"]:
         words.append(misses(missed))
         if measure.name == "cost":
