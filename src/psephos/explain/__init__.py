@@ -9,6 +9,7 @@ from psephos.explain.missed import MissedDisplay
 from psephos.explain.missing_columns import NextColumn, next_column
 from psephos.explain.network import ColumnNetwork
 from psephos.explain.observed import ObservedDisplay
+from psephos.explain.permuting import PermutedDisplay
 from psephos.explain.prototype_plots import BatchMap, ColumnMap, DecisionSurface
 from psephos.explain.prototypes import (
     PrototypeBallot,
@@ -23,7 +24,7 @@ from psephos.explain.tree import TreeDisplay, export_text
 __all__ = [
     "BatchMap", "BiasVarianceDisplay", "ColumnCurveDisplay", "ColumnMap", "ColumnNetwork",
     "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "MissedDisplay",
-    "NextColumn", "ObservedDisplay", "PrototypeBallot", "PrototypeTable", "SelectionTest",
-    "TreeDisplay", "ValuesDisplay", "export_text", "familiarity", "familiarity_p_value",
-    "next_column", "reference_point", "selection_test",
+    "NextColumn", "ObservedDisplay", "PermutedDisplay", "PrototypeBallot", "PrototypeTable",
+    "SelectionTest", "TreeDisplay", "ValuesDisplay", "export_text", "familiarity",
+    "familiarity_p_value", "next_column", "reference_point", "selection_test",
 ]  # fmt: skip

@@ -43,6 +43,7 @@ from psephos.protocol.running.notes import (
     refuted_records,
     rows_left_out,
 )
+from psephos.protocol.running.permuting import permuted_rows
 from psephos.protocol.running.progress import Forecast, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.spread import results_of
@@ -53,7 +54,16 @@ from psephos.protocol.running.tasks import (
     with_choices,
 )
 from psephos.protocol.study.comparison import Comparison
-from psephos.protocol.study.folder import SCHEMA, Journal, Study, identity_of, key_of, sha256_of
+from psephos.protocol.study.folder import (
+    CURVE,
+    PERMUTED,
+    SCHEMA,
+    Journal,
+    Study,
+    identity_of,
+    key_of,
+    sha256_of,
+)
 from psephos.protocol.study.folds import folds_told, kept, kept_fold
 from psephos.protocol.study.outputs import (
     describe,
@@ -182,8 +192,9 @@ def compare(
         Whether words in the csv files of `out` that a spreadsheet would run as formulas get an
         apostrophe before them (`psephos.files.escaping`). Otherwise ids and labels stay.
     fold_models : bool, default=True
-        Whether the models of the folds are kept in `out` too, small (see `read_folds`); a run that
-        keeps them fits again those folds of which a run that did not has the figures only.
+        Whether the models of the folds are kept in `out` too, small (see `read_folds`), and columns
+        permuted among the held-out cases of each (`PermutedDisplay`); a run that keeps them fits
+        again those folds of which a run that did not has the figures only.
     dataset : str, optional
         The name of the table in results.
     column_names : sequence of str, optional
@@ -306,9 +317,11 @@ def compare(
         ours = _models(finished, folder, fitted, cautions.accepted(accepted))
         _recalibrate(ours, finished, divided, seed)
         about |= {"folds": folds_told(finished)} if keep else {}
+        permuted = permuted_rows(table, finished, ours, study, n_jobs) if keep else []
         if folder is not None:
             told = (about, environment_of(named, study.journal, finished, doubts), bounds, ours)
-            publish(study, table, finished, *told, points, spreadsheet_safe=spreadsheet_safe)
+            more = {CURVE: points, PERMUTED: permuted}
+            publish(study, table, finished, *told, more, spreadsheet_safe=spreadsheet_safe)
         _warn(finished)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],
@@ -322,6 +335,7 @@ def compare(
             refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
             used=used_rows(finished),
             curve=points,
+            permuted=permuted,
         )
 
 

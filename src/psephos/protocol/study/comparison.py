@@ -65,6 +65,8 @@ class Comparison:
         What each model used of its budget: the rows of used.csv.
     curve : list of dict
         With ``curve=True`` the rows of curve.csv, which `CurveDisplay` is made of; else empty.
+    permuted : list of dict
+        Of folds whose models are kept the rows of permuted.csv, which `PermutedDisplay` is made of.
     contents : str
         Cases, classes and columns of the table, in sentences.
     """
@@ -80,6 +82,7 @@ class Comparison:
     contents: str = ""
     used: Sequence[Mapping[str, object]] = ()
     curve: Sequence[Mapping[str, object]] = ()
+    permuted: Sequence[Mapping[str, object]] = ()
 
     @property
     def failures(self) -> list[JsonObject]:

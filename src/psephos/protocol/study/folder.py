@@ -171,11 +171,11 @@ JOURNAL = "journal.jsonl"
 MARK = "comparison.json"  # is there only while all other files belong to it
 README = "README.txt"
 REPORT = "report.html"
-CURVE = "curve.csv"
+CURVE, PERMUTED = "curve.csv", "permuted.csv"
 
 _RESULTS = (
-    "results.csv", "predictions.csv", CURVE, "labels.csv", "pooled.csv", "refits.csv", "bounds.csv",
-    "timings.csv", "used.csv", "environment.json",
+    "results.csv", "predictions.csv", CURVE, PERMUTED, "labels.csv", "pooled.csv", "refits.csv",
+    "bounds.csv", "timings.csv", "used.csv", "environment.json",
 )  # fmt: skip
 _FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
 _FOLDERS = ("models", "fits", "folds")
@@ -196,6 +196,8 @@ results.csv       one row per model, repeat and fold: the measures. `columns` ar
 predictions.csv   the probabilities of every held-out row; of numbers the prediction
 curve.csv         with --curve: the measures of each model on the columns it ranks first, a row per
                   model, repeat, fold and number of columns
+permuted.csv      by how much the measure is worse where a column is permuted among the held-out
+                  rows of a fold, of the kept models of the folds
 refits.csv        one row per model: what was chosen on all rows
 bounds.csv        what can be proved of each model, or why nothing is: a row a bound (of one class a
                   case; of several labels none)
@@ -379,7 +381,7 @@ class Study:
         wanted = {folder / name: data for name, data in files.items()}
         wanted |= {place / name: data for name, data in models.items()}
         own = {place / f"{name}.psephos" for name in self.journal.models()}
-        own.add(folder / CURVE)  # a run without one removes it
+        own |= {folder / CURVE, folder / PERMUTED}  # a run without one removes it
         stale = [path for path in sorted(own - wanted.keys()) if path.is_file()]
         changed = [
             path for path, data in wanted.items() if not path.is_file() or path.read_bytes() != data

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -158,15 +159,15 @@ def publish(
     environment: Mapping[str, Any],
     bounds: Sequence[Mapping[str, Any]],
     models: Mapping[str, Any],
-    curve: Sequence[Mapping[str, object]] = (),
+    more: Mapping[str, Sequence[Mapping[str, object]]] = MappingProxyType({}),
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
     """Write all files of a finished run but the report.
 
     `finished` are outer fits and refits in canonical order: models as given, then repeat and fold;
-    `models` the refits of psephos, of which those that a file can hold are written; `curve` the
-    rows of curve.csv.
+    `models` the refits of psephos, of which those that a file can hold are written; `more` the rows
+    of files that not every study has: curve.csv and permuted.csv.
     """
     safe = spreadsheet_safe
     fits = [(task, entry) for task, entry in finished if task.split is not None]
@@ -189,13 +190,14 @@ def publish(
     }
     if table.kind == "numbers":
         files["pooled.csv"] = _csv(POOLED_COLUMNS, pooled_rows(table, fits), safe)
-    if curve:
-        files[CURVE] = _csv([name for name in curve[0] if name != "seconds"], curve, safe)
+    for name, own in more.items():
+        if own:
+            files[name] = _csv([column for column in own[0] if column != "seconds"], own, safe)
     if table.multilabel:
         files["labels.csv"] = _csv(LABEL_COLUMNS, label_rows(table, fits), safe)
     known = {f"models/{name}": data for name, data in contents.items()} | files
     digests = {name: sha256_of(data) for name, data in sorted(known.items())}
-    timed = [_timing(*one) for one in finished]
+    timed, curve = [_timing(*one) for one in finished], more.get(CURVE, ())
     timed += [{**row, "fit_seconds": row["seconds"]} for row in curve if row["seconds"]]
     files |= {
         "used.csv": _csv(_USED_COLUMNS, used_rows(finished), safe),

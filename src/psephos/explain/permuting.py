@@ -1,0 +1,226 @@
+"""What permuting a column among held-out cases changes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import balanced_accuracy_score, r2_score
+
+from psephos._errors import PsephosError
+from psephos._types import Array, Axes, ColumnLists, Floats, Indices, LabelsLike, PerRow, TableLike
+from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.explain.drawing import POSITIVE, Display, plain
+from psephos.vote.importance import evenly_spaced
+
+DRAWS, FIRST = 20, 60  # permutations of a column, and columns that are permuted at most
+_CASES, _NUMBERS = 1000, 1 << 24  # held-out cases, and values of all permuted tables, at most
+
+
+def most_important(model: VoteEstimator) -> Indices:
+    """Return the columns that a model reads, at most the 60 of greatest importance, in order."""
+    shares = model.feature_importances_
+    read = model.vote_.columns
+    return read[np.argsort(-shares[read], kind="stable")[:FIRST]]
+
+
+def encoded(model: VoteEstimator) -> Any:
+    """Return the model as it predicts tables that are encoded already: codes of categories."""
+    found = copy(model)
+    found._values = lambda X: X  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+    return found
+
+
+def held_out_sample(n_cases: int, n_columns: int) -> Indices:
+    """Return the cases that columns are permuted among: 1,000, evenly spaced; fewer if wide."""
+    return evenly_spaced(n_cases, min(_CASES, max(2, _NUMBERS // (DRAWS * max(1, n_columns)))))
+
+
+def worse_by(
+    X: Floats,
+    columns: Sequence[int],
+    measured: Callable[[Floats], Callable[[Indices], float | None]],
+    groups: Array | None,
+    seed: int,
+) -> dict[int, list[float]]:
+    """Return, by column, how much better answers are than where it is permuted, draw by draw.
+
+    The same permutations serve all columns. They stay within groups, if there are such: of a column
+    that no group has two values of there is no draw. Without columns where the measure is not
+    defined.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Held-out cases.
+    measured : callable
+        Of rows like those of X: how good their answers are, of the greater the better, as a
+        function of positions among the rows, one for each case of X.
+    """
+    n, rng = len(X), np.random.default_rng(seed)
+    block = (
+        np.zeros(n, dtype=np.intp) if groups is None else np.unique(groups, return_inverse=True)[1]
+    )
+    home = np.argsort(block, kind="stable")
+    drawn = np.empty((DRAWS, n), dtype=np.intp)
+    for draw in drawn:
+        draw[home] = np.lexsort((rng.random(n), block))
+    as_is = measured(X)(np.arange(n))
+    if as_is is None:
+        return {}
+    found = {j: list[float]() for j in columns}
+    for j in columns:
+        values, codes = np.unique(X[:, j], return_inverse=True)  # NaN is one value
+        if groups is not None and len(np.unique(block * len(values) + codes)) == block.max() + 1:
+            continue
+        # a case has one answer to each value, however often it is drawn
+        pairs, where = np.unique(np.arange(n) * len(values) + codes[drawn], return_inverse=True)
+        rows = X[pairs // len(values)]
+        rows[:, j] = values[pairs % len(values)]
+        answers = measured(rows)
+        after = [answers(at) for at in where.reshape(drawn.shape)]
+        found[j] = [as_is - one for one in after if one is not None]
+    return found
+
+
+@dataclass(frozen=True)
+class PermutedDisplay(Display):
+    """What permuting each column among held-out cases costs: by how much the measure gets worse.
+
+    `plot` draws a bar a column, the mean, and its standard deviation.
+
+    Where a column alone carries what the model knows, permuting it costs all that the model is
+    better than chance; what two columns both carry, permuting one may not cost at all. Below 0 the
+    held-out answers are better where the column is permuted.
+
+    Parameters
+    ----------
+    measure : str
+    names : tuple of str
+        Of the columns that were permuted, those of greatest mean first.
+    worse : tuple of tuple of float
+        By how much the measure is worse, of each column: in each draw, of a study the mean over 20
+        draws in each fold (0 in a fold whose model does not read the column).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos import CARTClassifier
+    >>> from psephos.explain import PermutedDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 3))
+    >>> y = np.where(X[:, 1] > 0, "ill", "well")
+    >>> model = CARTClassifier(max_depth=2).fit(X[:200], y[:200])
+    >>> table = PermutedDisplay.from_estimator(model, X[200:], y[200:]).table()
+    >>> table["column"], bool(table["worse"][0] > 0.4)
+    (['column 1'], True)
+    """
+
+    measure: str
+    names: tuple[str, ...]
+    worse: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def of(cls, measure: str, found: Mapping[str, Sequence[float]]) -> Self:
+        """Return the display of figures by column; a column without figures is left out."""
+        known = [name for name in found if found[name]]
+        order = sorted(known, key=lambda name: -float(np.mean(found[name])))
+        return cls(measure, tuple(order), tuple(tuple(found[name]) for name in order))
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Mapping[str, Any]], model: str) -> Self:
+        """Return the display of a model of a study: of the rows of permuted.csv.
+
+        Raises
+        ------
+        PsephosError
+            If they have none of this model.
+        """
+        own = [row for row in rows if row["model"] == model]
+        if not own:
+            raise PsephosError(
+                f"columns of {model!r} were not permuted: compare with out=FOLDER keeps models of "
+                "folds, unless they are large, or of another library."
+            )
+        found: dict[str, list[float]] = {row["column"]: [] for row in own}
+        for row in own:
+            if row["worse"] is not None:
+                found[row["column"]].append(float(row["worse"]))
+        return cls.of(own[0]["measure"], found)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: TableLike,
+        y: LabelsLike,
+        *,
+        groups: PerRow = None,
+        random_state: int = 0,
+    ) -> Self:
+        """Return the display of a fitted model of psephos on cases that it was not fitted on.
+
+        The measure is balanced accuracy, of numbers R². At most the 60 columns of greatest
+        importance are permuted, 20 times each, among at most 1,000 cases, evenly spaced.
+
+        Parameters
+        ----------
+        estimator : fitted classifier or regressor
+        X : array or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        groups : array of shape (n_samples,), default=None
+            Values are permuted within groups; columns that are constant in each are left out.
+        random_state : int, default=0
+
+        Raises
+        ------
+        PsephosError
+            If it is not a fitted model of psephos, it has several labels a row, or X, y and groups
+            have not the same length.
+        """
+        if not isinstance(estimator, VoteEstimator) or not hasattr(estimator, "vote_"):
+            raise PsephosError(
+                f"{type(estimator).__name__} is not a fitted model of psephos: "
+                "sklearn.inspection.permutation_importance permutes columns of others."
+            )
+        values, truth = estimator._table(X).dense(), np.asarray(y)  # pyright: ignore[reportPrivateUsage]
+        blocks = None if groups is None else np.asarray(groups)
+        if truth.shape != (len(values),) or (blocks is not None and len(blocks) != len(values)):
+            raise PsephosError(
+                f"X has {len(values)} rows, y the shape {truth.shape}"
+                + ("" if blocks is None else f" and groups {len(blocks)} entries")
+                + ": give one class or number a row."
+            )
+        columns = most_important(estimator)
+        rows = held_out_sample(*values.shape)
+        truth, classes = truth[rows], is_classifier(estimator)
+        score: Any = balanced_accuracy_score if classes else r2_score
+
+        def measured(X: Floats) -> Callable[[Indices], float]:
+            answers = encoded(estimator).predict(X)
+            return lambda at: float(score(truth, answers[at]))
+
+        blocks = None if blocks is None else blocks[rows]
+        found = worse_by(values[rows], columns.tolist(), measured, blocks, random_state)
+        words = estimator.schema_.words().columns
+        measure = "balanced_accuracy" if classes else "r2"
+        return cls.of(measure, {words[j]: own for j, own in found.items()})
+
+    def table(self) -> ColumnLists:
+        """Return one entry a column: ``column``, ``worse`` and ``sd``.
+
+        ``worse`` is the mean by which the measure gets worse, ``sd`` its standard deviation over
+        draws (of a study over folds; NaN of one).
+        """
+        spread = [float(np.std(own, ddof=1)) if len(own) > 1 else np.nan for own in self.worse]
+        means = [float(np.mean(own)) for own in self.worse]
+        return {"column": list(self.names), "worse": means, "sd": spread}
+
+    def _draw(self, axes: Axes) -> None:
+        table = self.table()
+        at = np.arange(len(self.names))[::-1]
+        axes.barh(at, table["worse"], xerr=np.nan_to_num(table["sd"]), color=POSITIVE)
+        axes.set_yticks(at, [plain(name) for name in self.names])
+        axes.set(xlabel=f"{self.measure}, worse by this where the column is permuted")
