@@ -127,8 +127,8 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
 @click.option(
     "--fold-models/--no-fold-models",
     default=True,
-    help="Keep the models of the folds, small, to be read in Python.  [default: kept, of at most "
-    "512 KiB each]",
+    help="Keep the models of the folds, small, to be read in Python, and permute each column among "
+    "the held-out rows of each (permuted.csv).  [default: kept, of at most 512 KiB each]",
 )
 @click.option(
     "--curve",

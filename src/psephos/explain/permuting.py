@@ -14,15 +14,16 @@ from psephos._types import Array, Axes, ColumnLists, Floats, Indices, LabelsLike
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import POSITIVE, Display, plain
 from psephos.vote.importance import evenly_spaced
+from psephos.vote.seen import refuse_seen
 
 DRAWS, FIRST = 20, 60  # permutations of a column, and columns that are permuted at most
 _CASES, _NUMBERS = 1000, 1 << 24  # held-out cases, and values of all permuted tables, at most
 
 
 def most_important(model: VoteEstimator) -> Indices:
-    """Return the columns that a model reads, at most the 60 of greatest importance, in order."""
+    """Return the columns of complete cases, at most the 60 of greatest importance, in order."""
     shares = model.feature_importances_
-    read = model.vote_.columns
+    read = model.vote_.used
     return read[np.argsort(-shares[read], kind="stable")[:FIRST]]
 
 
@@ -177,8 +178,8 @@ class PermutedDisplay(Display):
         Raises
         ------
         PsephosError
-            If it is not a fitted model of psephos, it has several labels a row, or X, y and groups
-            have not the same length.
+            If it is not a fitted model of psephos, X, y and groups have not the same length, or
+            cases are those that it was fitted or calibrated on, as far as it keeps them.
         """
         if not isinstance(estimator, VoteEstimator) or not hasattr(estimator, "vote_"):
             raise PsephosError(
@@ -193,6 +194,7 @@ class PermutedDisplay(Display):
                 + ("" if blocks is None else f" and groups {len(blocks)} entries")
                 + ": give one class or number a row."
             )
+        refuse_seen(estimator, values, "PermutedDisplay", None)
         columns = most_important(estimator)
         rows = held_out_sample(*values.shape)
         truth, classes = truth[rows], is_classifier(estimator)
@@ -219,7 +221,7 @@ class PermutedDisplay(Display):
         return {"column": list(self.names), "worse": means, "sd": spread}
 
     def _draw(self, axes: Axes) -> None:
-        table = self.table()
+        table: Any = self.table()
         at = np.arange(len(self.names))[::-1]
         axes.barh(at, table["worse"], xerr=np.nan_to_num(table["sd"]), color=POSITIVE)
         axes.set_yticks(at, [plain(name) for name in self.names])

@@ -11,7 +11,12 @@ from psephos.estimator.columns import dense_columns
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.permuting import DRAWS, encoded, held_out_sample, most_important, worse_by
 from psephos.files.levels import quiet_levels
-from psephos.protocol.evaluation.scores import ClassAnswers, ResultMetric, ranked_by
+from psephos.protocol.evaluation.scores import (
+    ClassAnswers,
+    ResultMetric,
+    codes_of,
+    ranked_by,
+)
 from psephos.protocol.evaluation.splits import seed_of
 from psephos.protocol.running.tasks import (
     FitTask,
@@ -29,6 +34,7 @@ from psephos.runtime.workers import WorkerLostError, results
 
 PermutedRow = dict[str, str | int | float | None]  # of permuted.csv
 _Found = tuple[dict[str, float | None], str]  # by column, and what it failed with
+_OF_CLASSES = ("balanced_accuracy", "accuracy")  # measures of the class alone
 _Call = tuple[FitTask, float | None, Path, tuple[str, ...]]
 
 
@@ -82,8 +88,8 @@ def permuted_rows(
 
 
 def _first_columns(model: VoteEstimator) -> tuple[str, ...]:
-    names = model.schema_.words().columns
-    return tuple(names[j] for j in most_important(model).tolist())
+    names, first = model.schema_.words().columns, [int(j) for j in most_important(model)]
+    return tuple(str(names[j]) for j in first)
 
 
 def _measured(
@@ -108,16 +114,19 @@ def _by_column(
     truth, metric = table.codes[test], _measure(table, task)
     answering = encoded(model)
 
+    def answers_of(X: Floats) -> Any:
+        if metric.name in _OF_CLASSES:  # probabilities would take as long again
+            return ClassAnswers(codes_of(answering, X, len(table.classes)), X, X)
+        found: Any = answers_to(answering, X, table)
+        return found._replace(threshold=threshold) if table.kind == "classes" else found
+
     def measured(X: Floats) -> Callable[[Indices], float | None]:
-        answers: Any = answers_to(answering, X, table)
-        if isinstance(answers, ClassAnswers):
-            answers = answers._replace(threshold=threshold)
-        of_rows = {n: v for n, v in answers._asdict().items() if isinstance(v, np.ndarray)}
+        answers = answers_of(X)
+        by_row = [n for n in answers._fields if isinstance(getattr(answers, n), np.ndarray)]
 
         def of(at: Indices) -> float | None:
-            found = metric.measured(
-                answers._replace(**{n: v[at] for n, v in of_rows.items()}), truth
-            )
+            own = answers._replace(**{n: getattr(answers, n)[at] for n in by_row})
+            found = metric.measured(own, truth)
             return None if found is None else metric.sign * found
 
         return of

@@ -1,0 +1,117 @@
+"""What permuting a column among held-out cases costs, on tables where it is known."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from psephos import CARTClassifier, CARTRegressor, PsephosError, RankRidgeClassifier
+from psephos.explain import PermutedDisplay
+from psephos.explain.permuting import worse_by
+
+
+def _planted(n=1200):
+    """Column 0 decides, column 1 is noise, column 2 has the class in the first 200 rows alone."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n, 3))
+    y = np.where(X[:, 0] > 0, "ill", "well")
+    flipped = rng.random(n) < 0.2
+    X[:200, 2] = np.where(y == "ill", 1.0, -1.0)[:200]
+    y = np.where(flipped, np.where(y == "ill", "well", "ill"), y)
+    return X, y
+
+
+def test_the_column_that_decides_costs_the_accuracy_and_noise_nothing():
+    X, y = _planted()
+    model = CARTClassifier(max_depth=1).fit(X[:200][:, :2], y[:200])
+    found = PermutedDisplay.from_estimator(model, X[200:, :2], y[200:]).table()
+    right = float(np.mean([(model.predict(X[200:, :2]) == y[200:])[y[200:] == k].mean()
+                           for k in ("ill", "well")]))  # fmt: skip
+    assert found["column"] == ["column 0"]
+    assert found["worse"][0] == pytest.approx(right - 0.5, abs=0.03)
+    noisy = RankRidgeClassifier().fit(X[:200][:, :2], y[:200])
+    table = PermutedDisplay.from_estimator(noisy, X[200:, :2], y[200:]).frame().set_index("column")
+    assert abs(table.loc["column 1", "worse"]) < 0.05 < table.loc["column 0", "worse"]
+
+
+def test_a_column_of_use_in_training_alone_gains_nothing_held_out():
+    X, y = _planted()
+    model = RankRidgeClassifier().fit(X[:200], y[:200])
+    table = PermutedDisplay.from_estimator(model, X[200:], y[200:]).frame().set_index("column")
+    shares = model.feature_importances_
+    assert shares[2] > shares[1]
+    assert table.loc["column 2", "worse"] < 0.04 < table.loc["column 0", "worse"]
+    assert table["worse"].is_monotonic_decreasing
+
+
+def test_one_batch_gives_what_each_draw_by_itself_gives():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((30, 2)), 1)
+    X[::7, 0] = np.nan
+    groups = np.repeat(np.arange(6), 5)
+    seen = []
+
+    def measured(rows):
+        seen.append(rows)
+        values = np.nan_to_num(rows[:, 0]) + rows[:, 1] / 7
+        return lambda at: float(values[at] @ np.arange(30.0))
+
+    found = worse_by(X, [0], measured, groups, 5)
+    assert len(found[0]) == 20
+    assert len(seen[1]) < 20 * 30  # a case with a value is predicted once
+    draws, again = np.random.default_rng(5), []
+    weight = np.arange(30.0)
+    for _ in range(20):
+        permuted, keys = X.copy(), draws.random(30)
+        for g in range(6):  # within each group, in the order of the keys
+            own = np.flatnonzero(groups == g)
+            permuted[own, 0] = X[own[np.argsort(keys[own])], 0]
+        change = np.nan_to_num(X[:, 0]) - np.nan_to_num(permuted[:, 0])
+        again.append(float(change @ weight))
+    np.testing.assert_allclose(found[0], again, atol=1e-12)
+
+
+def test_within_groups_a_column_of_groups_has_no_figure():
+    X, y = _planted(260)
+    groups = np.repeat(np.arange(65), 4)
+    X[:, 1] = groups % 2
+    model = RankRidgeClassifier().fit(X[:200], y[:200])
+    held = PermutedDisplay.from_estimator(model, X[200:], y[200:], groups=groups[200:])
+    assert set(held.names) == {"column 0", "column 2"}
+    again = PermutedDisplay.from_estimator(model, X[200:], y[200:], groups=groups[200:])
+    assert (
+        held
+        == again
+        != PermutedDisplay.from_estimator(model, X[60:], y[60:], groups=groups[60:], random_state=1)
+    )
+
+
+def test_of_numbers_it_is_what_r2_loses_and_categories_are_permuted_too():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.choice(list("abc"), 300), rng.standard_normal(300)]).astype(object)
+    X[:, 1] = X[:, 1].astype(float)
+    y = np.select([X[:, 0] == "a", X[:, 0] == "b"], [0.0, 5.0], 9.0) + rng.standard_normal(300)
+    model = CARTRegressor(max_depth=3, categorical_features=[0]).fit(X[:200], y[:200])
+    display = PermutedDisplay.from_estimator(model, X[200:], y[200:])
+    assert display.measure == "r2"
+    assert display.names[0] == "column 0"
+    assert 1.4 < display.table()["worse"][0] < 2.4  # R² falls from about 0.9 to about -1
+    display.plot()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"estimator": LogisticRegression()}, "not a fitted model of psephos"),
+        ({"y": ["ill"] * 3}, "give one class or number a row"),
+        ({"groups": [1, 2]}, "groups 2 entries"),
+        ({"X": "fitted"}, "needs held-out rows"),
+    ],
+)
+def test_what_it_refuses(change, words):
+    X, y = _planted(260)
+    model = CARTClassifier(max_depth=1).fit(X[:200], y[:200])
+    given = {"estimator": model, "X": X[200:], "y": y[200:]} | change
+    if isinstance(given["X"], str):
+        given |= {"X": X[:200], "y": y[:200]}
+    with pytest.raises(PsephosError, match=words):
+        PermutedDisplay.from_estimator(**given)
