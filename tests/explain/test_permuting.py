@@ -10,12 +10,12 @@ from psephos.explain.permuting import worse_by
 
 
 def _planted(n=1200):
-    """Column 0 decides, column 1 is noise, column 2 has the class in the first 200 rows alone."""
+    """Column 0 decides, column 1 is noise, column 2 follows the class in 200 rows alone."""
     rng = np.random.default_rng(3)
     X = rng.standard_normal((n, 3))
     y = np.where(X[:, 0] > 0, "ill", "well")
     flipped = rng.random(n) < 0.2
-    X[:200, 2] = np.where(y == "ill", 1.0, -1.0)[:200]
+    X[:200, 2] += np.where(y == "ill", 1.0, -1.0)[:200]
     y = np.where(flipped, np.where(y == "ill", "well", "ill"), y)
     return X, y
 
@@ -77,12 +77,9 @@ def test_within_groups_a_column_of_groups_has_no_figure():
     model = RankRidgeClassifier().fit(X[:200], y[:200])
     held = PermutedDisplay.from_estimator(model, X[200:], y[200:], groups=groups[200:])
     assert set(held.names) == {"column 0", "column 2"}
-    again = PermutedDisplay.from_estimator(model, X[200:], y[200:], groups=groups[200:])
-    assert (
-        held
-        == again
-        != PermutedDisplay.from_estimator(model, X[60:], y[60:], groups=groups[60:], random_state=1)
-    )
+    held_out = {"X": X[200:], "y": y[200:], "groups": groups[200:]}
+    assert held == PermutedDisplay.from_estimator(model, **held_out)
+    assert held != PermutedDisplay.from_estimator(model, **held_out, random_state=1)
 
 
 def test_of_numbers_it_is_what_r2_loses_and_categories_are_permuted_too():
@@ -98,12 +95,18 @@ def test_of_numbers_it_is_what_r2_loses_and_categories_are_permuted_too():
     display.plot()
 
 
+def test_rows_labels_and_groups_are_of_one_length():
+    X, y = _planted(260)
+    model = CARTClassifier(max_depth=1).fit(X[:200], y[:200])
+    for change in ({"y": ["ill"] * 3}, {"groups": [1, 2]}):
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            PermutedDisplay.from_estimator(model, **{"X": X[200:], "y": y[200:]} | change)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"estimator": LogisticRegression()}, "not a fitted model of psephos"),
-        ({"y": ["ill"] * 3}, "give one class or number a row"),
-        ({"groups": [1, 2]}, "groups 2 entries"),
         ({"X": "fitted"}, "needs held-out rows"),
     ],
 )

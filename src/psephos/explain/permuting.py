@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import balanced_accuracy_score, r2_score
+from sklearn.utils import check_consistent_length
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Axes, ColumnLists, Floats, Indices, LabelsLike, PerRow, TableLike
@@ -16,6 +17,7 @@ from psephos.explain.drawing import POSITIVE, Display, plain
 from psephos.vote.importance import evenly_spaced
 from psephos.vote.seen import refuse_seen
 
+Measured = Callable[[Floats], Callable[[Indices], float | None]]
 DRAWS, FIRST = 20, 60  # permutations of a column, and columns that are permuted at most
 _CASES, _NUMBERS = 1000, 1 << 24  # held-out cases, and values of all permuted tables, at most
 
@@ -40,11 +42,7 @@ def held_out_sample(n_cases: int, n_columns: int) -> Indices:
 
 
 def worse_by(
-    X: Floats,
-    columns: Sequence[int],
-    measured: Callable[[Floats], Callable[[Indices], float | None]],
-    groups: Array | None,
-    seed: int,
+    X: Floats, columns: Sequence[int], measured: Measured, groups: Array | None, seed: int
 ) -> dict[int, list[float]]:
     """Return, by column, how much better answers are than where it is permuted, draw by draw.
 
@@ -126,9 +124,8 @@ class PermutedDisplay(Display):
     @classmethod
     def of(cls, measure: str, found: Mapping[str, Sequence[float]]) -> Self:
         """Return the display of figures by column; a column without figures is left out."""
-        known = [name for name in found if found[name]]
-        order = sorted(known, key=lambda name: -float(np.mean(found[name])))
-        return cls(measure, tuple(order), tuple(tuple(found[name]) for name in order))
+        known = sorted((one for one in found.items() if one[1]), key=lambda one: -np.mean(one[1]))
+        return cls(measure, tuple(name for name, _ in known), tuple(tuple(own) for _, own in known))
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, Any]], model: str) -> Self:
@@ -145,22 +142,16 @@ class PermutedDisplay(Display):
                 f"columns of {model!r} were not permuted: compare with out=FOLDER keeps models of "
                 "folds, unless they are large, or of another library."
             )
-        found: dict[str, list[float]] = {row["column"]: [] for row in own}
+        found = {str(row["column"]): list[float]() for row in own}
         for row in own:
-            if row["worse"] is not None:
-                found[row["column"]].append(float(row["worse"]))
+            found[row["column"]] += [] if row["worse"] in (None, "") else [float(row["worse"])]
         return cls.of(own[0]["measure"], found)
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: TableLike,
-        y: LabelsLike,
-        *,
-        groups: PerRow = None,
+        cls, estimator: Any, X: TableLike, y: LabelsLike, *, groups: PerRow = None,
         random_state: int = 0,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Return the display of a fitted model of psephos on cases that it was not fitted on.
 
         The measure is balanced accuracy, of numbers R². At most the 60 columns of greatest
@@ -178,37 +169,31 @@ class PermutedDisplay(Display):
         Raises
         ------
         PsephosError
-            If it is not a fitted model of psephos, X, y and groups have not the same length, or
-            cases are those that it was fitted or calibrated on, as far as it keeps them.
+            If it is not a fitted model of psephos, or cases are those that it was fitted or
+            calibrated on, as far as it keeps them.
         """
         if not isinstance(estimator, VoteEstimator) or not hasattr(estimator, "vote_"):
             raise PsephosError(
                 f"{type(estimator).__name__} is not a fitted model of psephos: "
                 "sklearn.inspection.permutation_importance permutes columns of others."
             )
-        values, truth = estimator._table(X).dense(), np.asarray(y)  # pyright: ignore[reportPrivateUsage]
-        blocks = None if groups is None else np.asarray(groups)
-        if truth.shape != (len(values),) or (blocks is not None and len(blocks) != len(values)):
-            raise PsephosError(
-                f"X has {len(values)} rows, y the shape {truth.shape}"
-                + ("" if blocks is None else f" and groups {len(blocks)} entries")
-                + ": give one class or number a row."
-            )
-        refuse_seen(estimator, values, "PermutedDisplay", None)
-        columns = most_important(estimator)
-        rows = held_out_sample(*values.shape)
-        truth, classes = truth[rows], is_classifier(estimator)
-        score: Any = balanced_accuracy_score if classes else r2_score
+        check_consistent_length(X, y, groups)
+        X, truth = estimator._table(X).dense(), np.asarray(y)  # pyright: ignore[reportPrivateUsage]
+        refuse_seen(estimator, X, "PermutedDisplay", None)
+        rows, score = held_out_sample(*X.shape), r2_score
+        if classes := is_classifier(estimator):
+            score = balanced_accuracy_score
 
         def measured(X: Floats) -> Callable[[Indices], float]:
             answers = encoded(estimator).predict(X)
-            return lambda at: float(score(truth, answers[at]))
+            return lambda at: float(score(truth[rows], answers[at]))
 
-        blocks = None if blocks is None else blocks[rows]
-        found = worse_by(values[rows], columns.tolist(), measured, blocks, random_state)
+        blocks = None if groups is None else np.asarray(groups)[rows]
+        first = most_important(estimator).tolist()
+        found = worse_by(X[rows], first, measured, blocks, random_state)
         words = estimator.schema_.words().columns
-        measure = "balanced_accuracy" if classes else "r2"
-        return cls.of(measure, {words[j]: own for j, own in found.items()})
+        named = {words[j]: own for j, own in found.items()}
+        return cls.of("balanced_accuracy" if classes else "r2", named)
 
     def table(self) -> ColumnLists:
         """Return one entry a column: ``column``, ``worse`` and ``sd``.
@@ -216,9 +201,9 @@ class PermutedDisplay(Display):
         ``worse`` is the mean by which the measure gets worse, ``sd`` its standard deviation over
         draws (of a study over folds; NaN of one).
         """
-        spread = [float(np.std(own, ddof=1)) if len(own) > 1 else np.nan for own in self.worse]
-        means = [float(np.mean(own)) for own in self.worse]
-        return {"column": list(self.names), "worse": means, "sd": spread}
+        sd = [float(np.std(own, ddof=1)) if len(own) > 1 else np.nan for own in self.worse]
+        worse = [float(np.mean(own)) for own in self.worse]
+        return {"column": list(self.names), "worse": worse, "sd": sd}
 
     def _draw(self, axes: Axes) -> None:
         table: Any = self.table()

@@ -1,6 +1,7 @@
 """Columns permuted among the held-out cases of each fold, for the kept models of the folds."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from psephos.explain.permuting import DRAWS, encoded, held_out_sample, most_impo
 from psephos.files.levels import quiet_levels
 from psephos.protocol.evaluation.scores import (
     ClassAnswers,
-    ResultMetric,
     codes_of,
     ranked_by,
 )
@@ -22,7 +22,7 @@ from psephos.protocol.running.tasks import (
     FitTask,
     answers_to,
     chosen_measure,
-    error_sentence,
+    inner_metric,
     metrics_of,
 )
 from psephos.protocol.study.folder import Study, key_of
@@ -30,21 +30,18 @@ from psephos.protocol.study.folds import kept_fold
 from psephos.protocol.study.outputs import Finished
 from psephos.protocol.tables.table import DataTable
 from psephos.runtime.threads import one_thread
-from psephos.runtime.workers import WorkerLostError, results
+from psephos.runtime.workers import results
 
 PermutedRow = dict[str, str | int | float | None]  # of permuted.csv
-_Found = tuple[dict[str, float | None], str]  # by column, and what it failed with
+_Found = dict[str, float | None]  # by column
 _OF_CLASSES = ("balanced_accuracy", "accuracy")  # measures of the class alone
 _Call = tuple[FitTask, float | None, Path, tuple[str, ...]]
 
 
 def permuted_rows(
-    table: DataTable,
-    finished: Finished,
-    models: Mapping[str, VoteEstimator],
-    study: Study,
+    table: DataTable, finished: Finished, models: Mapping[str, VoteEstimator], study: Study,
     n_jobs: int | None,
-) -> list[PermutedRow]:
+) -> list[PermutedRow]:  # fmt: skip
     """Return the rows of permuted.csv: by how much worse a fold is answered without a column.
 
     The columns are those of the refit. What the journal has is not measured again.
@@ -57,7 +54,10 @@ def permuted_rows(
         The refits.
     """
     journal, calls = study.journal, dict[str, _Call]()
-    first = {name: _first_columns(model) for name, model in models.items()}
+    first: dict[str, tuple[str, ...]] = {}
+    for name, model in models.items():
+        names: Sequence[str] = model.schema_.words().columns
+        first[name] = tuple(names[j] for j in most_important(model).tolist())
     if table.partial is not None:  # there need not be a truth
         return []
     for task, entry in finished:
@@ -69,27 +69,18 @@ def permuted_rows(
         calls[key_of(of)] = (task, entry.get("threshold"), place, first[name])
     todo = [key for key in calls if journal.get(key) is None]
 
-    def lost(i: int, error: WorkerLostError) -> _Found:
-        return {}, error_sentence(error)
-
-    for i, (worse, error) in results(
-        _measured, table, [calls[k] for k in todo], n_jobs, None, lost
-    ):
-        model = calls[todo[i]][0].contender.name
-        journal.add({"key": todo[i], "model": model, "worse": worse, "error": error})
+    work = [calls[key] for key in todo]
+    for i, worse in results(_measured, table, work, n_jobs):
+        model = work[i][0].contender.name
+        journal.add({"key": todo[i], "model": model, "worse": worse})
     return [
         {"model": task.contender.name, "repeat": repeat, "fold": fold, "column": name,
-         "measure": _measure(table, task).name, "worse": worse[name]}
+         "measure": inner_metric(table, task.protocol), "worse": worse[name]}
         for key, (task, *_, columns) in calls.items()
         for repeat, fold in [task.split or (0, 0)]
         for worse in [(journal.get(key) or {}).get("worse", {})]
         for name in columns if name in worse
     ]  # fmt: skip
-
-
-def _first_columns(model: VoteEstimator) -> tuple[str, ...]:
-    names, first = model.schema_.words().columns, [int(j) for j in most_important(model)]
-    return tuple(str(names[j]) for j in first)
 
 
 def _measured(
@@ -98,30 +89,28 @@ def _measured(
     """Return the mean over draws of each column, 0 of one that the model does not read."""
     from psephos.modelfile import load
 
-    try:
-        with one_thread(), quiet_levels():
-            return _by_column(table, task, threshold, load(place), first), ""
-    except Exception as error:  # whatever a model raises, the comparison stands
-        return {}, error_sentence(error)
+    with one_thread(), quiet_levels(), suppress(Exception):  # the comparison stands nevertheless
+        return _by_column(table, task, threshold, load(place), first)
+    return {}
 
 
 def _by_column(
     table: DataTable, task: FitTask, threshold: float | None, model: VoteEstimator,
     first: Sequence[str],
-) -> dict[str, float | None]:  # fmt: skip
+) -> _Found:  # fmt: skip
     names = model.schema_.words().columns
     test = task.test[held_out_sample(len(task.test), len(names))]
-    truth, metric = table.codes[test], _measure(table, task)
-    answering = encoded(model)
-
-    def answers_of(X: Floats) -> Any:
-        if metric.name in _OF_CLASSES:  # probabilities would take as long again
-            return ClassAnswers(codes_of(answering, X, len(table.classes)), X, X)
-        found: Any = answers_to(answering, X, table)
-        return found._replace(threshold=threshold) if table.kind == "classes" else found
+    chosen = chosen_measure(table, task.protocol)
+    metric = chosen or ranked_by(metrics_of(table, task.protocol))
+    truth, answering = table.codes[test], encoded(model)
 
     def measured(X: Floats) -> Callable[[Indices], float | None]:
-        answers = answers_of(X)
+        if metric.name in _OF_CLASSES:  # probabilities would take as long again
+            answers: Any = ClassAnswers(codes_of(answering, X, len(table.classes)), X, X)
+        else:
+            answers = answers_to(answering, X, table)
+        if table.kind == "classes":
+            answers = answers._replace(threshold=threshold)
         by_row = [n for n in answers._fields if isinstance(getattr(answers, n), np.ndarray)]
 
         def of(at: Indices) -> float | None:
@@ -139,13 +128,6 @@ def _by_column(
         return {}
     means = {names[j]: float(np.mean(own)) if own else None for j, own in found.items()}
     return {name: means.get(name, 0.0) for name in first}
-
-
-def _measure(table: DataTable, task: FitTask) -> ResultMetric:
-    chosen = chosen_measure(table, task.protocol)
-    if chosen is not None and chosen.name != "crps":  # whole distributions are not kept apart
-        return chosen
-    return ranked_by(metrics_of(table, task.protocol))
 
 
 def _encoded(table: DataTable, rows: Indices, model: VoteEstimator) -> Floats:
