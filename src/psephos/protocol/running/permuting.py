@@ -56,8 +56,8 @@ def permuted_rows(
     journal, calls = study.journal, dict[str, _Call]()
     first: dict[str, tuple[str, ...]] = {}
     for name, model in models.items():
-        names: Sequence[str] = model.schema_.words().columns
-        first[name] = tuple(names[j] for j in most_important(model).tolist())
+        names, order = model.schema_.words().columns, list[int](most_important(model))
+        first[name] = tuple(str(names[j]) for j in order)
     if table.partial is not None:  # there need not be a truth
         return []
     for task, entry in finished:
