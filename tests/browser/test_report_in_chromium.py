@@ -157,15 +157,15 @@ def test_circles_stand_inside_and_names_cover_nothing(visit):
     assert all(r <= v <= side - r for x, y, r in circles for v in (x, y))
     texts = page.locator(f"{by('node')} text").evaluate_all(
         "all => all.map(t => [+t.getAttribute('x'), +t.getAttribute('y'),"
-        " t.getAttribute('text-anchor'), t.textContent])"
+        " t.getAttribute('text-anchor'), [...t.children].map(one => one.textContent)])"
     )
     boxes = []
-    for x, y, anchor, words in texts:
-        width = 6.4 * len(words)
+    for x, y, anchor, lines in texts:
+        width, half = 6.4 * max(map(len, lines)), 7 * (len(lines) - 1)
         left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
-        boxes.append((left, y - 10, left + width, y + 3))
+        boxes.append((left, y - 10 - half, left + width, y + 3 + half))
     assert boxes
-    assert len({words for *_, words in texts}) == len(texts)
+    assert len({" ".join(lines) for *_, lines in texts}) == len(texts)
     for i, a in enumerate(boxes):
         assert 0 <= a[0] <= a[2] <= side
         for b in boxes[:i]:

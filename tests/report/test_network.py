@@ -101,9 +101,11 @@ def test_voters_of_one_set_of_columns_join_nothing(alike):
     assert told["alike"].startswith("The 3 voters that read columns all read the same 4") == alike
 
 
-def test_labels_of_long_names_differ():
-    names = [f"gene_{j}_{'x' * 60}" for j in range(12)]
-    told = drawing(ColumnNetwork.from_usage(np.triu(np.ones((12, 12), dtype=bool)), names))
-    labels = [node["label"] for node in told["nodes"]]
-    assert len(set(labels)) == len(labels)
-    assert max(map(len, labels)) <= 34
+def test_of_fewer_than_twenty_voters_pairs_are_listed_and_no_network_is_drawn():
+    for n_models in (19, 20):
+        usage, made = network(n_models=n_models, p=6)
+        told = drawing(made)
+        assert told["few"] == (n_models < 20)
+        for pair in told["pairs"]:
+            a, b = (usage[:, int(told["nodes"][pair[k]]["name"][1:])] for k in ("first", "second"))
+            assert pair["voters"] == f"{(a & b).sum()} of {usage.any(axis=1).sum()}"

@@ -439,7 +439,10 @@ def test_many_cases_are_counted_in_bins_and_200_of_a_class_drawn(many):
             counted = sum(column["bins"]["counts"][k]) + column["bins"]["zero"][k]
             assert counted == (y == k).sum()
             own = values[(y == k) & (values > 0)]
-            theirs = np.histogram(own, bins=column["bins"]["ends"])[0]
+            spread = np.geomspace if column["axis"]["log"] else np.linspace
+            ends = spread(column["axis"]["low"], column["axis"]["high"], 49)
+            ends[[0, -1]] = column["axis"]["low"], column["axis"]["high"]
+            theirs = np.histogram(own, bins=ends)[0]
             assert column["bins"]["counts"][k] == theirs.tolist()
     island = summarise(many.path)["island"]["values"]
     assert np.bincount(island["y"]).tolist() == [200, 200]

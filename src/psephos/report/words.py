@@ -17,10 +17,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-LETTERS = 32  # a longer name is shortened
 _RANK = re.compile(r"(?:[A-Za-z]{1,2}|D_\d+)__")  # of k__Bacteria or D_0__Bacteria
 _TIMES = " × "
 _SPECIES = re.compile(r"(?:^|[|;]\s*)(?:s|D_6)__[A-Z][a-z]+[ _][a-z][a-z-]+$")
+_PLAIN_SPECIES = re.compile(r"[A-Z][a-z]+[ _](?!unclassified|noname|sp$)[a-z]{3,}$")
+_TAXA = re.compile(r"[A-Z][a-z]+_(?:unclassified|noname)$")  # so only tables of taxa call a column
 _EMPTY = {"", "unclassified", "uncultured", "unknown", "unidentified", "noname", "metagenome"}
 
 
@@ -34,17 +35,20 @@ class ShortName:
 
 def shown_names(names: Sequence[str]) -> dict[str, ShortName]:
     """Return what the page calls each column."""
-    short = short_names(names).items()
-    return {name: ShortName(text, bool(_SPECIES.search(name))) for name, text in short}
+    taxa = any(map(_TAXA.match, names))
+    return {
+        name: ShortName(text, bool(_SPECIES.search(name) or (taxa and _PLAIN_SPECIES.match(name))))
+        for name, text in short_names(names).items()
+    }
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """Return a short name for each name, no two alike.
 
     A lineage such as ``k__Bacteria|p__Firmicutes|s__Parvimonas_micra`` becomes its last telling
-    part, underscores as spaces (*Parvimonas micra*); any other name of more than `LETTERS` letters
-    becomes its end, or head and end where ends are alike. Names that would then be alike take more
-    of what stands before, up to the whole name. Products are shortened factor by factor.
+    part; underscores become spaces (*Parvimonas micra*). Names that would then be alike take more
+    of what stands before, up to the whole name. Products are shortened factor by factor. No name
+    is cut: the page wraps them where words end.
 
     Parameters
     ----------
@@ -75,10 +79,7 @@ def _forms_of_one(name: str) -> list[str]:
     parts = re.split(r"[|;]\s*", name)
     if len(parts) > 1 and all(_RANK.match(part) for part in parts if part):
         return [*_ends_of_lineage(parts), name]
-    if len(name) <= LETTERS:
-        return [name]
-    sizes = range(LETTERS, len(name), 8)
-    return [*(cut(name, n) for n in sizes for cut in (_end, head_and_end)), name]
+    return [re.sub("_+", " ", name.strip("_")) or name, name]
 
 
 def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
@@ -91,21 +92,6 @@ def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
     while first and levels[first].lower() in _EMPTY:
         first -= 1
     return [": ".join(filter(None, levels[k:])) for k in range(first, -1, -1)]
-
-
-def head_and_end(name: str, letters: int) -> str:
-    """Return the first and the last letters of a name, as many in all."""
-    if len(name) <= letters:
-        return name
-    head = letters // 2
-    return f"{name[:head]}…{name[head + 1 - letters :]}"
-
-
-def _end(name: str, letters: int) -> str:
-    """Return the last letters of a name, from the start of a word if one is near."""
-    end = name[-(letters - 1) :]
-    word = re.search(r"[\s_.:;|/,-]+", end[: letters // 2])
-    return "…" + (end[word.end() :] if word else end)
 
 
 # what answers are

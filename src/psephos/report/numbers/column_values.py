@@ -334,7 +334,7 @@ def _bins(values: Floats, y: Indices, axis: Any, n_classes: int, kept: bool) -> 
             [np.where(n < FEWEST, 0, n) for n in counts],
             np.where(zero < FEWEST, 0, zero),
         )
-    return {"ends": ends, "counts": [n.tolist() for n in counts], "zero": zero.tolist()}
+    return {"counts": [n.tolist() for n in counts], "zero": zero.tolist()}
 
 
 # ---------------------------------------------------------------------- a column of categories

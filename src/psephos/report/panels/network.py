@@ -10,11 +10,11 @@ from psephos._types import JsonObject
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.study.opened import Opened
 from psephos.report.study.standings import Standing
-from psephos.report.words import SPACE, count, head_and_end, number, plural
+from psephos.report.words import SPACE, count, number, of, plural
 
 MOST_COLUMNS = 60  # more cannot be distinguished
 MOST_PAIRS = 200
-_LETTERS = 34  # of a name beside its circle
+FEWEST_VOTERS = 20  # of fewer a list of pairs says more than a network
 _DIGITS = 4  # of places
 
 
@@ -43,12 +43,10 @@ def drawing(
     rest = f", of the {count(n_voters)} of the model," if n_voters > network.n_models else ""
     table, joined = shown.nodes(), shown.edges()
     places = np.round(shown.layout(seed=0), _DIGITS).tolist()
-    short = [head_and_end(name, _LETTERS) for name in shown.names]
     nodes = [
         {
             "name": name,
             "whole": whole.get(name, name),
-            "label": short[j] if short.count(short[j]) == 1 else name,
             "share": table["share"][j],
             "share_text": _per_cent(table["share"][j]),
             "role": table["role"][j],
@@ -59,12 +57,13 @@ def drawing(
     ]
     where = {name: j for j, name in enumerate(table["column"])}
     pairs = [
-        _pair(nodes, where[first], where[second], share)
+        _pair(nodes, where[first], where[second], share, network.n_models)
         for first, second, share in zip(*joined.values(), strict=True)
     ]
     return {
         "nodes": nodes,
         "pairs": pairs[:MOST_PAIRS],
+        "few": network.n_models < FEWEST_VOTERS,
         "words": (
             f"{plural(network.n_models, 'voter')}{rest} read"
             f" {plural(len(network.names), 'column')} between them; shares are of these."
@@ -84,7 +83,9 @@ def _most_used(network: ColumnNetwork) -> ColumnNetwork:
     )
 
 
-def _pair(nodes: Sequence[dict[str, Any]], j: int, k: int, share: float) -> dict[str, Any]:
+def _pair(
+    nodes: Sequence[dict[str, Any]], j: int, k: int, share: float, n_models: int
+) -> dict[str, Any]:
     a, b = nodes[j], nodes[k]
     return {
         "first": j,
@@ -93,6 +94,7 @@ def _pair(nodes: Sequence[dict[str, Any]], j: int, k: int, share: float) -> dict
         "whole": (a["whole"], b["whole"]),
         "share": share,
         "share_text": _per_cent(share),
+        "voters": of(round(share * n_models), n_models),
         "sentence": f"{a['name']} and {b['name']}: together in {_per_cent(share)} of the voters",
     }
 

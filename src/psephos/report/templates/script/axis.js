@@ -1,6 +1,7 @@
 // Axes of columns: where a value stands, the paint beneath, words with classes in their colours.
 page.axis = (() => {
-  const { make, svg } = page;
+  const { make, svg } = page,
+    { line, rect } = page.draw;
   const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
   // A number for reading: so many figures, a true minus.
@@ -95,44 +96,48 @@ page.axis = (() => {
     return [k, moves[k]];
   };
 
-  const reachOf = (columns) =>
-    Math.max(
-      1e-9,
-      ...columns.flatMap((one) =>
-        [
-          ...(one.moves || []),
-          ...(one.levels || []).map((level) => level.moves),
-          one.zero,
-          one.missing,
-        ]
-          .filter(Boolean)
-          .map((moves) => speaks(moves)[1]),
-      ),
-    );
+  // The greatest move of all models: one scale of depth for the page.
+  const movesOf = (one) =>
+    [
+      ...(one.moves || []),
+      ...(one.levels || []).map((level) => level.moves),
+      one.zero,
+      one.missing,
+    ].filter(Boolean);
+  const values = page.data.values,
+    columns = values ? Object.values(values.models).flatMap((one) => one.columns) : [];
+  if (values && values.classes.length === 2)
+    columns
+      .filter((one) => one.moves)
+      .forEach((one) => {
+        one.moves = one.moves.map((move) => (values.positive ? [-move, move] : [move, -move])); // what one class gains, the other loses
+      });
+  const reach = Math.max(1e-9, ...columns.flatMap(movesOf).map((moves) => speaks(moves)[1]));
 
-  const deep = (size, reach) => (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / reach)).toFixed(3);
+  // What is painted where the answer moves so: the class it moves to, the deeper the more; of three classes and more
+  // a line through the middle is a second cue, each class with dashes of its own.
+  const DASHES = ["", "none", "1 4", "6 4", "12 4", "12 3 1 3", "2 1", "1 8"];
+  const piece = (moves, hue, x, y, width, height) => {
+    const [k, size] = speaks(moves),
+      opacity = (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / reach)).toFixed(3),
+      painted = rect(hue[k], x, y, width, height, { opacity, "shape-rendering": "crispEdges" });
+    if (hue.length < 3 || !DASHES[k % 8]) return [painted];
+    const [cx, cy] = [x + width / 2, y + height / 2],
+      ends = height > width ? [cx, cx, y, y + height] : [x, x + width, cy],
+      cue = line("cue", ...ends);
+    cue.setAttribute("stroke-dasharray", DASHES[k % 8]);
+    return [painted, cue];
+  };
 
-  // The painted axis: a group of rectangles.
-  const paint = (column, at, y, height, reach, hue) => {
-    const group = svg("g", { "shape-rendering": "crispEdges", class: "paint" });
-    const rect = (a, b, moves) => {
-      if (!moves || b - a < 0.3) return;
-      const [k, size] = speaks(moves);
-      group.append(
-        svg("rect", {
-          x: a.toFixed(2),
-          y,
-          width: (b - a).toFixed(2),
-          height,
-          class: hue[k],
-          opacity: deep(size, reach),
-        }),
-      );
-    };
-    if (at.place.missing) rect(...at.place.missing, column.missing);
-    if (at.place.zero) rect(...at.place.zero, column.zero);
+  // The painted axis.
+  const paint = (column, at, y, height, hue) => {
+    const group = svg("g", { class: "paint" }),
+      add = (a, b, moves) =>
+        moves && b - a >= 0.3 && group.append(...piece(moves, hue, a, y, b - a, height));
+    if (at.place.missing) add(...at.place.missing, column.missing);
+    if (at.place.zero) add(...at.place.zero, column.zero);
     (column.moves || []).forEach((moves, i) =>
-      rect(at.x(column.ends[i]), at.x(column.ends[i + 1]), moves),
+      add(at.x(column.ends[i]), at.x(column.ends[i + 1]), moves),
     );
     return group;
   };
@@ -212,13 +217,12 @@ page.axis = (() => {
     chart,
     clamp,
     coloured,
-    deep,
     hues,
     paint,
     parts,
-    reachOf,
+    piece,
+    reach,
     scale,
-    speaks,
     table,
     titled,
     write,

@@ -5,7 +5,7 @@
     data = page.data.case,
     study = page.data.values;
   if (!data || !study) return;
-  const { chart, coloured, deep, hues, paint, reachOf, scale, speaks, write } = page.axis;
+  const { chart, coloured, hues, paint, piece, scale, write } = page.axis;
   const host = at("case-live"),
     hue = hues(study.positive, study.classes.length),
     two = study.classes.length === 2;
@@ -138,7 +138,7 @@
 
   // ---- the fields
   // Of categories: their choice, and a pip each in the colour of what it moves the answer to.
-  const chooser = (one, i, column, reach, set) => {
+  const chooser = (one, i, column, set) => {
     const select = make("select"),
       strip = make("span", "", "levels");
     select.id = `field-${i}`;
@@ -152,23 +152,24 @@
     );
     const sync = () => {
       select.value = x[i] === null ? "" : `=${x[i]}`;
+      [...strip.children].forEach((pip, k) =>
+        pip.classList.toggle("chosen", column.levels[k].name === x[i]),
+      );
     };
     if (!column || !column.levels) return [sync, select];
+    strip.setAttribute("aria-hidden", "true"); // the choice says the same
     column.levels.forEach((level) => {
-      const [k, size] = speaks(level.moves);
-      strip.append(
-        svg(
-          "svg",
-          { viewBox: "0 0 10 10", class: hue[k], "aria-hidden": "true" },
-          svg("rect", { width: 10, height: 10, opacity: deep(size, reach) }),
-        ),
-      );
+      const pip = make("span"),
+        painted = svg("svg", { width: 18, height: 10 });
+      painted.append(...piece(level.moves, hue, 0, 0, 18, 10));
+      pip.append(painted, level.name);
+      strip.append(pip);
     });
     return [sync, select, strip];
   };
 
   // Of numbers: a field to type in and a slider on the painted axis.
-  const slider = (one, i, column, reach, set) => {
+  const slider = (one, i, column, set) => {
     const number = make("input"),
       slide = make("input"),
       track = make("div", "", "track"),
@@ -199,7 +200,7 @@
       judge(i, number, slide, "");
       set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide);
     });
-    under.append(svg("svg", size, column ? paint(column, pos, 0, 7, reach, hue) : bar));
+    under.append(svg("svg", size, column ? paint(column, pos, 0, 7, hue) : bar));
     track.append(under, slide);
     const sync = (source) => {
       if (source !== number) number.value = x[i] === null ? "" : String(x[i]);
@@ -222,7 +223,7 @@
     if (error) wrong.set(i, number.value.trim());
     else wrong.delete(i);
   };
-  const field = (one, i, reach, columns) => {
+  const field = (one, i, columns) => {
     const row = make("div", "", "field"),
       label = page.axis.titled(one, "label"),
       far = make("span", "", "outside"),
@@ -241,7 +242,7 @@
       shown(source);
       refresh();
     };
-    const [sync, ...parts] = (one.levels ? chooser : slider)(one, i, column, reach, set);
+    const [sync, ...parts] = (one.levels ? chooser : slider)(one, i, column, set);
     row.append(label, ...parts, far);
     shown();
     return row;
@@ -416,8 +417,7 @@
   const fieldsBox = () => {
     const portrait = study.models[key],
       columns = portrait ? portrait.columns : [],
-      reach = reachOf(columns),
-      fields = calc.fields.map((one, i) => field(one, i, reach, columns)),
+      fields = calc.fields.map((one, i) => field(one, i, columns)),
       used = calc.fields.filter((one) => !one.backup).length,
       top = used > 12 ? 10 : used,
       left = make("div", "", "fields"),

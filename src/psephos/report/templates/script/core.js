@@ -24,6 +24,18 @@ const page = (() => {
       svg("line", { class: kind, x1: near(x1), x2: near(x2), y1: near(y1), y2: near(y2) }),
     text: (x, y, words, kind = "soft", anchor = "start") =>
       svg("text", { class: kind, x: near(x), y: near(y), "text-anchor": anchor }, words),
+    // Words in lines of so many letters, which end where words end.
+    lines: (words, letters) =>
+      words.match(new RegExp(`.{1,${letters}}(?:\\s|$)|.{1,${letters}}`, "g")) || [""],
+    wrapped: (x, y, words, letters, kind, anchor) => {
+      const lines = draw.lines(words, letters),
+        box = draw.text(x, y, "", kind, anchor);
+      lines.forEach((one, i) => {
+        const dy = i ? 14 : -7 * (lines.length - 1); // around y
+        box.append(svg("tspan", { x: near(x), dy }, one.trim()));
+      });
+      return box;
+    },
     rect: (kind, x, y, width, height, more = {}) =>
       svg("rect", {
         class: kind,

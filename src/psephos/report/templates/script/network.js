@@ -36,17 +36,20 @@
   const meet = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
   // Names beside their circles, the most used first, where they cover nothing.
+  const LETTERS = 20; // of a line of a name
   const named = (drawn) => {
     const boxes = drawn.map(({ x, y, r }) => [x - r, y - r, x + r, y + r]),
       taken = [];
     drawn.forEach((node, j) => {
-      const width = LETTER * node.label.length;
+      const lines = page.draw.lines(node.name, LETTERS),
+        width = LETTER * Math.max(...lines.map((one) => one.length)),
+        half = 7 * (lines.length - 1);
       const found = around(node.r)
         .map(([dx, dy, anchor]) => {
           const x = node.x + dx,
             y = node.y + dy,
             left = x - { start: 0, middle: width / 2, end: width }[anchor];
-          return { x, y, anchor, box: [left, y - 10, left + width, y + 3] };
+          return { x, y, anchor, box: [left, y - 10 - half, left + width, y + 3 + half] };
         })
         .find(
           ({ box }) =>
@@ -64,7 +67,7 @@
     Object.assign(pair.dataset, { test: "pair", first, second, share });
     return pair;
   };
-  const nodeOf = ({ name, whole, share, role, sentence, x, y, r, label, text: place }) => {
+  const nodeOf = ({ name, whole, share, role, sentence, x, y, r, text: place }) => {
     const centre = { cx: near(x), cy: near(y) },
       kind = `node ${role.replaceAll(" ", "-")}`,
       node = svg(
@@ -76,7 +79,7 @@
       );
     Object.assign(node.dataset, { test: "node", share });
     if (!place) return node;
-    const words = text(place.x, place.y, label, "", place.anchor);
+    const words = page.draw.wrapped(place.x, place.y, name, LETTERS, "", place.anchor);
     words.setAttribute("aria-hidden", "true");
     node.append(words);
     return node;
@@ -148,7 +151,7 @@
     at(id).append(picture);
     at(`${id}-figure`).hidden = false;
   };
-  if (data.network) put("network", network(data.network));
+  if (data.network && !data.network.few) put("network", network(data.network));
   if (data.search) put("library", library(data.search));
 
   // ---- the network: thresholds hide circles, lines and rows; a circle names the columns it is linked to

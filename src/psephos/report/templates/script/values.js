@@ -1,21 +1,14 @@
 // On which side of which value: the columns of the chosen model, redrawn from the study's figures.
 (() => {
   const { at, hub, make, svg } = page,
-    { line, near, picture, rect, text } = page.draw,
+    { line, near, picture, rect, text, wrapped } = page.draw,
     data = page.data.values;
   if (!data) return;
-  const { again, chart, hues, paint, parts, reachOf, scale, table, titled, write } = page.axis;
+  const { again, chart, hues, paint, parts, piece, scale, table, titled, write } = page.axis;
   const host = at("values-live"),
     first = 6;
   const hue = hues(data.positive, data.classes.length);
   const order = data.order; // classes by lane: the positive one above
-  if (order.length === 2)
-    Object.values(data.models)
-      .flatMap((one) => one.columns)
-      .filter((one) => one.moves)
-      .forEach((one) => {
-        one.moves = one.moves.map((move) => (data.positive ? [-move, move] : [move, -move])); // what one class gains, the other loses
-      });
   const GONE = 52; // pixels of the place of missing values, as wide as its word
   let open = false;
 
@@ -98,7 +91,7 @@
       step = 2 * radius + 0.9,
       rowsOf = order.length > 2 ? 4 : 5,
       [top, gap, tall] = [40, 24, rowsOf * step],
-      bins = column.bins || crowded(column, values, width, step, rowsOf),
+      bins = binsOf(column),
       zeros = (k) => values.filter((v, i) => data.y[i] === k && v === 0).length,
       wide = Math.ceil(Math.max(...order.map(zeros)) / rowsOf) * step + 6,
       zeroWidth = bins ? 60 : Math.max(26, Math.min(wide, width / 2.2)),
@@ -109,28 +102,30 @@
       foot: base(order.length - 1) + 7,
     };
   };
+  const marked = (model, row) => model.ringed.includes(row) || hub.get("person") === row;
   const laneOf = (box, model, column, frame, k, lane) => {
     const { base, bins, pos, radius, step, tall, width } = frame,
       y = base(lane),
       values = data.of[column.whole],
       mine = data.y.map((_, i) => i).filter((i) => data.y[i] === k),
       look = {
-        kind: hue[k] + (bins ? " some" : ""),
+        kind: hue[k],
         ringed: model.ringed,
         rings: [radius + 2, radius + 4],
       };
     box.append(text(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end"));
-    if (bins) bars(box, bins, k, pos, y, tall);
-    piled(values, mine, pos, frame).forEach(([i, x, row]) => {
-      const place = { cx: near(x), cy: near(y - radius - row * step), r: bins ? 1.8 : radius };
+    if (bins) bars(box, column, bins, k, pos, y, tall);
+    const dots = bins ? mine.filter((i) => marked(model, data.rows[i])) : mine; // of many those with a ring alone
+    piled(values, dots, pos, frame).forEach(([i, x, row]) => {
+      const place = { cx: near(x), cy: near(y - radius - row * step), r: radius };
       caseDot(box, i, place, { ...look, words: say(i, column.whole) });
     });
   };
-  const strip = (model, column, reach) => (width) => {
+  const strip = (model, column) => (width) => {
     const frame = stripAt(column, data.of[column.whole], width),
       { foot, pos, small, top } = frame,
       box = picture(width, foot + 32, describe(column));
-    box.append(paint(column, pos, foot, 7, reach, hue));
+    box.append(paint(column, pos, foot, 7, hue));
     cutOf(box, column, pos, top, foot, width);
     order.forEach((k, lane) => laneOf(box, model, column, frame, k, lane));
     foots(box, pos, foot, width, small);
@@ -160,61 +155,50 @@
     });
   };
 
-  // Where dots would hide a tenth of a class, its cases are counted in 48 pieces of the axis.
-  const crowded = (column, values, width, step, rowsOf) => {
-    if (!data.rows.length) return null;
-    const pos = scale(column.axis, 0, 1, { zeroWidth: 0 }),
-      apart = (v) => v === null || (column.axis.zero && v === 0);
-    const part = (v) => (pos.x(v) - pos.start) / (pos.to - pos.start),
-      hidden = (k) => {
-        const slots = Array(Math.ceil(width / step)).fill(0),
-          own = values.filter((v, i) => data.y[i] === k && !apart(v));
-        own.forEach((v) => {
-          slots[Math.min(Math.floor(part(v) * slots.length), slots.length - 1)] += 1;
-        });
-        return slots.reduce((sum, n) => sum + Math.max(n - rowsOf, 0), 0) > 0.1 * own.length;
-      };
-    if (!order.some(hidden)) return null;
-    const counts = data.classes.map(() => Array(48).fill(0)),
-      zero = data.classes.map(() => 0);
-    values.forEach((v, i) => {
-      if (!apart(v)) counts[data.y[i]][Math.min(Math.floor(part(v) * 48), 47)] += 1;
-      else if (v === 0) zero[data.y[i]] += 1;
+  // The cases of a lane in 48 parts of the axis, where it has more than 150 or dots would cover each other; else null.
+  const [MOST, PARTS, PILE] = [150, 48, 10];
+  const binsOf = (column) => {
+    if (column.bins || !data.rows.length) return column.bins;
+    const pos = scale(column.axis, 0, 1, { zeroWidth: 0, missing: false }),
+      counts = data.classes.map(() => Array(PARTS).fill(0)),
+      zero = data.classes.map(() => 0),
+      part = (v) => ((pos.x(v) - pos.start) / (pos.to - pos.start)) * PARTS;
+    data.of[column.whole].forEach((v, i) => {
+      if (v === 0 && column.axis.zero) zero[data.y[i]] += 1;
+      else if (v !== null) counts[data.y[i]][Math.min(Math.floor(part(v)), PARTS - 1)] += 1;
     });
-    return { parts: Array.from({ length: 49 }, (_, b) => b / 48), counts, zero };
+    const many = Math.max(...data.sizes) > MOST || Math.max(...counts.flat()) > PILE;
+    return many ? { counts, zero } : null;
   };
 
-  // Mirrored: the positive class (and each lane of more) grows upwards, the other of two downwards.
-  const bars = (box, bins, k, pos, y, tall) => {
+  // Mirrored: the positive class (and each lane of more) grows upwards, the other of two downwards. Cases at zero
+  // and without a value are numbers, for they would press the others together.
+  const bars = (box, column, bins, k, pos, y, tall) => {
     const most = Math.max(...bins.counts.flat(), 1),
-      lane = order.indexOf(k),
-      down = order.length === 2 && lane === 1;
+      down = order.length === 2 && order.indexOf(k) === 1,
+      each = (pos.to - pos.start) / bins.counts[k].length;
     bins.counts[k].forEach((n, i) => {
-      if (!n) return;
-      const [a, b] = [i, i + 1].map((end) =>
-          bins.ends ? pos.x(bins.ends[end]) : pos.start + bins.parts[end] * (pos.to - pos.start),
-        ),
-        height = (n / most) * tall;
-      const top = down ? y - tall : y - height;
-      box.append(rect(`${hue[k]} bin`, a, top, Math.max(b - a - 0.6, 0.4), height));
+      const height = (n / most) * tall,
+        top = down ? y - tall : y - height;
+      if (n) box.append(rect(hue[k], pos.start + i * each, top, Math.max(each - 0.6, 0.4), height));
     });
-    if (pos.place.zero && bins.zero[k])
-      box.append(
-        text(pos.place.zero[0], down ? y - tall + 11 : y - 4, `${bins.zero[k]}`, "soft halo"),
-      );
+    Object.entries({ zero: bins.zero[k], missing: column.counts.missing[k] }).forEach(
+      ([key, n]) => {
+        const [a, b] = pos.place[key] || [];
+        if (b && n) box.append(text((a + b) / 2, y - tall / 2 + 4, String(n), "strong", "middle"));
+      },
+    );
   };
 
   // One counted block a category and class; of many categories those of most cases, for the table has them all.
   const MANY = 16;
   const sizeOf = (level) => level.counts.reduce((a, b) => a + b, 0);
   const counted = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`;
-  const blockOf = (level, y, { label, tall, unit }, reach) => {
-    const [k, size] = page.axis.speaks(level.moves),
-      high = order.length * tall,
-      name = level.name.length > 20 ? level.name.slice(0, 19) + "\u2026" : level.name;
+  const blockOf = (level, y, { label, letters, tall, unit }) => {
+    const high = order.length * tall;
     return [
-      rect(hue[k], label - 8, y, 5, high, { opacity: page.axis.deep(size, reach) }),
-      text(label - 14, y + high / 2 + 4, name, "", "end"),
+      ...piece(level.moves, hue, label - 8, y, 5, high),
+      wrapped(label - 14, y + high / 2 + 4, level.name, letters, "", "end"),
       ...order.flatMap((c, lane) => {
         const n = level.counts[c],
           wide = Math.max(n * unit, n ? 1 : 0),
@@ -226,7 +210,7 @@
       }),
     ];
   };
-  const blocks = (column, reach) => (width) => {
+  const blocks = (column) => (width) => {
     const many = column.levels.length > MANY,
       levels = many
         ? [...column.levels].sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, MANY)
@@ -234,13 +218,15 @@
       most = Math.max(1, ...levels.flatMap((level) => level.counts)),
       room = 14 + 7.2 * Math.max(...order.map((c) => counted(data.sizes[c], c).length)),
       [tall, gap, label] = [15, 10, Math.min(150, width * 0.34)],
-      each = order.length * tall + gap,
+      letters = Math.floor((label - 14) / 7),
+      lines = Math.max(...levels.map(({ name }) => page.draw.lines(name, letters).length)),
+      each = Math.max(order.length * tall, 15 * lines) + gap,
       unit = Math.max(width - label - room, 40) / most,
       height = levels.length * each + (many ? 16 : 0),
       rest = `${column.levels.length - MANY} categories of fewer cases are in the table`,
       box = picture(width, height, describe(column));
     levels.forEach((level, i) =>
-      box.append(...blockOf(level, i * each, { label, tall, unit }, reach)),
+      box.append(...blockOf(level, i * each, { label, letters, tall, unit })),
     );
     if (many) box.append(text(label, height - 4, rest));
     return box;
@@ -308,7 +294,7 @@
 
   const model = () => data.models[hub.get("model")];
 
-  const block = (one, column, reach, alone) => {
+  const block = (one, column, alone) => {
     const row = make("div", "", alone ? "col alone" : "col"),
       words = make("div"),
       figure = make("figure");
@@ -329,7 +315,7 @@
     }
     if (column.rising_with.length) words.append(told(parts(column.rising_with), "small quiet"));
     figure.append(
-      chart(column.kind === "category" ? blocks(column, reach) : strip(one, column, reach)),
+      chart(column.kind === "category" ? blocks(column) : strip(one, column)),
       tableOf(column),
     );
     row.append(words, figure);
@@ -495,21 +481,32 @@
     figure.append(chart(plane(one), 600), told(words, "note"));
     return figure;
   };
+  // A sample of the paint of a class, where a line is its second cue.
+  const sample = (k) => {
+    const box = svg("svg", { class: "sample", width: 22, height: 8, "aria-hidden": "true" }),
+      moves = data.classes.map((_, c) => (c === k ? page.axis.reach : 0));
+    box.append(...piece(moves, hue, 0, 0, 22, 8));
+    return box;
+  };
   const legend = (one, shown) => {
-    const covered = (c) => c.axis && !c.bins && stripAt(c, data.of[c.whole], 640).bins,
-      bars = shown.some(covered)
-        ? "Where dots would cover each other, bars count all cases as well, to one height. "
-        : "",
+    const strips = shown.filter((column) => column.axis),
+      counted = strips.filter(binsOf).length,
       rings = one.ringed.length
         ? ` Rings mark the ${one.ringed.length} prototypes of the model.`
-        : "";
+        : "",
+      bars = `Of more than ${MOST} cases a class, or where dots would cover each other, bars count them, to one height; those at 0 or without a value are numbers. `;
     return told(
       [
-        data.rows.length ? "Each dot is a case: " : "Cases by class: ",
-        ...order.flatMap((k, i) => [i ? ", " : "", page.axis.coloured(data.classes[k], hue[k])]),
+        counted < strips.length ? "Each dot is a case: " : "Cases by class: ",
+        ...order.flatMap((k, i) => [
+          i ? ", " : "",
+          page.axis.coloured(data.classes[k], hue[k]),
+          ...(order.length > 2 ? [" ", sample(k)] : []),
+        ]),
         " in lanes from above. ",
-        data.sampled || bars,
+        data.sampled || (counted ? bars : ""),
         one.painted,
+        ` The deepest colour is a move of ${write(page.axis.reach, 2)}, on one scale for all models.`,
         rings,
       ],
       "note",
@@ -543,14 +540,13 @@
     }
     const many = one.table.length > 0,
       drawn = many ? one.columns.slice(0, first) : one.columns,
-      reach = reachOf(one.columns),
       alone = one.columns.length === 1,
       shown = open ? drawn : drawn.slice(0, first);
     host.replaceChildren(
       ...[one.lead, ...one.notes].map((words) => told(words)),
       ...(one.plane ? [planeFigure(one, key)] : []),
       legend(one, shown),
-      ...shown.map((column) => block(one, column, reach, alone)),
+      ...shown.map((column) => block(one, column, alone)),
       ...(one.rest_words && many && open ? [others(one)] : []),
       ...(one.rest_words ? [moreButton(one, many)] : []),
     );
