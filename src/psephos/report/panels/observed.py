@@ -13,7 +13,7 @@ from psephos.figures import Estimate, share
 from psephos.report.study.answers import group_codes
 from psephos.report.study.folder import Folder
 from psephos.report.study.options import PageOptions
-from psephos.report.words import MINUS, cases_of, head_and_end, of, rate, span, three
+from psephos.report.words import MINUS, cases_of, of, rate, span, three
 from psephos.vote.names import number, sum_digits
 
 WORST = 10
@@ -134,7 +134,7 @@ def _unit(span: float) -> float:
 
 
 def _target(folder: Folder) -> str:
-    return head_and_end(str(folder.about.get("target") or "the target"), 32)
+    return str(folder.about.get("target") or "the target")
 
 
 def _model(

@@ -117,10 +117,11 @@ page.axis = (() => {
   // What is painted where the answer moves so: the class it moves to, the deeper the more; of three classes and more
   // a line through the middle is a second cue, each class with dashes of its own.
   const DASHES = ["", "none", "1 4", "6 4", "12 4", "12 3 1 3", "2 1", "1 8"];
+  const deep = (size, most) => (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / most)).toFixed(3);
   const piece = (moves, hue, x, y, width, height) => {
     const [k, size] = speaks(moves),
-      opacity = (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / reach)).toFixed(3),
-      painted = rect(hue[k], x, y, width, height, { opacity, "shape-rendering": "crispEdges" });
+      look = { opacity: deep(size, reach), "shape-rendering": "crispEdges" },
+      painted = rect(hue[k], x, y, width, height, look);
     if (hue.length < 3 || !DASHES[k % 8]) return [painted];
     const [cx, cy] = [x + width / 2, y + height / 2],
       ends = height > width ? [cx, cx, y, y + height] : [x, x + width, cy],
@@ -217,6 +218,7 @@ page.axis = (() => {
     chart,
     clamp,
     coloured,
+    deep,
     hues,
     paint,
     parts,
