@@ -92,7 +92,7 @@ def _pearson(a: Any, b: Any) -> Floats:
 FIRST = 6  # columns that are drawn before the reader asks for the rest
 DRAWN = 24  # columns that are drawn at most; of more, the first ones and a table
 PAINTED = 10  # of more, those that the form of a new case shows first are painted
-_LISTED = 60  # columns that the table lists
+_LISTED = 30  # columns that the table lists
 _BINS = 48  # of a histogram
 EIGHTHS, FEWEST = 8, 5  # bins, and least cases of one, where no single case is to be told
 _MANY = 400  # cases of a class from which on they are counted in bins
