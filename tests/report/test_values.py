@@ -1,7 +1,9 @@
 """The figures of the panel of values, beside those of scikit-learn, scipy and plain counting."""
 
 import csv
+import json
 import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -252,8 +254,8 @@ def test_counts_and_folds_are_those_of_the_study(study):
     for key in saved.keys:
         found = portrait(folder, saved.opened(key), saved.asked(key), key)
         assert found["n_read"] == len(saved.opened(key).model.features_used_)
-        shares = [one["share"] for one in found["columns"]]
-        assert shares == sorted(shares, reverse=True)
+        own = [saved.opened(key).rank(one["name"]) for one in found["columns"]]
+        assert own == sorted(own)
         for column in found["columns"]:
             own = [row for row in rows if row["model"] == key]
             read = [names.index(column["whole"]) in positions_of(row["columns"]) for row in own]
@@ -507,3 +509,52 @@ def test_voters_that_need_every_value_are_not_asked_without_one(tmp_path):
     words = [column for column in columns if column["kind"] == "category"]
     assert [column["missing"] for column in words] == [None]
     assert [level["name"] for level in words[0]["levels"]] == ["x", "y", "z"]
+
+
+# ---------------------------------------------------------------------- what permuting changes
+def test_strips_fields_and_card_stand_in_the_order_of_what_permuting_costs(study):
+    folder, saved = study
+    with (folder.path / "permuted.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    report = summarise(folder.path)
+    ordered = False
+    for key in saved.keys:
+        worse = {}
+        for row in rows:
+            if row["model"] == key:
+                worse.setdefault(row["column"], []).append(float(row["worse"]))
+        means = {name: sum(own) / len(own) for name, own in worse.items()}
+        columns = report["island"]["values"]["models"][key]["columns"]
+        strips = [one["whole"] for one in columns]
+        assert strips == sorted(strips, key=lambda name: -means[name])
+        ordered = ordered or [one["share"] for one in columns] != sorted(
+            (one["share"] for one in columns), reverse=True
+        )
+        calculator = report["island"]["case"]["models"][key]
+        fields = [one["whole"] for one in calculator["fields"] if not one["backup"]]
+        assert fields[: len(strips)] == strips
+        for one in columns:
+            change = one["share_words"].split("permuted ")[1].replace("\N{MINUS SIGN}", "-")
+            assert float(change) == pytest.approx(-means[one["whole"]], abs=0.00501)
+    assert ordered  # it is another order than that of importance
+    shown = report["island"]["first"]["model"]
+    card = [one["whole"] for one in report["card"]["columns"]]
+    strips = [one["whole"] for one in report["island"]["values"]["models"][shown]["columns"]]
+    assert card[: len(strips)] == strips
+    assert "Permuted: how balanced accuracy" in report["values"]["notes"][0]
+
+
+def test_without_models_of_folds_it_is_said_that_nothing_was_permuted(study, tmp_path):
+    folder, _ = study
+    copy = tmp_path / "study"
+    shutil.copytree(folder.path, copy)
+    about = json.loads((copy / "comparison.json").read_text())
+    (copy / "permuted.csv").unlink()
+    del about["files"]["permuted.csv"], about["checksum"]  # as an earlier version wrote it
+    (copy / "comparison.json").write_text(json.dumps(about))
+    report = summarise(copy)
+    assert "was not measured" in report["values"]["notes"][0]
+    columns = report["values"]["columns"]
+    assert "permuted" not in columns[0]["share_words"]
+    shares = [one["share"] for one in columns]
+    assert shares == sorted(shares, reverse=True)

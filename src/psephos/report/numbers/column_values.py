@@ -113,7 +113,7 @@ class Portrait:
     least: float  # a change of the mean answer that is worth a word
     thresholds: dict[int, list[Threshold]]
     gradual: set[int]
-    shares: dict[str, float]  # of the importance, by name; empty where the file does not tell
+    opened: Opened
     folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
     kept: NumericColumns  # all of the cases
     called: list[str]  # the cases, as the page names them
@@ -175,7 +175,7 @@ def portrait(
         if len(used) == 2
         else None,
         "ringed": ringed(asked, model.called),
-        "shared": bool(model.shares),
+        "shared": bool(model.opened.importance),
     }
 
 
@@ -198,7 +198,7 @@ def _open(
         least=max(_WORTH * float(np.ptp(chances, axis=0).max()), 1e-9),
         thresholds=found[0],
         gradual=found[1],
-        shares=opened.importance,
+        opened=opened,
         folds=[
             {names[j] for j in positions_of(row["columns"])}
             for row in sorted(folder.rows, key=lambda r: (int(r["repeat"]), int(r["fold"])))
@@ -218,20 +218,20 @@ def drawn_of(used: list[int]) -> list[int]:
 
 
 def by_importance(asked: Reduced, opened: Opened) -> list[int]:
-    """Return the columns that a complete case is answered by, the most important first."""
+    """Return the columns that a complete case is answered by, in the order of `Opened.rank`."""
     used: list[int] = asked.vote.used.tolist()
-    return sorted(used, key=lambda j: (-opened.importance.get(asked.names[j], 0.0), j))
+    return sorted(used, key=lambda j: (*opened.rank(asked.names[j]), j))
 
 
 def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
     asked = model.asked
     name, whole = asked.names[j], asked.whole[j]
-    share = model.shares.get(name)
+    share = model.opened.importance.get(name)
     column: dict[str, Any] = {
         "name": name,
         "whole": whole,
         "share": share,
-        "share_words": "" if share is None else f"{percent(share)} of the importance",
+        "share_words": model.opened.weight_words(name),
         "folds": [int(whole in fold) for fold in model.folds],
         "folds_words": _folds_words(model, whole),
         "rising_with": _rising_words(model, whole) if drawn and j not in asked.levels else [],
@@ -405,9 +405,9 @@ def _rest_words(model: Portrait, used: Sequence[int]) -> str:
     rest = used[FIRST:]
     if not rest:
         return ""
-    share = sum(model.shares.get(model.asked.names[j], 0.0) for j in rest)
+    share = sum(model.opened.importance.get(model.asked.names[j], 0.0) for j in rest)
     words = f"Show the other {len(rest)} columns" if len(rest) > 1 else "Show the other column"
-    return f"{words} ({percent(share)} of the importance)" if model.shares else words
+    return f"{words} ({percent(share)} of the importance)" if model.opened.importance else words
 
 
 def _rounded(values: Floats) -> list[Any]:

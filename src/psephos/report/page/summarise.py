@@ -104,7 +104,10 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
     names = shown_names([str(c) for c in read.about.get("columns", ())])
     short = {name: one.text for name, one in names.items()}
     kept = options.cases != "none"
-    opened = open_model(read.models[shown.key], short, read.cases, kept) if shown else None
+    opened = None
+    if shown:
+        known = short, read.cases, kept, read.permuted(shown.key)
+        opened = open_model(read.models[shown.key], *known)
     if opened:
         _refuse_other_classes(read, opened.classes, shown.key if shown else "")
     positive = positive_class(read, read.sizes, options.positive)

@@ -15,7 +15,6 @@ from psephos.report.study.opened import Opened, Saved
 from psephos.report.study.options import PageOptions, carried_rows, carried_values
 from psephos.report.study.standings import Opening
 from psephos.report.words import class_kinds, count, plural, series
-from psephos.vote.names import percent
 
 _LINES = 12  # voters before the rest is folded
 _COLUMNS = 30
@@ -74,7 +73,8 @@ def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
     if options.cases == "none":
         one["ringed"] = []
     return one | {
-        "lead": _lead(folder, opened, key, one), "notes": _notes(one), "painted": how_painted(one),
+        "lead": _lead(folder, opened, key, one), "notes": _notes(one, opened),
+        "painted": how_painted(one),
     }  # fmt: skip
 
 
@@ -89,9 +89,9 @@ def _lead(folder: Folder, opened: Opened, key: str, one: Mapping[str, Any]) -> s
     return f"{key}, fitted to all {n}, reads {count(one['n_read'])} of {of} through {voters}."
 
 
-def _notes(one: Mapping[str, Any]) -> list[str]:
+def _notes(one: Mapping[str, Any], opened: Opened) -> list[str]:
     """Return what else must be known of the columns that are shown."""
-    notes: list[str] = []
+    notes = [opened.importance_words] if one["shared"] and one["n_read"] else []
     if one["backup"]:
         named = one["backup"][:FIRST]
         more = len(one["backup"]) - len(named)
@@ -191,9 +191,8 @@ def card(choice: Opening, opened: Opened) -> JsonObject:
     """Return the card of the model that is opened."""
     assert choice.opened is not None
     lines = opened.sentences
-    importance = opened.importance
-    counted = sorted(opened.columns.items(), key=lambda one: (-one[1], -importance.get(one[0], 0)))
-    columns = [_column(name, k, opened.whole, importance.get(name)) for name, k in counted]
+    counted = sorted(opened.columns.items(), key=lambda one: (*opened.rank(one[0]), -one[1]))
+    columns = [_column(name, k, opened) for name, k in counted]
     n = len(columns)
     return {
         "label": choice.opened.label,
@@ -207,6 +206,7 @@ def card(choice: Opening, opened: Opened) -> JsonObject:
         "more": lines[_LINES:],
         "more_words": plural(len(lines) - _LINES, "more line"),
         "columns_words": f"It reads {plural(n, 'column')}" if n else "It reads no column",
+        "importance": opened.importance_words if n and opened.importance else "",
         "columns": columns[:_COLUMNS],
         "more_columns": columns[_COLUMNS:_MOST],
         "more_columns_words": plural(n - _COLUMNS, "more column")
@@ -215,10 +215,8 @@ def card(choice: Opening, opened: Opened) -> JsonObject:
     }
 
 
-def _column(
-    name: str, k: int, whole: Mapping[str, str], importance: float | None
-) -> dict[str, str]:
+def _column(name: str, k: int, opened: Opened) -> dict[str, str]:
     words = f"in {plural(k, 'voter')}" if k else "only in the weights"
-    if importance is not None:
-        words += f", {percent(importance)} of the importance"
-    return {"name": name, "whole": whole.get(name, name), "words": words}
+    more = opened.weight_words(name)
+    whole = opened.whole.get(name, name)
+    return {"name": name, "whole": whole, "words": f"{words}, {more}" if more else words}

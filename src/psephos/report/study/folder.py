@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,12 +17,15 @@ from scipy.stats import rankdata
 from psephos._errors import ModelFileError, PsephosError
 from psephos._types import Floats
 from psephos.bounds.requirements import constant_error
+from psephos.explain.permuting import FIRST as MOST
+from psephos.explain.permuting import PermutedDisplay
 from psephos.protocol.evaluation.scores import (
     ResultMetric,
     kept_metric,
     kind_of,
     measures_for,
     missed_cost,
+    ranked_by,
     shown,
     with_chosen,
 )
@@ -30,6 +34,7 @@ from psephos.protocol.running.curve import Row, curve_points
 from psephos.protocol.study.folder import (
     CURVE,
     MARK,
+    PERMUTED,
     SCHEMA,
     STUDY,
     changed_file,
@@ -38,10 +43,12 @@ from psephos.protocol.study.folder import (
     unsealed,
 )
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
+from psephos.vote.names import MINUS
 
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
 _REFITS = ("model", "columns_used", "status")
 _BOUNDS = ("model", "bound", "value", "delta", "vacuous", "told")
+_PERMUTED = ("model", "column", "measure", "worse")
 _CURVED = ("model", "k", "status", "columns")
 _ANSWERS = ("model", "repeat", "fold", "row")
 
@@ -75,6 +82,36 @@ class Refit(NamedTuple):
     columns: float | None
     params: dict[str, Any]
     threshold: float | None  # of least cost
+
+
+class Permuted(NamedTuple):
+    """What permuting columns among the held-out cases of each fold changes: permuted.csv."""
+
+    measure: ResultMetric
+    worse: dict[str, float]  # by column: by how much the measure gets worse
+    groups: str | None  # within which values are permuted
+
+    def change(self, column: str) -> str:
+        """Return how the measure changes, in words; nothing of a column without a figure."""
+        if column not in self.worse:
+            return ""
+        change = -self.measure.sign * self.worse[column]
+        size = self.measure.text(abs(change), 2)
+        sign = "" if float(size) == 0 else "+" if change > 0 else MINUS
+        return f"permuted {sign}{size}"
+
+    @property
+    def words(self) -> str:
+        """Return what the figures are."""
+        among = f"within {self.groups} " if self.groups else ""
+        first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
+        alone = " A column of one value a group has no figure." if self.groups else ""
+        return (
+            f"Permuted: how {self.measure.words} of held-out cases changes where the column's"
+            f" values are exchanged at random {among}among the cases of a fold (the mean over 20"
+            " draws and all folds; 0 in a fold whose model does not read it). Columns stand in"
+            f" this order{first}.{alone}"
+        )
 
 
 class Answer(NamedTuple):
@@ -224,6 +261,19 @@ class Folder:
             return curve_points(rows, self.about) if rows else []
         except (KeyError, ValueError) as error:
             raise damaged(self.path / CURVE, error) from error
+
+    def permuted(self, model: str) -> Permuted | None:
+        """Return what permuting columns changes, by column; None where it was not measured."""
+        rows = [
+            row
+            for row in _read(self.path / PERMUTED, _PERMUTED, _permuted)
+            if row["model"] == model
+        ]
+        if not rows:
+            return None
+        found = PermutedDisplay.from_rows(rows, model)
+        worse = dict(zip(found.names, map(fmean, found.worse), strict=True))
+        return Permuted(ranked_by((found.measure,), self.about), worse, self.about.get("groups"))
 
     def answers(self) -> Iterator[Answer]:
         """Yield the answers on held-out cases; none without them."""
@@ -376,6 +426,10 @@ def _pooled(row: dict[str, str]) -> tuple[str, dict[str, float | None]]:
 def _answer(row: dict[str, str]) -> Answer:
     repeat, fold, case = (int(row[key]) for key in _ANSWERS[1:])
     return Answer(row["model"], (repeat, fold), case, row.get("truth", ""), list(row.values()))
+
+
+def _permuted(row: dict[str, str]) -> dict[str, str | float | None]:
+    return {**row, "worse": _number(row["worse"])}
 
 
 def _number(text: str | None) -> float | None:

@@ -15,13 +15,13 @@ from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.errors import searched_by
-from psephos.report.study.folder import Folder, KeptCases
+from psephos.report.study.folder import Folder, KeptCases, Permuted
 from psephos.report.study.standings import standings
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, WEIGHTED_SHARE, ShortName, plural
 from psephos.vote import Vote
 from psephos.vote.ballots import Ballots
 from psephos.vote.describing import answer_rule
-from psephos.vote.names import Names, backup_words
+from psephos.vote.names import Names, backup_words, percent
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
@@ -69,6 +69,30 @@ class Opened:
     columns: dict[str, int]  # column read -> voters that read it
     importance: dict[str, float]  # column read -> its importance; empty if the file has none
     whole: dict[str, str]  # short name -> name in the table
+    permuted: Permuted | None = None
+
+    def rank(self, name: str) -> tuple[bool, float, float]:
+        """Return the order of a column: what permuting it costs where measured, its importance."""
+        worse = self.permuted.worse if self.permuted else {}
+        whole = self.whole.get(name, name)
+        return whole not in worse, -worse.get(whole, 0.0), -self.importance.get(name, 0.0)
+
+    def weight_words(self, name: str) -> str:
+        """Return the importance of a column, and what permuting it changes."""
+        share = self.importance.get(name)
+        words = [] if share is None else [f"{percent(share)} of the importance"]
+        words += [self.permuted.change(self.whole.get(name, name))] if self.permuted else []
+        return ", ".join(filter(None, words))
+
+    @property
+    def importance_words(self) -> str:
+        """Return what importance is, and what was permuted."""
+        none = "What permuting a column changes was not measured: no models of folds are kept."
+        return (
+            "Importance: a column's share of what moves the answers of this model to the cases it"
+            " was fitted to, not what leaving the column out would change."
+            f" {self.permuted.words if self.permuted else none}"
+        )
 
     def asked(self, cases: KeptCases) -> Reduced:
         """Return the model on its columns, with the training cases."""
@@ -129,6 +153,7 @@ def open_model(
     short: Mapping[str, str] = MappingProxyType({}),
     cases: KeptCases | None = None,
     kept: bool = True,
+    permuted: Permuted | None = None,
 ) -> Opened:
     """Open a model file.
 
@@ -140,6 +165,8 @@ def open_model(
         The training cases, if the page calls them otherwise than by their ids.
     kept : bool, default=True
         Whether the page may say what training cases are like.
+    permuted : Permuted, optional
+        What permuting its columns changes, if that was measured.
 
     Raises
     ------
@@ -164,6 +191,7 @@ def open_model(
         columns=_columns(model),
         importance=_importance(model),
         whole={word: name for name, word in short.items()},
+        permuted=permuted,
     )
 
 
@@ -304,7 +332,8 @@ class Saved:
         """Return a model."""
         if key not in self.known:
             short = {name: one.text for name, one in self.names.items()}
-            self.known[key] = open_model(self.folder.models[key], short, self.folder.cases)
+            given = short, self.folder.cases, True, self.folder.permuted(key)
+            self.known[key] = open_model(self.folder.models[key], *given)
         return self.known[key]
 
     def asked(self, key: str) -> Reduced:

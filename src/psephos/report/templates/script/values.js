@@ -449,7 +449,7 @@
       });
     });
     const top = make("thead");
-    top.append(page.row(["column", "share of the importance", "for whom", "cases"], kinds, true));
+    top.append(page.row(["column", "importance", "for whom", "cases"], kinds, true));
     element.append(top, body);
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "region");
