@@ -1,5 +1,6 @@
 """The panels of values and of a new case in a browser, beside the models in Python."""
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from psephos.report.panels.case import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
 from psephos.report.words import shown_names
+from psephos.scoring.reader.model import PlainModel
 
 pytestmark = pytest.mark.browser
 EXACT = 1e-12
@@ -628,3 +630,85 @@ def test_a_value_beyond_all_training_cases_is_marked(visit, saved, island):
     set_fields(page, typed)
     assert calc["fields"][i]["name"] in page.locator(by("case-beyond")).inner_text()
     assert page.locator(f"{by('field')} .outside").nth(i).inner_text().startswith("above all")
+
+
+def wakes_by_hand(reads, whole, weights, empty):
+    """Return the fewest empty columns with which a further voter applies, and how many then do."""
+
+    def applies(own, every, gaps):
+        return bool(own) and (all if every else any)(j not in gaps for j in own)
+
+    gaps = sorted(empty)
+    silent = [t for t, own in enumerate(reads) if own and not applies(own, whole[t], empty)]
+    for size in range(1, len(gaps) + 1):
+        found = []
+        for chosen in itertools.combinations(gaps, size):
+            rest = empty - set(chosen)
+            woken = [t for t in silent if applies(reads[t], whole[t], rest)]
+            if woken:
+                found.append((sum(weights[t] for t in woken), len(woken), chosen))
+        if found:
+            most = max(weight for weight, *_ in found)
+            return [one for one in found if one[0] >= most - 1e-12]
+    return []
+
+
+def test_the_columns_that_wake_voters_are_the_fewest_and_of_most_weight(visit):
+    page, rng, cases = visit(), np.random.default_rng(8), []
+    for _ in range(120):
+        p, voters = int(rng.integers(2, 7)), int(rng.integers(1, 8))
+        reads = [sorted(rng.choice(p, rng.integers(0, min(p, 4) + 1), False).tolist())
+                 for _ in range(voters)]  # fmt: skip
+        whole = (rng.random(voters) < 0.7).tolist()
+        weights = np.round(rng.random(voters), 1).tolist()
+        cases.append([reads, whole, weights, np.flatnonzero(rng.random(p) < 0.7).tolist()])
+    every = page.evaluate(
+        """(cases) => cases.map(([reads, whole, weights, empty]) =>
+        page.near.wakes([reads, whole], weights, (j) => empty.includes(j)))""",
+        cases,
+    )
+    for found, (reads, whole, weights, empty) in zip(every, cases, strict=True):
+        wanted = wakes_by_hand(reads, whole, weights, set(empty))
+        if not wanted:
+            assert found is None
+            continue
+        columns, n, _ = found
+        assert (n, tuple(columns)) in [(one[1], one[2]) for one in wanted]
+    assert sum(one is not None and len(one[0]) > 1 for one in every) > 10
+
+
+def test_where_all_voters_are_silent_the_page_names_what_wakes_them(visit, island):
+    page, seen = visit(), 0
+    for key, calc in island["case"]["models"].items():
+        if "plain" not in calc:
+            continue
+        choose(page, key)
+        page.locator(f"{by('case-live')} .pick button").click()  # empty all
+        reader = PlainModel(calc["plain"])
+        reads, whole = reader.vote.column_needs
+        if not page.locator(by("case-unanswered")).count() or not any(reads):
+            continue
+        assert page.locator(by("measure-next")).count() == 0
+        columns = page.locator(by("wakes")).get_attribute("data-columns")
+        found = tuple(int(one) for one in columns.split(","))
+        weights = [1.0] * len(reads)
+        wanted = wakes_by_hand(reads, whole, weights, {j for own in reads for j in own})
+        assert len(found) == len(wanted[0][2])
+        start = calc["typical"][1]
+        row = [None] * len(calc["plain"]["columns"])
+        for field, value in zip(calc["fields"], start, strict=True):
+            row[field["at"]] = value if field["at"] in found else None
+        case = reader.case(row)
+        assert "no voter has the values" not in reader.unanswered(case, reader.asked(case))
+        seen += 1
+    assert seen
+
+
+def test_no_advice_moves_the_answer_by_nothing(visit, island):
+    page = visit()
+    for key, calc in island["case"]["models"].items():
+        if "plain" not in calc:
+            continue
+        choose(page, key)
+        page.locator(f"{by('case-live')} .pick button").click()
+        assert "by 0.00 on average" not in page.locator(by("case-near")).inner_text()

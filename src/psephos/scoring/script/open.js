@@ -1,4 +1,4 @@
-// openModel(plain) -> {columns, classes,
+// openModel(plain) -> {columns, classes, needs: [columns of each voter, whether it needs all],
 //   answer(values) -> {scores, probabilities, label, why, unanswered, ballots}}
 
 const FARTHEST = 1e150; // the greatest size of a value: squares and their sums are finite
@@ -110,6 +110,7 @@ function openModel(plain) {
   return {
     columns: plain.columns,
     classes: plain.classes,
+    needs: model.vote.column_needs,
     answer: (values) => model.answer(values),
   };
 }

@@ -463,7 +463,7 @@
     const { plain } = calc;
     page.ballot.show(votes, now, { ...shared, columns, plain, x: whole(x), idle: idle(), hue });
     const how = { calc, rows: rowsOf(), chances, self, name, person, heldOut, chance, button, pin };
-    page.near.show(near, { ...shared, ...how });
+    page.near.show(near, { ...shared, ...how, answer: now, open, whole });
     const about = (p) => (two ? study.positive : called(p));
     page.turn.show(turn, { ...shared, ...how, about, called, fixed });
   };

@@ -51,13 +51,72 @@ page.near = (() => {
   };
   const MANY = 160; // empty columns, from which on the reader asks for it
 
+  // The fewest empty columns with which a voter applies that does not without them, of equals those whose voters
+  // weigh most together, then of the first ranks: [columns, how many voters, their weight]; null where all apply.
+  const wakes = ([reads, all], weights, empty, rank = (j) => j) => {
+    const gaps = reads.map((own) => own.filter(empty)),
+      asleep = (own, t) => own.length && (all[t] || own.length === reads[t].length),
+      sets = gaps.flatMap((own, t) =>
+        !asleep(own, t) ? [] : all[t] ? [own] : own.map((one) => [one]),
+      ),
+      least = Math.min(...sets.map((set) => set.length)),
+      few = new Map(sets.filter((set) => set.length === least).map((set) => [String(set), set])),
+      woken = (set) =>
+        gaps.flatMap((own, t) => {
+          const has = (one) => set.includes(one);
+          return asleep(own, t) && (all[t] ? own.every(has) : own.some(has)) ? [t] : [];
+        });
+    const weighed = [...few.values()].map((set) => {
+      const who = woken(set);
+      return [set, who.length, who.reduce((sum, t) => sum + weights[t], 0)];
+    });
+    const ranks = ([set]) => set.reduce((sum, j) => sum + rank(j), 0);
+    weighed.sort((a, b) => b[2] - a[2] || ranks(a) - ranks(b));
+    return weighed[0] || null;
+  };
+
+  // Where no single column moves the answer: the fewest with which a voter applies. Voters weigh what they do in a
+  // typical case.
+  const waking = ({ calc, open, study, told, whole, x }) => {
+    const row = whole(x),
+      typical = calc.typical[study.positive] || calc.typical.find(Boolean),
+      { ballots } = open.answer(whole(typical || x)),
+      weights = ballots.map((one) => Math.abs(one.weight)),
+      place = (j) => calc.fields.findIndex((field) => field.at === j),
+      found = wakes(open.needs, weights, (j) => row[j] === null, place);
+    if (!found) return [];
+    const [set, n] = found,
+      named = set.flatMap((j, i) => [
+        i ? (i + 1 < set.length ? ", " : " and ") : "",
+        page.axis.titled(calc.fields[place(j)], "span"),
+      ]),
+      fewer = set.length > 1 ? " With fewer columns none does." : "",
+      voters = n === 1 ? "1 voter applies" : `${n} voters apply`,
+      p = told(
+        [
+          page.make("strong", "Measure next: "),
+          ...named,
+          `. Then ${voters} that ${n === 1 ? "does" : "do"} not now.${fewer}`,
+        ],
+        "note",
+      );
+    Object.assign(p.dataset, { test: "wakes", columns: set });
+    return [p];
+  };
+
   // Which empty column to measure next, or where that is told.
-  const advice = ({ calc, x, chances, told, button }) => {
-    const most = page.make("div"),
+  const advice = (about) => {
+    const { calc, x, chances, told, button, answer } = about,
+      most = page.make("div"),
+      silent = answer.why === "values" || answer.why === "weight",
       empty = x.filter((v) => v === null).length;
     const tell = () => {
       const [at, change] = next(chances, x, calc) || [];
       if (at === undefined) return;
+      if (!change) {
+        most.replaceChildren(...waking(about));
+        return;
+      }
       const field = calc.fields[at],
         size = change > 0 && change < 0.005 ? "less than 0.01" : change.toFixed(2),
         values = field.levels
@@ -74,7 +133,8 @@ page.near = (() => {
       Object.assign(p.dataset, { test: "measure-next", column: field.whole, change });
       most.replaceChildren(p);
     };
-    if (empty && !calc.tried)
+    if (empty && silent) most.append(...waking(about));
+    else if (empty && !calc.tried)
       most.append(
         told(
           "What to measure next is not told here: \u2018psephos predict --next-column\u2019 says it.",
@@ -160,5 +220,5 @@ page.near = (() => {
     box.replaceChildren(...parts);
   };
 
-  return { distance, farther, moves, nearest, next, show };
+  return { distance, farther, moves, nearest, next, show, wakes };
 })();
