@@ -189,7 +189,7 @@ def test_a_perfect_model_is_called_better_where_labels_vary_within_groups(told_a
     assert found.better()["cart"] < 1e-6
     report = summarise(folder)
     assert any("It is significantly better than a constant" in one for one in report["first"])
-    assert report["data_line"].startswith("126 cases in 14 groups, 6 columns; ")
+    assert report["data_line"].startswith("126 cases of 14 groups, 6 columns; ")
     assert {m["key"] for m in report["models"] if m["frontier"]} == {"cart"}
     page = build_report(folder).read_text("utf-8")
     assert "What can be proved: no bound holds; bounds need rows that are drawn independ" in page

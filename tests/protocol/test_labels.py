@@ -450,7 +450,7 @@ def test_the_page(study):
     table, found = study
     report = summarise(found.out)
     assert report["data_line"].startswith(
-        "60 cases in 30 groups, 4 columns; 3 labels, of which a case may have"
+        "60 cases of 30 groups, 4 columns; 3 labels, of which a case may have"
     )
     assert [m["words"] for m in report["measures"]] == [
         "average precision", "Hamming loss", "one-error", "coverage", "ranking loss",

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from psephos._types import Indices
 from psephos.vote.names import MINUS, class_words, fixed, series
 from psephos.vote.names import number as written
 
 __all__ = [
     "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "WEIGHTED_SHARE", "Wording",
-    "cases_of", "chance", "class_kinds", "class_words", "count", "difference", "groups_of",
-    "number", "of", "plural", "plus_minus", "rate", "series", "small_difference", "span",
-    "spanned", "three", "threshold_words",
+    "cases_of", "chance", "class_kinds", "class_words", "count", "difference", "group_noun",
+    "groups_of", "in_groups", "number", "of", "plural", "plus_minus", "rate", "series",
+    "small_difference", "span", "spanned", "three", "threshold_words",
 ]  # fmt: skip
 
 
@@ -156,12 +159,27 @@ def three(value: float | None) -> str:
     return text.removesuffix(".").replace("-", MINUS)
 
 
-def groups_of(n: int, name: str) -> str:
-    """Return '14 subjects': a number of groups, by the name of their column if it is a word."""
+def group_noun(name: str) -> tuple[str, str]:
+    """Return 'subject', 'subjects': what groups are called, by their column if it is a word."""
     word = re.sub(r"[_ ]?id$", "", name.lower())
     if not re.fullmatch(r"[a-z]+[a-rt-z]", word):
-        return plural(n, "group") + ("" if word in ("", "groups") else f" ({name})")
-    return plural(n, word, f"{word[:-1]}ies" if re.search("[^aeiou]y$", word) else "")
+        return "group", "groups"
+    many = re.sub(r"([^aeiou])y$", r"\1ie", word)
+    return word, f"{many}es" if re.search("(ch|sh|x)$", many) else f"{many}s"
+
+
+def groups_of(n: int, name: str) -> str:
+    """Return '14 subjects', or '14 groups (patient no.)' where the name is not a word."""
+    words = plural(n, *group_noun(name))
+    return (
+        f"{words} ({name})" if "group" in words and name not in ("", "group", "groups") else words
+    )
+
+
+def in_groups(codes: Indices, every: Indices, name: str) -> str:
+    """Return ', in 9 of 14 subjects': in how many of all groups some cases are; '' of no case."""
+    n = len(np.unique(every))
+    return f", in {of(len(np.unique(codes)), n, group_noun(name)[n != 1])}" if len(codes) else ""
 
 
 def cases_of(n: int, n_groups: int | None, name: str) -> str:

@@ -43,8 +43,11 @@ from psephos.report.words import (
     HELD_OUT,
     STATED,
     Wording,
+    cases_of,
     class_words,
     count,
+    group_noun,
+    in_groups,
     series,
     threshold_words,
 )
@@ -129,6 +132,18 @@ class Told:
             found[key] = {"at": at, "cost": cost, "words": words}
         return found
 
+    @property
+    def group(self) -> str:
+        """Return the name of the column of groups; '' without groups."""
+        return str(self.folder.about.get("groups") or "")
+
+    def units(self) -> dict[str, object] | None:
+        """Return the group of each case, and what groups are called; None without, or if hidden."""
+        groups = self.answers.groups
+        if groups is None or not self.kept:
+            return None
+        return {"of": groups.tolist(), "noun": group_noun(self.group)}
+
     def names(self, label: str, axis: str) -> ClassNames:
         """Return what the classes are called, and the answers of a model."""
         classes, code = self.classes, self.positive.code
@@ -176,6 +191,7 @@ def missed_section(
         "groups": [one.island() for one in told.parted] if kept else [],
         "wording": {k: v for k, v in asdict(told.wording).items() if k != "sources"},
         "threshold": told.threshold,
+        "units": told.units(),
     }
     models: dict[str, Any] = {}
     size = len(json.dumps(shared))
@@ -286,15 +302,24 @@ def _first_state(
         "weight": f"{own['cost']:g}" if own else f"{(1 - t) / t:.2g}",
         "beside_words": _beside_words(columns, listed) if told.kept else "",
     }  # fmt: skip
-    if state["kind"] == "several":
-        return state
     known = told.answers.known(key)
-    units = in_millionths(told.answers.chances[key][known, code])
-    mine = told.answers.truth[known] == code
+    truth, chances = told.answers.truth[known], told.answers.chances[key][known]
     groups = None if told.answers.groups is None else told.answers.groups[known]
-    c = counts_at(units, mine, t)
+
+    def beside(mask: NDArray[np.bool_]) -> str:
+        return "" if groups is None else in_groups(groups[mask], groups, told.group)
+
+    if state["kind"] == "several":
+        n_groups, right = None if groups is None else len(np.unique(groups)), called(chances)
+        return state | {
+            "cases": cases_of(len(truth), n_groups, told.group),
+            "in_groups": [beside((truth == c) & (right == c)) for c in range(len(told.classes))],
+        }
+    units, mine = in_millionths(chances[:, code]), truth == code
+    c, yes = counts_at(units, mine, t), units >= in_millionths(t)
     state |= {
-        "fills": fills(c, t, names),
+        "fills": fills(c, t, names)
+        | {"missed_in": beside(mine & ~yes), "alarms_in": beside(~mine & yes)},
         "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
         "measures": measures_rows(c, names, four(units, mine, t, groups)),
     }

@@ -13,7 +13,6 @@ from psephos.report.words import (
     count,
     difference,
     number,
-    of,
     plural,
     rate,
     series,
@@ -172,10 +171,11 @@ def misses(missed: Mapping[str, Any]) -> str:
         worst = model["rows"][shares.index(max(shares))]
         name, counts, sensitivity, interval = worst[:4]
         interval = f" (95 % interval {interval})" if interval else ""
-        right = of(model["right"], model["n"], "cases")
+        beside = missed["in_groups"][model["rows"].index(worst)]
         return (
-            f"It calls {right} what they are; of the {len(classes)} classes it finds {name} least:"
-            f" {counts}, sensitivity {sensitivity}{interval}."
+            f"It calls {count(model['right'])} of {missed['cases']} what they are; of the"
+            f" {len(classes)} classes it finds {name} least: {counts}{beside}, sensitivity"
+            f" {sensitivity}{interval}."
         )
     fills, (found, cleared) = missed["fills"], missed["measures"][:2]
     shown = [
@@ -183,9 +183,9 @@ def misses(missed: Mapping[str, Any]) -> str:
         for one in (found, cleared)
     ]
     return (
-        f"Called {missed['names']['pos']} from {fills['threshold']}, it misses {fills['missed']}"
-        f" (sensitivity {shown[0]}) and raises a false alarm at {fills['alarms']} (specificity"
-        f" {shown[1]})."
+        f"Called {missed['names']['pos']} from {fills['threshold']}, it misses"
+        f" {fills['missed']}{fills['missed_in']} (sensitivity {shown[0]}) and raises a false alarm"
+        f" at {fills['alarms']}{fills['alarms_in']} (specificity {shown[1]})."
     )
 
 

@@ -85,10 +85,11 @@ page.lanes = (() => {
       strong = "strong " + lane.kind,
       high = base - g.lane - 6,
       parts = g.narrow
-        ? [text(0, base - g.lane - above, `${lane.name} (${n})`, strong)]
+        ? [text(0, base - g.lane - above, `${lane.name} (${n}${lane.beside || ""})`, strong)]
         : [
             text(0, base - 12, lane.name, strong),
             text(0, base + 3, page.words.plural(n, "case"), "soft"),
+            text(0, base + 18, lane.beside || "", "soft"),
           ];
     parts.push(line("axis", g.left, g.width - g.right, base + 0.5));
     bars.forEach((k, b) => {

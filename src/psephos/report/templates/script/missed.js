@@ -100,6 +100,21 @@
     });
   };
 
+  // In how many groups cases are, and beside counts of cases those groups: "" without any.
+  const groupsOf = (places) => new Set(places.map((i) => told.units.of[i])).size;
+  const nounOf = (n) => told.units.noun[n === 1 ? 0 : 1];
+  const beside = (m, which) => {
+    if (!told.units || !m.q) return "";
+    const every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0),
+      own = every.filter(which),
+      n = groupsOf(every);
+    return own.length ? `, in ${words.of(groupsOf(own), n, nounOf(n))}` : "";
+  };
+  const wrongIn = (m, t) => ({
+    missed_in: beside(m, (i) => told.truth[i] === told.positive && m.q[i] < cutOf(t)),
+    alarms_in: beside(m, (i) => told.truth[i] !== told.positive && m.q[i] >= cutOf(t)),
+  });
+
   // ---- lanes
   const classKind = (c) => (two ? (c === told.positive ? "pos" : "neg") : `c${c % 8}`);
   const lanesOf = (m, order, about) =>
@@ -119,9 +134,11 @@
         mine = told.truth
           .map((_, i) => i)
           .filter((i) => told.truth[i] === c && (two ? q[i] >= 0 : m.said[i] >= 0));
-      const cut = cutOf(hub.get("threshold"));
+      const cut = cutOf(hub.get("threshold")),
+        n = told.units ? groupsOf(mine) : 0;
       return {
         ...lane,
+        beside: n ? ` of ${words.count(n)} ${nounOf(n)}` : "",
         at: mine,
         units: mine.map((i) => q[i]),
         wrong: mine.map((i) => (two ? q[i] >= cut !== (c === told.positive) : m.said[i] !== c)),
@@ -148,14 +165,18 @@
     const order = [about, ...told.classes.map((_, c) => c).filter((c) => c !== about)];
     const t = hub.get("threshold"),
       n = two ? counts(m, t) : null,
+      inside = two ? wrongIn(m, t) : {},
       width = Math.max(box.clientWidth, 280);
     const drawn = page.lanes.draw(width, lanesOf(m, order, about), {
       axis: `${m.axis} for ${told.classes[about]}, ${told.wording.axis}`,
       threshold: two ? t : null,
       counts: two
         ? [
-            [`${words.count(n.missed)} missed`, `${words.count(n.found)} found`],
-            [`${words.count(n.cleared)} cleared`, words.plural(n.alarms, "false alarm")],
+            [`${words.count(n.missed)} missed${inside.missed_in}`, `${words.count(n.found)} found`],
+            [
+              `${words.count(n.cleared)} cleared`,
+              words.plural(n.alarms, "false alarm") + inside.alarms_in,
+            ],
           ]
         : [],
       sides: [`called ${neg}`, `called ${pos}`],
@@ -366,6 +387,7 @@
       missed: of(n.missed, n.found + n.missed, pos),
       cleared: of(n.cleared, n.alarms + n.cleared, neg),
       alarms: of(n.alarms, n.alarms + n.cleared, neg),
+      ...wrongIn(m, t),
       more: !called
         ? `; it calls nobody ${pos}`
         : called === every
