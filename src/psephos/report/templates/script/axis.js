@@ -145,7 +145,9 @@ page.axis = (() => {
 
   // A box that is drawn at its real width, and again when that changes.
   const boxes = new Map();
-  const watcher = new ResizeObserver((entries) => entries.forEach((entry) => redraw(entry.target)));
+  const watcher = new ResizeObserver((entries) =>
+    requestAnimationFrame(() => entries.forEach((entry) => redraw(entry.target))),
+  );
   const redraw = (box, width = Math.floor(box.clientWidth)) => {
     const known = boxes.get(box);
     if (!known || width < 40 || known.width === width) return;

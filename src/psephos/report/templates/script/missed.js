@@ -5,6 +5,7 @@
   page.setThreshold = () => {};
   if (!told || !at("missed-body") || !at("lanes")) return;
   at("lanes-figure").hidden = at("curves").hidden = false;
+  if (at("pictures")) at("pictures").hidden = false; // before its lanes measure their width
   const two = told.kind === "two",
     UNIT = 1e6;
   const cutOf = (t) => Math.floor(t * UNIT + 1e-3); // as `psephos.figures.in_millionths`
@@ -103,7 +104,7 @@
   // In how many groups cases are, and beside counts of cases those groups: "" without any.
   const groupsOf = (places) => new Set(places.map((i) => told.units.of[i])).size;
   const nounOf = (n) => told.units.noun[n === 1 ? 0 : 1];
-  const beside = (m, which) => {
+  const inGroups = (m, which) => {
     if (!told.units || !m.q) return "";
     const every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0),
       own = every.filter(which),
@@ -111,8 +112,8 @@
     return own.length ? `, in ${words.of(groupsOf(own), n, nounOf(n))}` : "";
   };
   const wrongIn = (m, t) => ({
-    missed_in: beside(m, (i) => told.truth[i] === told.positive && m.q[i] < cutOf(t)),
-    alarms_in: beside(m, (i) => told.truth[i] !== told.positive && m.q[i] >= cutOf(t)),
+    missed_in: inGroups(m, (i) => told.truth[i] === told.positive && m.q[i] < cutOf(t)),
+    alarms_in: inGroups(m, (i) => told.truth[i] !== told.positive && m.q[i] >= cutOf(t)),
   });
 
   // ---- lanes

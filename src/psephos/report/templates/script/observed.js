@@ -3,7 +3,7 @@
   const { at, data, hub, make, row, svg } = page,
     told = data.observed,
     { line, picture, rect, text } = page.draw,
-    { again, chart, clamp, deep, scale, write } = page.axis,
+    { again, chart, deep, scale, write } = page.axis,
     { fill } = page.words;
   if (!told) return;
   const model = () => told.models[hub.get("model")];
