@@ -455,7 +455,7 @@ def test_the_page(study):
     assert [m["words"] for m in report["measures"]] == [
         "average precision", "Hamming loss", "one-error", "coverage", "ranking loss",
     ]  # fmt: skip
-    assert "average precision of 0." in report["first"][0]
+    assert "average precision is 0." in report["first"][0]
     assert any("one model was fitted a label" in words for words in report["methods"])
     tables = {one["key"]: one["rows"] for one in report["label_figures"]["models"]}
     assert "ml-knn" in tables

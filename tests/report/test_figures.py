@@ -173,12 +173,12 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
         made, rows, choice, pairs(made.rows, rows, choice.best), None, {"small"}
     )
     assert words == [
-        f"small reads 3 columns and reaches a held-out balanced accuracy of {rate(mean)} (95 %"
+        f"small reads 3 columns; its held-out balanced accuracy is {rate(mean)} (95 %"
         f" interval {rate(mean - half)} to {rate(mean + half)}).",
         "It is significantly better than a constant prediction (0.50; p ≤ 0.05, corrected for 4"
-        f" models), and differs by {small_difference(pair.mean)} (95 % interval"
-        f" {difference(pair.low, 2)} to {difference(pair.high, 2)}) from best, the most accurate of"
-        " 4, which reads 60 columns.",
+        f" models), and differs by {small_difference(pair.mean)}"
+        f" ({difference(pair.low, 2)} to {difference(pair.high, 2)}) from best, the most accurate"
+        " of 4, on 60 columns.",
     ]
     alone = first_sentences(made, rows, choose(rows, available), [], None, set())
     assert alone[1] == (

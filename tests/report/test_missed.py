@@ -113,7 +113,7 @@ def test_the_words_of_the_first_sentences_and_of_the_panel_are_the_counts(builde
     sensitivity, specificity = report["missed"]["measures"][:2]
     assert report["first"][2] == (
         f"Called ill from 0.50, it misses {missed} of {positive.sum()} ill (sensitivity"
-        f" {sensitivity['value']}, {sensitivity['interval']}) and raises a false alarm at {alarms}"
+        f" {sensitivity['value']}, {sensitivity['interval']}), with false alarms at {alarms}"
         f" of {(~positive).sum()} healthy (specificity {specificity['value']},"
         f" {specificity['interval']})."
     )

@@ -13,7 +13,7 @@ from psephos._types import Array, ArrayLike, Axes, ColumnLists, Floats, PerRow
 from psephos.explain.drawing import OTHER, Display, plain
 from psephos.figures import Estimate, mean
 from psephos.figures.estimate import numbers
-from psephos.vote.names import MINUS, number
+from psephos.vote.names import MINUS, number, sum_digits
 
 _LEAST, _MOST = 10, 5  # cases of a part of the range, and parts
 
@@ -31,7 +31,7 @@ class RangeErrors(NamedTuple):
 
     def words(self) -> str:
         """Return 'up to 16', 'above 16, up to 23' or 'above 23'."""
-        low, high = (number(one).replace("-", MINUS) for one in (self.low, self.high))
+        low, high = (number(one, digits=12).replace("-", MINUS) for one in (self.low, self.high))
         above = "" if math.isinf(self.low) else f"above {low}"
         return ", ".join(filter(None, (above, "" if math.isinf(self.high) else f"up to {high}")))
 
@@ -149,12 +149,14 @@ class ObservedDisplay(Display):
     def parts(self, unit: float = 0.0) -> list[RangeErrors]:
         """Return the errors in up to five parts of the range of observed numbers, alike in size.
 
-        None is of fewer than ten cases. Ends are rounded: to four figures, or to multiples of
-        `unit`. Intervals are those of `psephos.figures.mean`, in which groups are independent.
+        None is of fewer than ten cases. Ends are rounded: to three figures, more where they are
+        close, or to multiples of `unit`. Intervals are those of `psephos.figures.mean`, in which
+        groups are independent.
         """
         y, k = self.observed, min(_MOST, len(self.observed) // _LEAST)
         cuts = np.quantile(y, np.arange(1, max(k, 1)) / max(k, 1))
-        rounded = np.round(cuts / unit) * unit if unit else [float(f"{v:.4g}") for v in cuts]
+        digits = sum_digits(float(np.abs(y).max()), float(np.ptp(y))) - 1
+        rounded = np.round(cuts / unit) * unit if unit else [float(f"{v:.{digits}g}") for v in cuts]
         ends, before = [-math.inf], 0
         for end in np.unique(rounded).tolist():
             below = int((y <= end).sum())

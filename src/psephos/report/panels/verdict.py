@@ -43,7 +43,9 @@ def verdict(
         return ["Every fit failed; the reasons are below."]
     reading, pair = _reading(rows), {p.key: p for p in found}
     words = [_apart(s) for s in rows if s.drawn and not s.ranked]
-    words += [_beyond(folder, reading, better)] if len(reading) > 1 else []
+    if folder.measures[0].name == "cost":
+        words.append("The cost is that at the thresholds that were chosen in the folds.")
+    words += [_beyond(folder, rows, better)] if len(reading) > 1 else []
     told = {choice.best.key, choice.opened.key if choice.opened else ""}
     small = _smallest(folder, rows, better)
     if small is not None and small.key not in told and small.key in pair:
@@ -86,9 +88,9 @@ def first_sentences(
     s, measure, reading = choice.opened or choice.best, folder.measures[0], _reading(rows)
     sure = s.key in better
     words = [
-        f"{s.label} reads {_reads(s)} and reaches a held-out {folder.measure} of"
-        f" {rate(s.score)}{_interval(s, measure)}{_error(folder, s)}.",
-        f"It is {'' if sure else 'not '}{_against_constant(folder, len(reading), sure)}"
+        f"{s.label} reads {_reads(s)}; its held-out {folder.measure} is"
+        f" {_stated(s.score, measure)}{_interval(s, measure)}{_error(folder, s)}.",
+        f"It is {'' if sure else 'not '}{_against_constant(folder, rows, sure)}"
         f"{_against_best(choice, s, found, rows, sure=sure)}."
         if reading
         else _NONE_READS,
@@ -97,8 +99,6 @@ def first_sentences(
         words.append(f"It {missed['lead']}")
     elif missed is not None and not missed["absent"]:
         words.append(misses(missed))
-        if measure.name == "cost":
-            words.append("The cost is that at the thresholds that were chosen in the folds.")
     return words
 
 
@@ -107,10 +107,21 @@ def _error(folder: Folder, s: Standing) -> str:
     figures = folder.pooled().get(s.key) if folder.kind == "numbers" else None
     if figures is None:
         return ""
-    name = "r2" if folder.measures[0].name == "mae" else "mae"
-    what = "R²" if name == "r2" else "mean absolute error"
-    low, high = (three(figures[f"{name}_{end}"]) for end in ("low", "high"))
-    return f", with {what} {three(figures[name])} ({low} to {high})"
+    name, what, text = ("mae", "mean absolute error", three)
+    if folder.measures[0].name == "mae":
+        name, what, text = ("r2", "R²", rate)
+    value, low, high = (text(figures[key]) for key in (name, f"{name}_low", f"{name}_high"))
+    return f", its {what} {value} ({low} to {high})"
+
+
+def _stated(value: float, measure: ResultMetric) -> str:
+    return three(value) if measure.unit else rate(value)
+
+
+def _differs(value: float, measure: ResultMetric) -> str:
+    if measure.unit:
+        return f"+{three(value)}" if value > 0 else three(value)
+    return small_difference(value)
 
 
 def _reads(s: Standing) -> str:
@@ -126,9 +137,11 @@ def _interval(s: Standing, measure: ResultMetric) -> str:
         return f" (95 % interval {ONE_PART})"
     values = [f.measures[measure.name] for f in own]
     ratio = sum(f.n_test for f in own) / sum(f.n_train for f in own)
+    if len(set(values)) == 1:
+        return " in every fold"
     mean = paired_difference(values, [0.0] * len(values), ratio)
     low, high = max(mean.low, measure.least), min(mean.high, measure.greatest)
-    return f" (95 % interval {rate(low)} to {rate(high)})"
+    return f" (95 % interval {_stated(low, measure)} to {_stated(high, measure)})"
 
 
 def _reading(rows: Sequence[Standing]) -> list[Standing]:
@@ -139,10 +152,13 @@ def _reading(rows: Sequence[Standing]) -> list[Standing]:
 _NONE_READS = "No model reads a column: each predicts the same for every case."
 
 
-def _against_constant(folder: Folder, n: int, sure: bool, name: str = "") -> str:
-    """Return what the constant prediction reaches, and the p-value against it, of `n` models."""
-    p = f"p {'≤' if sure else '>'} 0.05" + (f", corrected for {n} models" if n > 1 else "")
-    reached = rate(folder.constant) + " at best" * ("metric" in folder.about)  # of all classes
+def _against_constant(folder: Folder, rows: Sequence[Standing], sure: bool, name: str = "") -> str:
+    """Return what the constant prediction reaches, and the p-value against it."""
+    n, drawn = len(_reading(rows)), sum(s.drawn for s in rows)
+    models = f"{n} models" if n == drawn else f"the {n} that read columns"
+    p = f"p {'≤' if sure else '>'} 0.05" + (f", corrected for {models}" if n > 1 else "")
+    reached = _stated(folder.constant, folder.measures[0])
+    reached += " at best" * ("metric" in folder.about)  # of all classes
     what = "predicting the mean" if folder.measure == "R²" else "a constant prediction"
     return f"significantly better than {what} ({name}{reached}; {p})"
 
@@ -156,10 +172,11 @@ def _against_best(
         return f"{' and' if sure else ', though'} the {best.most} of {n} models" if n > 1 else ""
     if pair is None or not s.ranked:
         return ""
-    interval = f" (95 % interval {pair.interval})" if pair.interval else ""
+    mean, low, high = (_differs(v, s.summary.ranked_by) for v in (pair.mean, pair.low, pair.high))
+    interval = f" ({low} to {high})" if pair.interval else ""
     return (
-        f", and differs by {small_difference(pair.mean)}{interval} from {best.label}, the"
-        f" {best.most} of {n}, which reads {_reads(best)}"
+        f", and differs by {mean}{interval} from {best.label}, the {best.most} of {n}, on"
+        f" {_reads(best)}"
     )
 
 
@@ -182,10 +199,11 @@ def misses(missed: Mapping[str, Any]) -> str:
         f"{one['value']}{', ' if one['interval'] else ''}{one['interval']}"
         for one in (found, cleared)
     ]
+    beside = fills["alarms_in"].rsplit(" ", 1)[0] if fills["missed_in"] else fills["alarms_in"]
     return (
         f"Called {missed['names']['pos']} from {fills['threshold']}, it misses"
-        f" {fills['missed']}{fills['missed_in']} (sensitivity {shown[0]}) and raises a false alarm"
-        f" at {fills['alarms']}{fills['alarms_in']} (specificity {shown[1]})."
+        f" {fills['missed']}{fills['missed_in']} (sensitivity {shown[0]}), with false alarms at"
+        f" {fills['alarms']}{beside} (specificity {shown[1]})."
     )
 
 
@@ -202,11 +220,12 @@ def _smallest(folder: Folder, rows: Sequence[Standing], better: Collection[str])
     return min(asked, key=lambda s: (s.columns.mean, -s.merit), default=None)
 
 
-def _beyond(folder: Folder, reading: Sequence[Standing], better: Collection[str]) -> str:
+def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
     """Return which models are better than a constant prediction, corrected for their number."""
-    asked, n = [s.key for s in reading], len(reading)
+    asked = [s.key for s in _reading(rows)]
+    n = len(asked)
     sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
-    constant = _against_constant(folder, n, bool(sure), f"{folder.measure} ")
+    constant = _against_constant(folder, rows, bool(sure), f"{folder.measure} ")
     if not sure:
         return f"None of the {n} models that read columns is {constant}."
     head = f"Of the {n} models that read columns {len(sure)} {_is(sure)}"
