@@ -535,6 +535,44 @@ def test_a_tree_of_a_round_speaks_for_or_against_its_class(visit):
     assert told["4"].startswith("b")
 
 
+@pytest.mark.parametrize(
+    ("votes", "of", "against"),
+    [
+        ([0.3], [1], False),
+        ([-0.3], [0], False),
+        ([0.0], [], False),
+        ([0.0, -0.2, 0.0, 0.0], [1], True),
+        ([0.0, 0.2, 0.0, 0.0], [1], False),
+        ([0.1, -0.3, 0.1, 0.1], [1], True),  # centred: against one
+        ([0.3, -0.1, -0.1, -0.1], [0], False),
+        ([0.2, 0.2, -0.2, -0.2], [0, 1], False),  # a leaf that is even between two
+        ([0.1, 0.1, 0.1, 0.1], [], False),
+        ([-0.1, 0.4, -0.3, 0.0], [1], False),
+    ],
+)
+def test_a_vote_is_for_or_against_a_class_unless_all_are_alike(visit, votes, of, against):
+    found = visit().evaluate("(votes) => page.ballot.saysOf(votes)", votes)
+    assert found == {"of": of, "against": against}
+
+
+def test_no_voter_that_moves_a_class_is_said_to_say_nothing(visit, island):
+    page, moved = visit(), 0
+    for key, calc in island["case"]["models"].items():
+        if "plain" not in calc:
+            continue
+        choose(page, key)
+        found = page.evaluate(
+            """() => { const rows = [...document.querySelectorAll("[data-test=case-vote]")];
+            return rows.map((row) => [row.querySelector("span").textContent,
+              row.querySelector(".w").textContent]); }"""
+        )
+        for words, size in found:
+            moved += 1
+            if words.endswith(("nothing", "says nothing whatever is measured")):
+                assert size.strip(" %") == "0", (key, words, size)
+    assert moved > 5
+
+
 LEAST = """([key, x]) => { const calc = page.data.case.models[key], model = openModel(calc.plain);
 const called = (values) => { const row = Array(model.columns.length).fill(null);
   calc.fields.forEach((field, i) => { row[field.at] = values[i]; });
@@ -639,12 +677,12 @@ def wakes_by_hand(reads, whole, weights, empty):
         return bool(own) and (all if every else any)(j not in gaps for j in own)
 
     gaps = sorted(empty)
-    silent = [t for t, own in enumerate(reads) if own and not applies(own, whole[t], empty)]
+    asleep = [t for t, own in enumerate(reads) if own and not applies(own, whole[t], empty)]
     for size in range(1, len(gaps) + 1):
         found = []
         for chosen in itertools.combinations(gaps, size):
             rest = empty - set(chosen)
-            woken = [t for t in silent if applies(reads[t], whole[t], rest)]
+            woken = [t for t in asleep if applies(reads[t], whole[t], rest)]
             if woken:
                 found.append((sum(weights[t] for t in woken), len(woken), chosen))
         if found:

@@ -5,17 +5,19 @@ page.ballot = (() => {
     make = page.make;
   const sum = (list) => list.reduce((a, b) => a + b, 0);
 
-  // The class that a vote is for: of two the sign of the one number, of more the greatest; -1 for none.
-  const classOf = (numbers) => {
-    if (numbers.length === 1) return numbers[0] === 0 ? -1 : numbers[0] > 0 ? 1 : 0;
-    const top = Math.max(...numbers);
-    return numbers.filter((v) => v === top).length > 1 ? -1 : numbers.indexOf(top);
-  };
-
-  // The one class of several that a vote moves, such as a tree's of a round of trees; else -1.
-  const alone = (numbers) => {
-    const moved = numbers.flatMap((v, k) => (v ? [k] : []));
-    return numbers.length > 1 && moved.length === 1 ? moved[0] : -1;
+  // The classes that a vote is for, or against: of two the sign of the one number, of more the one that it moves
+  // alone, the greatest, or those of the least where fewer are below the others than above; none where all are equal.
+  const saysOf = (numbers) => {
+    const at = (size) => numbers.flatMap((v, k) => (v === size ? [k] : []));
+    if (numbers.length === 1)
+      return { of: numbers[0] ? [Number(numbers[0] > 0)] : [], against: false };
+    const top = at(Math.max(...numbers)),
+      low = at(Math.min(...numbers)),
+      moved = numbers.flatMap((v, k) => (v ? [k] : []));
+    if (top.length === numbers.length) return { of: [], against: false };
+    if (moved.length === 1) return { of: moved, against: numbers[moved[0]] < 0 };
+    const against = top.length > 1 && low.length < top.length;
+    return { of: against ? low : top, against };
   };
 
   // "Parvimonas micra = 1.88 > 0.023" as the page sets it: the name, and the rest in true signs.
@@ -67,17 +69,17 @@ page.ballot = (() => {
     const lines = new Map();
     answer.ballots.forEach((ballot) => {
       const { contribution } = ballot,
-        one = alone(contribution),
-        k = one < 0 ? classOf(contribution) : one,
-        against = one >= 0 && contribution[one] < 0,
+        { of, against } = saysOf(contribution),
+        k = of.length ? of[0] : -1,
         always = idle.has(ballot.voter);
       const words = always ? "always" : (ballot.name ? ballot.name + ": " : "") + ballot.reason,
-        key = `${words}\u2192${against}${k}`;
+        key = `${words}\u2192${against}${of}`;
       const line = lines.get(key) || {
         words,
         always,
         read: ballot.columns,
         k,
+        of,
         against,
         n: 0,
         weight: 0,
@@ -175,8 +177,11 @@ page.ballot = (() => {
 
   // A line of ballots that say the same for the same reason.
   const voteOf = (one, { study, hue, columns }, value, reach, size) => {
-    const called = page.axis.coloured(study.classes[one.k], hue[one.k]),
-      says = one.k < 0 ? ["nothing"] : [one.against ? "against " : "", called],
+    const called = one.of.flatMap((k, i) => [
+        i ? (one.against ? " and " : " or ") : "",
+        page.axis.coloured(study.classes[k], hue[k]),
+      ]),
+      says = one.k < 0 ? ["nothing"] : [one.against ? "against " : "", ...called],
       voters = `${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `,
       many = one.n > 1 ? make("span", ` (${one.n} voters)`, "quiet") : "";
     const words = one.always
@@ -188,7 +193,8 @@ page.ballot = (() => {
   };
   // How the weight is shared among the classes, and whether that is the answer.
   const sharesOf = (lines, answer, { study, percent, two }) => {
-    const of = (k) => sum(lines.filter((one) => one.k === k).map((one) => one.weight)),
+    const of = (k) =>
+        sum(lines.filter((one) => one.k === k && !one.against).map((one) => one.weight)),
       by = study.order.map((k) => [k, of(k)]).filter(([, weight]) => weight > 0),
       positive = study.positive,
       stated = two && Math.abs(of(positive) - answer.probabilities[positive]) < 1e-9;
@@ -230,5 +236,5 @@ page.ballot = (() => {
     if (kept && box.querySelector("details")) box.querySelector("details").open = true;
   };
 
-  return { classOf, inParts, merged, show };
+  return { inParts, merged, saysOf, show };
 })();

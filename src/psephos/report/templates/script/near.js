@@ -108,7 +108,7 @@ page.near = (() => {
   const advice = (about) => {
     const { calc, x, chances, told, button, answer } = about,
       most = page.make("div"),
-      silent = answer.why === "values" || answer.why === "weight",
+      none = answer.why === "values" || answer.why === "weight",
       empty = x.filter((v) => v === null).length;
     const tell = () => {
       const [at, change] = next(chances, x, calc) || [];
@@ -133,7 +133,7 @@ page.near = (() => {
       Object.assign(p.dataset, { test: "measure-next", column: field.whole, change });
       most.replaceChildren(p);
     };
-    if (empty && silent) most.append(...waking(about));
+    if (empty && none) most.append(...waking(about));
     else if (empty && !calc.tried)
       most.append(
         told(
