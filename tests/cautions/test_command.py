@@ -124,7 +124,7 @@ def test_too_few_rows_for_the_folds_are_in_the_same_message(measured_twice, tmp_
     done = call("compare", measured_twice, "--target", "state", *out)
     assert done.exit_code == 2
     assert "FD020 replicates: " in done.output
-    assert "Besides, class 'rare' has 4 row(s), fewer than the 5 folds" in done.output
+    assert "Besides, class 'rare' has 4 rows, fewer than the 5 folds" in done.output
     assert (
         "Besides"
         not in call("compare", measured_twice, "--target", "state", "--folds", 4, *out).output

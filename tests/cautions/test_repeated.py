@@ -121,7 +121,7 @@ def test_rows_without_a_number_are_left_out(tmp_path):
     pd.DataFrame({"a": A, "y": MISSING}).to_csv(path, index=False)
     done = call("table", path, "--target", "y", "--task", "numbers", "--unlabeled", "")
     assert done.stdout.startswith("57 cases: numbers from")
-    assert "3 row(s) have no number in y: left out (--unlabeled)." in done.stdout
+    assert "y has no number in 3 rows: left out (--unlabeled)." in done.stdout
     assert "--unlabeled ''" in done.stdout.splitlines()[-1]
     gone = pd.DataFrame({"a": A, "y": np.where(np.isnan(MISSING), -999, MISSING)})
     gone.to_csv(path, index=False)

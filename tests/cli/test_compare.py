@@ -243,7 +243,7 @@ def test_a_class_of_few_rows_is_compared_with_fewer_folds(call, tmp_path):
     told += ["--n-jobs", "1", "--no-report", "--out", tmp_path / "study"]
     refused = call(*told)
     assert refused.exit_code == 2
-    assert "class 'rare' has 4 row(s)" in refused.stderr
+    assert "class 'rare' has 4 rows" in refused.stderr
     assert "use folds=4 (--folds 4 on the command line)" in refused.stderr
     short = call(*told, "--folds", "2")  # a training part would hold two, and inner folds are three
     assert "use folds=4 (--folds 4 on the command line)" in short.stderr

@@ -143,7 +143,7 @@ def test_a_row_of_sums_without_a_label_is_left_out(patients, call):
     patients.write_text(text.replace("Summe", str(sum(range(101, 141)))))
     assert call("table", patients, "--target", "y").exit_code == 0  # its numbers are sums
     patients.write_text(f"{text.rpartition('Summe')[0]}141,9.5,10.1,,2021-03-01\n")
-    assert "no value in 1 row(s) (line 42)" in call("table", patients, "--target", "y").stderr
+    assert "no value in 1 row (line 42)" in call("table", patients, "--target", "y").stderr
 
 
 def test_a_row_of_sums_is_reported_among_new_cases(patients, call):

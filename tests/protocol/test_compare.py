@@ -257,7 +257,7 @@ def test_a_torn_journal_and_lost_files(done, tmp_path):
     compare(TABLE, models=MODELS, protocol=SMALL, out=tmp_path)
     assert content(tmp_path) == content(done[1])
     told = json.loads((tmp_path / "environment.json").read_text())["warnings"]
-    assert told == ["1 damaged line(s) of journal.jsonl were passed over."]
+    assert told == ["journal.jsonl has 1 damaged line, passed over."]
 
 
 def test_the_bar_says_what_is_left(capsys):
@@ -379,7 +379,7 @@ X3, Y3 = TABLE.X[:, :3], TABLE.y
     [
         ({"y": None}, "y is missing"),
         ({"y": np.zeros(60)}, "has one class only ('0')"),
-        ({"y": ["rare"] * 3 + ["b"] * 57}, "class 'rare' has 3 row(s), fewer than the 5 folds"),
+        ({"y": ["rare"] * 3 + ["b"] * 57}, "class 'rare' has 3 rows, fewer than the 5 folds"),
         ({"groups": ["g", "h", "i"] * 20}, "'groups' names 3 groups, fewer than the 5 folds"),
         ({"models": ["samba", "adabost"]}, "there is no model 'adabost': did you mean 'adaboost'?"),
         ({"models": ["samba", "samba"]}, "models names 'samba' twice"),
@@ -416,7 +416,7 @@ def test_more_sentences(tmp_path):
         Protocol(folds=1)
     with sentence("parameter 'outer' must be"):
         Protocol(outer="loo")
-    with sentence("row(s) in a training part, fewer than the 5 inner folds"):
+    with sentence("rows in a training part, fewer than the 5 inner folds"):
         compare(X3, ["rare"] * 5 + ["b"] * 55, models=["majority"], protocol="samba")
     with sentence("all rows of class 'u' are in one group"):
         groups = np.arange(60) // 6

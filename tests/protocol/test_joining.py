@@ -120,7 +120,7 @@ def test_rows_without_a_label_may_be_left_out(tmp_path, classes):
     data = read_table(tmp_path / "t.csv", target="y", classes=classes)
     assert data.classes.tolist() == (["ja", "nein"] if classes == ("=",) else ["nein", "yes"])
     assert data.X[:, 0].tolist() == [i for i in range(40) if i % 4 != 2]
-    assert "10 row(s) have no class in y: left out (--classes =)." in data.notes
+    assert "y has no class in 10 rows: left out (--classes =)." in data.notes
 
 
 def test_labels_that_are_partly_recorded_are_joined(files):

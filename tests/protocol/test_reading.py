@@ -170,7 +170,7 @@ def test_npz(tmp_path):
             "column 'a' has text in line 2 ('high'), but 1 of its values are numbers",
         ),
         ("a,label\n1,x\ninf,y\n", {}, "column 'a' is infinite in line 3"),
-        ("a,label\n1,x\n2,\n3,y\n", {}, "the target 'label' has no value in 1 row(s) (line 3)"),
+        ("a,label\n1,x\n2,\n3,y\n", {}, "the target 'label' has no value in 1 row (line 3)"),
         ("a,label\n1,x\n2,x\n", {}, "the target 'label' has one class only ('x')"),
         (
             "a,label\n" + "1,0.5\n2,1.25\n" * 3,
@@ -178,7 +178,7 @@ def test_npz(tmp_path):
             "the target 'label' holds measurements (line 2: 0.5), or classes that are written so",
         ),
         ("a,label\n1,x\n2,3\n", {"task": "numbers"}, "the target 'label' has 'x' in line 2"),
-        ("a,label\n1,\n2,3.5\n", {"task": "numbers"}, "'label' has no value in 1 row(s) (line 2)"),
+        ("a,label\n1,\n2,3.5\n", {"task": "numbers"}, "'label' has no value in 1 row (line 2)"),
         ("a,label\n1,4\n2,4\n", {"task": "numbers"}, "'label' has one value only (4)"),
         (
             "a,label\n1,4\n2,5\n",
@@ -337,7 +337,7 @@ def test_sentences_of_arrays():
         table_from_arrays(np.eye(2), [0, 1], column_names=["a"])
     with pytest.raises(PsephosTypeError, match="1 dimensions"):
         table_from_arrays(np.zeros(3), [0, 1, 1])
-    with says("the target 'target' has no value in 1 row(s)"):
+    with says("the target 'target' has no value in 1 row"):
         table_from_arrays(np.eye(2), np.array(["a", None], dtype=object))
     with says("2 groups for 3 rows"):
         table_from_arrays(np.eye(3), [0, 1, 1], groups=["a", "b"])
@@ -536,7 +536,7 @@ def test_all_complaints_of_a_table_are_one_message(tmp_path):
             "2. column 'b' holds numbers written another way ('<0.1' in line 3)",
             "3. column 'c' has text in line 2 ('x')",
             "4. column 'd' is infinite in line 4",
-            "5. the target 'y' has no value in 1 row(s) (line 4)",
+            "5. the target 'y' has no value in 1 row (line 4)",
             "6. the id column 'id' is empty in line 3",
         ],
         strict=True,

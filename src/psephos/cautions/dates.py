@@ -1,7 +1,7 @@
 """Words and numbers that are dates or times, in the forms that people write."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,15 +13,24 @@ _YEAR = r"(?P<y>[12]\d{3})"
 _SHORT = r"(?P<y>\d{4}|\d{2})"
 #: Months of English, German, French, Spanish, Italian, Portuguese, Dutch and Swedish, by their
 #: first letters.
-_MONTH = (
+_FIRST = (
     r"(?:jan|f[eé][bv]|m[aä]r|maa|apr|avr|ma[iyj]|mei|ju[nil]|aug|ao[uû]|ago|sep|set|o[ck]t|out|nov|"
-    r"de[czs]|d[eé]c|ene|abr|dic|gen|mag|giu|lug|ott)[^\W\d]*\.?"
+    r"de[czs]|d[eé]c|ene|abr|dic|gen|mag|giu|lug|ott)"
 )
+_MONTH = rf"{_FIRST}[^\W\d]*\.?"
 #: Of English and German, whole or shortened: beside a day or a year of two digits alone.
 _ONLY_MONTH = (
     r"(?:jan(?:uary?)?|feb(?:ruary?)?|mar(?:ch)?|m(?:ä|ae)?rz|apr(?:il)?|ma[yi]|june?|july?|juni|juli|"
     r"aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
 )
+#: abr/21, avr.-21, 1/abr: that a word such as set or mar is a month, only several tell.
+_SHORT_MONTH = re.compile(
+    rf"(?P<m>{_FIRST})(?:[^\W\d]{{0,2}}\.?[\s-]+|[^\W\d]*\.?/)['’]?\d{{2}}|"
+    rf"\d{{1,2}}(?:\.?[\s-]+|\.)(?P<n>{_FIRST})[^\W\d]{{0,2}}\.?|"
+    rf"\d{{1,2}}/(?P<o>{_FIRST})[^\W\d]*\.?",
+    re.IGNORECASE,
+)
+_MONTHS = 2
 _FORMS = [
     re.compile(form + _AFTER, re.IGNORECASE)
     for form in (
@@ -31,10 +40,12 @@ _FORMS = [
         rf"{_YEAR}(?P<m>\d\d)(?P<d>\d\d)(?:T\d{{4,6}}Z?)?",
         rf"{_YEAR}\s?[年년]\s?(?P<m>\d{{1,2}})\s?[月월](?:\s?(?P<d>\d{{1,2}})\s?[日일])?",
         rf"(?P<a>\d{{1,2}})(?P<s>[-/.])(?P<b>\d{{1,2}})(?P=s){_SHORT}",
-        rf"(?:[^\W\d]{{2,10}}\.?,?\s)?(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?[\s-]*(?:de\s)?"
-        rf"{_MONTH}[\s,-]*(?:de\s)?{_SHORT}",
-        rf"(?:[^\W\d]{{2,10}}\.?,?\s)?{_MONTH}[\s.-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,-]+{_SHORT}",
-        rf"{_MONTH}[\s-]*{_YEAR}",
+        rf"(?:[^\W\d]{{2,10}}\.?,?\s)?(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?[\s/-]*(?:de\s)?"
+        rf"{_MONTH}[\s,/-]*(?:de\s)?{_SHORT}",
+        rf"{_YEAR}[\s./-]+{_MONTH}[\s/-]*(?P<d>\d{{1,2}})\.?",
+        rf"(?:[^\W\d]{{2,10}}\.?,?\s)?{_MONTH}[\s./-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,/-]+{_SHORT}",
+        rf"{_MONTH}[\s/-]*{_YEAR}",
+        rf"{_YEAR}[/-]{_MONTH}",
         rf"(?P<d>\d{{1,2}})\.?[\s-]*{_ONLY_MONTH}",
         rf"{_ONLY_MONTH}[\s-]*['’]?\d{{2}}",
         rf"{_YEAR}[\s-]?(?:Q[1-4]|W(?P<w>\d{{2}})(?:-?[1-7])?)",
@@ -59,13 +70,20 @@ def is_date(word: str) -> bool:
 
 def are_dates(words: Sequence[str]) -> bool:
     """Return whether nine of ten words or more are dates, not alleles, and there are several."""
+    if len(words) < 2:
+        return False
     head = words[:20]  # most columns of words are known by these
+    short = list(filter(None, (_SHORT_MONTH.fullmatch(word.strip()) for word in head)))
+    months = {(m["m"] or m["n"] or m["o"]).lower() for m in short}
+    forms = (is_date, _SHORT_MONTH.fullmatch) if len(months) >= _MONTHS else (is_date,)
     return (
-        len(words) > 1
-        and sum(map(is_date, head)) >= _SHARE * len(head)
-        and sum(map(is_date, words)) >= _SHARE * len(words)
-        and sum(_ALLELE.fullmatch(word) is not None for word in words) < _SHARE * len(words)
+        all(_share(forms, some) >= _SHARE for some in (head, words))
+        and _share((_ALLELE.fullmatch,), words) < _SHARE
     )
+
+
+def _share(forms: Sequence[Callable[[str], object]], words: Sequence[str]) -> float:
+    return sum(any(form(word.strip()) for form in forms) for word in words) / len(words)
 
 
 def are_written_days(values: Floats) -> bool:

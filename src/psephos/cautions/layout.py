@@ -151,5 +151,8 @@ def groups_alike(given: Given) -> Found:
 
 
 def _spellings(same: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Found:
-    each = [" and ".join(f"{shown(w, CELL)} ({counts[w]} rows)" for w in one) for one in same]
+    each = [
+        " and ".join(f"{shown(w, CELL)} ({counts[w]} row{'s' * (counts[w] != 1)})" for w in one)
+        for one in same
+    ]
     return Found(facts={"which": some(each)} if each else {})

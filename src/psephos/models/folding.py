@@ -9,6 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
+from psephos.vote.names import plural
 
 _TRIES = 20  # drawings of grouped folds before a table is said to have none that serve
 _Split = tuple[NDArray[Any], NDArray[Any]]
@@ -134,7 +135,7 @@ def _check_counts(
     least = int(counts.argmin())
     if counts[least] < 2:
         raise PsephosError(
-            f"class {names[least]!r} has {int(counts[least])} row(s), so that it "
+            f"class {names[least]!r} has {plural(int(counts[least]), 'row')}, so that it "
             "cannot be both trained and tested: join it with another class, or remove its rows."
         )
     if counts[least] < n_folds:

@@ -26,6 +26,7 @@ from psephos.models.prototypes.candidates import target_strata
 from psephos.protocol.evaluation.cohorts import Rows, Split, cohort_splits
 from psephos.protocol.evaluation.scores import display_name
 from psephos.protocol.tables.table import DataTable
+from psephos.vote.names import plural
 
 _STRATA = 5  # of a target of numbers
 SELECT = ("best", "one-se")  # ways to choose settings
@@ -558,6 +559,6 @@ def _check_smallest(
         cure = ""
     where = " in a training part" if kind else ""
     raise PsephosError(
-        f"class {str(label)!r} has {n} row(s){where}, fewer than the {n_folds} {kind}folds of "
-        f"protocol {protocol.name!r}: join it with another class, remove its rows{cure}."
+        f"class {str(label)!r} has {plural(n, 'row')}{where}, fewer than the {n_folds} "
+        f"{kind}folds of protocol {protocol.name!r}: join it with another class, remove its rows{cure}."
     )

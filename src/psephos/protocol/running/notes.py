@@ -194,7 +194,7 @@ def environment_of(
         if entry["error"]
     ]
     if journal.n_damaged:
-        notes.append(f"{journal.n_damaged} damaged line(s) of journal.jsonl were passed over.")
+        notes.append(f"journal.jsonl has {plural(journal.n_damaged, 'damaged line')}, passed over.")
     notes = [*doubts, *notes, *_printed(finished), *rows_left_out(finished)]
     notes += doubtful_priors(finished)
     return {"schema": SCHEMA, "versions": versions(needed), "warnings": notes}

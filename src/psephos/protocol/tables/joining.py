@@ -18,7 +18,7 @@ from psephos.protocol.tables.labels import (
     written_labels,
 )
 from psephos.protocol.tables.roles import Classes, Roles, labels_in, rows_of
-from psephos.vote.names import joined_words
+from psephos.vote.names import joined_words, plural
 
 #: What became of each class that was named: another (None: left out), and how many rows it had.
 Joined: TypeAlias = dict[str, tuple[str | None, int]]
@@ -171,7 +171,7 @@ def join_classes(
     label = {str(v): v for v in typed.tolist()}
     counts = Counter(words[0])
     became = {old: (one, counts[old]) for old, one in new.items()}
-    notes = [f"{sum(left)} row(s) have no class in {target}: left out (--classes =)."]
+    notes = [f"{target} has no class in {plural(sum(left), 'row')}: left out (--classes =)."]
     notes = notes * (len(named) < len(given)) + [joined_words(became)] * bool(became)
     return [[v if v is None else label[v] for v in c] for c in rest], kept, became, notes
 

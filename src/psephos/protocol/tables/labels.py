@@ -27,6 +27,7 @@ from psephos.files.columns import (
 from psephos.files.levels import LevelCodes, merged
 from psephos.files.near import CELL, shown
 from psephos.files.sheet import Sheet, plain
+from psephos.vote.names import plural
 
 _Tidy = Callable[[Sequence[Any], str, Callable[[int], str]], Array]
 _LISTED = 3  # labels that name their target
@@ -256,8 +257,8 @@ def _refuse_missing(
             "say --unlabeled ''; a class called None, NA or the like is kept by --keep-word None"
         )
         raise PsephosError(
-            f"the target {shown(name)} has no value in {len(missing)} row(s) ({rows}): fill the "
-            f"values in, or leave those rows out{f';{numbers}' if options else classes}."
+            f"the target {shown(name)} has no value in {plural(len(missing), 'row')} ({rows}): "
+            f"fill the values in, or leave those rows out{f';{numbers}' if options else classes}."
         ).settled_by(*(options or [("--classes", "=")]))
 
 
@@ -345,8 +346,8 @@ class Partial:
             n = int((codes == code).sum())
             if n < n_folds:
                 raise PsephosError(
-                    f"{n} row(s) are {words}, fewer than the {n_folds} folds: use fewer folds "
-                    "(--folds), or a table with more."
+                    f"{plural(n, 'row')} {'is' if n == 1 else 'are'} {words}, fewer than the "
+                    f"{n_folds} folds: use fewer folds (--folds), or a table with more."
                 )
         own = codes + 1
         if self.truth:

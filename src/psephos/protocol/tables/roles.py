@@ -29,6 +29,7 @@ from psephos.protocol.tables.requirements import (
     counted,
     refuse_farthest,
 )
+from psephos.vote.names import plural
 
 #: What becomes of classes, as users write it: 'OLD=NEW' each, or a mapping.
 Classes: TypeAlias = Mapping[Label, Label | None] | Sequence[str]
@@ -172,7 +173,9 @@ def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
     """Return a sheet without the rows whose target is missing, or holds a mark of that."""
     words = sheet.words[sheet.header.names.index(target)]
     at = [i for i, w in enumerate(words) if w != mark and not sheet.cells.is_missing(str(w))]
-    note = f"{len(words) - len(at)} row(s) have no number in {target}: left out (--unlabeled)."
+    note = (
+        f"{target} has no number in {plural(len(words) - len(at), 'row')}: left out (--unlabeled)."
+    )
     return rows_of(sheet, at, note)
 
 
