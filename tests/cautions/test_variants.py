@@ -23,6 +23,7 @@ DUTCH = [
     "januari", "februari", "maart", "april", "mei", "juni", "juli", "augustus", "september",
     "oktober", "november", "december",
 ]  # fmt: skip
+MES = ["jan", "fev", "mar", "abr", "mai", "jun", "jul", "ago", "set", "out", "nov", "dez"]
 LAB = NOISE["crp"] * 10 + 50
 WIDE = RNG.normal(size=(N, 12))
 SOME = [RNG.choice(99_999, N, replace=False) for _ in range(3)]
@@ -81,8 +82,12 @@ VARIANTS = {
          of([f"{d:%b-%y}" for d in DAYS]), of([f"{d.day}. {d:%B}" for d in DAYS]),
          of(RNG.integers(17_000, 39_000, N), "Geburtsdatum"),
          of([f"{i % 24:02}:{7 * i % 60:02}" for i in ROW]),
-         of([f"00:{1 + i % 50:02}" for i in ROW])],
-        [of(RNG.integers(18, 90, N)), of(RNG.choice(["1/2", "3/4", "T2-N1"], N)),
+         of([f"00:{1 + i % 50:02}" for i in ROW]),
+         *(of([form.format(MES[i % 12], 1 + i % 28) for i in ROW]) for form in (
+            "{1:02}/{0}/2021", "{1}.{0}.2021", "2021/{0}/{1:02}", "{0}/2021", "2021-{0}", "{0}/21",
+            "{0}-21", "{1}/{0}", "{0}/{1:02}/2021"))],
+        [of([f"set-{i % 20 + 10}" for i in ROW]), of(np.array(MES)[ROW % 12]),
+         of(RNG.integers(18, 90, N)), of(RNG.choice(["1/2", "3/4", "T2-N1"], N)),
          of(RNG.choice(["may be", "march cell"], N)), of(RNG.choice(["marker 12", "decoy-20"], N)),
          of(RNG.integers(35_000, 45_000, N), "income"),
          of(RNG.integers(17_000, 39_000, N), "days of update"),

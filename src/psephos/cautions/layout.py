@@ -151,8 +151,6 @@ def groups_alike(given: Given) -> Found:
 
 
 def _spellings(same: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Found:
-    each = [
-        " and ".join(f"{shown(w, CELL)} ({counts[w]} row{'s' * (counts[w] != 1)})" for w in one)
-        for one in same
-    ]
+    words = {word: f"{shown(word, CELL)} ({n} row{'s' * (n != 1)})" for word, n in counts.items()}
+    each = [" and ".join(words[word] for word in one) for one in same]
     return Found(facts={"which": some(each)} if each else {})

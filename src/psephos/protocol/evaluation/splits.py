@@ -560,5 +560,6 @@ def _check_smallest(
     where = " in a training part" if kind else ""
     raise PsephosError(
         f"class {str(label)!r} has {plural(n, 'row')}{where}, fewer than the {n_folds} "
-        f"{kind}folds of protocol {protocol.name!r}: join it with another class, remove its rows{cure}."
+        f"{kind}folds of protocol {protocol.name!r}: join it with another class, remove its "
+        f"rows{cure}."
     )

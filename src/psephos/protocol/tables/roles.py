@@ -173,10 +173,8 @@ def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
     """Return a sheet without the rows whose target is missing, or holds a mark of that."""
     words = sheet.words[sheet.header.names.index(target)]
     at = [i for i, w in enumerate(words) if w != mark and not sheet.cells.is_missing(str(w))]
-    note = (
-        f"{target} has no number in {plural(len(words) - len(at), 'row')}: left out (--unlabeled)."
-    )
-    return rows_of(sheet, at, note)
+    gone = plural(len(words) - len(at), "row")
+    return rows_of(sheet, at, f"{target} has no number in {gone}: left out (--unlabeled).")
 
 
 def rows_of(sheet: Sheet, at: Sequence[int], *notes: str) -> Sheet:
