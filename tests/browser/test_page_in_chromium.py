@@ -5,6 +5,7 @@ import importlib.util
 import re
 from dataclasses import astuple
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -540,3 +541,26 @@ def test_while_a_field_holds_no_number_nothing_follows_from_it(visit, study):
         assert (number.input_value(), weight.input_value()) == ("0.50", "1")
         assert page.locator(".refused").count() == 0
         assert cost.is_visible()
+
+
+def test_pictures_are_saved_as_svg_files_that_stand_alone(visit, study, tmp_path):
+    page = visit()
+    for place in ("#lanes-figure", "#chart", ".four figure >> nth=0", ".col figure >> nth=0"):
+        figure = page.locator(place)
+        drawn = figure.locator("svg").filter(visible=True).first
+        with page.expect_download() as waiting:
+            figure.locator(by("svg")).press("Enter")
+        waiting.value.save_as(tmp_path / "x.svg")
+        root = ElementTree.parse(tmp_path / "x.svg").getroot()
+        every = list(root.iter())
+        assert not [one for one in every if one.get("class") or "var(" in str(one.attrib)]
+        hues = {one.get("fill") for one in every} - {None, "none"}
+        assert len(hues) > 2
+        assert root.find("{*}text").get("font-family")
+        words = " ".join(one.text or "" for one in root.iterfind("{*}text"))
+        caption = figure.locator("figcaption, h3").first
+        told = caption.inner_text() if caption.count() else drawn.get_attribute("aria-label")
+        assert words.split()[:4] == told.split()[:4]
+        for kind in ("circle", "path", "line"):
+            shown = drawn.locator(f"{kind}:visible").count()
+            assert sum(one.tag.endswith(kind) for one in every) >= shown

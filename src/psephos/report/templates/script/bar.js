@@ -8,6 +8,7 @@
     element.hidden = true;
   });
   at("scripts-off").hidden = true;
+  page.offerPictures(document);
 
   const model = at("model"),
     cls = at("cls");

@@ -76,6 +76,6 @@
       .forEach((one) => box.append(lineOf(frame, one, one.key === key)));
     return box;
   };
-  host.append(chart(draw));
+  host.prepend(chart(draw));
   hub.on("model", () => again(host));
 })();

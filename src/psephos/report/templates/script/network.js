@@ -88,13 +88,9 @@
     const drawn = circles(nodes),
       lines = svg("g");
     named(drawn);
-    const box = svg("svg", {
-      class: "network",
-      viewBox: `0 0 ${SIDE} ${SIDE}`,
-      role: "group",
-      "aria-label":
+    const words =
         "Columns as circles, joined where voters read both; the tables hold the same numbers",
-    });
+      box = page.draw.picture(SIDE, SIDE, words, { class: "network", role: "group" });
     lines.append(...pairs.map((one) => pairOf(drawn[one.first], drawn[one.second], one)));
     box.append(lines, ...drawn.map(nodeOf));
     return box;
@@ -133,13 +129,9 @@
       low = s.dimension.length * EACH,
       ticks = [0, 1, 2, 3, 4].map((t) => from + ((to - from) * t) / 4),
       foot = svg("g", { transform: `translate(90 ${low + 6})` }),
-      box = svg("svg", {
-        class: "library",
-        viewBox: `0 0 ${WIDE + 110} ${low + 40}`,
-        role: "img",
-        "aria-label":
-          "Errors of all candidates, one histogram a number of columns; the table holds their figures",
-      });
+      words =
+        "Errors of all candidates, one histogram a number of columns; the table holds their figures",
+      box = page.draw.picture(WIDE + 110, low + 40, words, { class: "library" });
     foot.append(
       ...ticks.map((error) => text(across(error), 8, page.words.number(error, 2), "", "middle")),
       text(WIDE / 2, 26, `cross-validated ${measure}`, "", "middle"),

@@ -81,7 +81,11 @@ page.pareto = (() => {
   // Each label where it covers least; readable models choose first.
   const labels = (marks, frame) => {
     const taken = marks.map((m) => about(m, 6)),
-      folds = marks.filter((m) => m.readable).flatMap((m) => m.fits.map((fit) => about(fit, 3)));
+      own = marks.filter((m) => m.readable),
+      folds = own.flatMap((m) => m.fits.map((fit) => about(fit, 3))),
+      spans = own
+        .filter((m) => m.span)
+        .map(({ y, span: [low, high] }) => [low, y + 8, high, y + 16]);
     const order = marks
       .map((_, i) => i)
       .sort((i, j) => marks[j].readable - marks[i].readable || i - j);
@@ -99,7 +103,7 @@ page.pareto = (() => {
           Math.max(frame.left + 2 - box[0], box[2] - frame.right - 10, 0) +
           Math.max(frame.top - 10 - box[1], box[3] - frame.bottom + 2, 0);
         const sum = (boxes) => boxes.reduce((total, other) => total + overlap(box, other), 0);
-        const covered = sum(taken.filter((_, j) => j !== i)) + sum(folds) / 2;
+        const covered = sum(taken.filter((_, j) => j !== i)) + sum([...folds, ...spans]) / 2;
         const cost = 3 * covered + 40 * beyond + 3 * rank;
         if (cost < least) {
           least = cost;

@@ -62,20 +62,103 @@
       .replace(/\s+/g, " ")
       .replaceAll("\u2212", "-");
 
+  // A link that saves what `content()` returns, in a file of this kind.
+  const saves = (name, kind, words, content) => {
+    const link = make("a", words, "csv"),
+      type = { csv: "text/csv", svg: "image/svg+xml" }[kind];
+    Object.assign(link, { href: "#", download: `${name}.${kind}` });
+    link.dataset.test = kind;
+    link.addEventListener("click", () => {
+      URL.revokeObjectURL(link.href);
+      link.href = URL.createObjectURL(new Blob([content()], { type }));
+    });
+    return link;
+  };
   // A link after `place` that saves what `rows()` returns: lists of strings and numbers.
   page.offer = (place, name, rows, words = "Download as CSV") => {
-    const link = make("a", words, "csv");
-    link.dataset.test = "csv";
-    link.href = "#";
-    link.download = name + ".csv";
-    link.addEventListener("click", () => {
-      const lines = rows().map((row) => row.map((cell) => field(disarmed(String(cell)))).join(","));
-      URL.revokeObjectURL(link.href);
-      link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
-    });
+    const line = (row) => `${row.map((cell) => field(disarmed(String(cell)))).join(",")}\n`,
+      link = saves(name, "csv", words, () => rows().map(line).join(""));
     place.after(link);
     return link;
   };
+
+  // ---- pictures: what is drawn, as a file that stands alone, its caption beneath
+  const OWN = { opacity: "1", "vector-effect": "none" }; // what parts do not inherit, and its default
+  const LOOKS =
+    "fill stroke stroke-width stroke-dasharray stroke-linecap stroke-linejoin paint-order font-family font-size font-weight font-style".split(
+      " ",
+    );
+  // A copy with the look that the style of the page gives it, without what it hides.
+  const copied = (drawn) => {
+    const copy = drawn.cloneNode(true),
+      every = (root) => [root, ...root.querySelectorAll("*")],
+      to = every(copy);
+    const hidden = every(drawn).flatMap((one, i) => {
+      const look = getComputedStyle(one),
+        above = i ? getComputedStyle(one.parentNode) : {};
+      ["class", "tabindex", "id"].forEach((name) => to[i].removeAttribute(name));
+      LOOKS.filter((key) => look[key] !== above[key]).forEach((key) =>
+        to[i].setAttribute(key, look[key]),
+      );
+      Object.entries(OWN)
+        .filter(([key, usual]) => look[key] !== usual)
+        .forEach(([key]) => to[i].setAttribute(key, look[key]));
+      return look.display === "none" ? [to[i]] : [];
+    });
+    hidden.forEach((one) => one.remove());
+    return copy;
+  };
+  const alone = (drawn, words) => {
+    const { x, y, width, height } = drawn.getBBox(),
+      [left, top, wide] = [Math.min(x, 0) - 8, Math.min(y, 0) - 8, Math.max(width, 200) + 16],
+      lines = page.draw.lines(words, Math.floor(wide / 6.6)),
+      whole = { x: left, y: top, width: wide, height: height + 36 + 17 * lines.length },
+      box = svg("svg", {
+        xmlns: "http://www.w3.org/2000/svg",
+        viewBox: Object.values(whole).join(" "),
+        width: whole.width,
+        height: whole.height,
+      }),
+      style = getComputedStyle(drawn),
+      look = { "font-family": style.fontFamily, "font-size": "12.5px", fill: style.fill };
+    const caption = lines.map((one, i) =>
+      svg("text", { ...look, x: left + 8, y: y + height + 32 + 17 * i }, one.trim()),
+    );
+    const paper = getComputedStyle(document.documentElement).backgroundColor,
+      group = svg("g");
+    const made = copied(drawn);
+    [...made.attributes].forEach(({ name, value }) => {
+      if (LOOKS.includes(name)) group.setAttribute(name, value);
+    });
+    group.append(...made.childNodes);
+    box.append(svg("rect", { ...whole, fill: paper }), group, ...caption);
+    return new XMLSerializer().serializeToString(box);
+  };
+  // A link in each figure of a part that has a picture; tables and sentences have none of their own.
+  const drawingsOf = (figure) => all("svg", figure).filter((one) => !one.closest("table, p"));
+  const saved = (figure) => {
+    const drawing = drawingsOf(figure).find((one) => one.getClientRects().length),
+      shown = (one) => !one.hidden && !one.classList?.contains("scripted"), // not how to steer it
+      words = all("h3, figcaption", figure).map((one) =>
+        [...one.childNodes]
+          .filter(shown)
+          .map((part) => part.textContent)
+          .join("")
+          .replace(/\s+/g, " ")
+          .trim(),
+      ),
+      label = [drawing, drawing.parentNode].map((one) => one.getAttribute("aria-label"));
+    return alone(drawing, words.join(". ") || label.find(Boolean) || "");
+  };
+  page.offerPictures = (part) =>
+    all("figure", part)
+      .filter((one) => one.querySelector(".chart-box") || drawingsOf(one).length)
+      .filter((one) => !one.querySelector("[data-test=svg]"))
+      .forEach((figure) => {
+        const { name, test } = { ...drawingsOf(figure)[0]?.dataset, ...figure.dataset },
+          file = name || figure.id || test || "picture";
+        figure.append(saves(file, "svg", "Save as SVG", () => saved(figure)));
+      });
   page.offerTable = (table, name) =>
     page.offer(table.closest(".scroll") || table, name, () =>
       [...table.rows].map((row) => [...row.cells].filter(drawn).map(cellText)),

@@ -299,7 +299,7 @@
       words = make("div"),
       figure = make("figure");
     row.dataset.test = "value-column";
-    row.dataset.column = column.whole;
+    row.dataset.column = figure.dataset.name = column.whole;
     const head = titled(column, "h3"),
       share = make("p", "", "small");
     share.append(
@@ -550,6 +550,7 @@
       ...(one.rest_words && many && open ? [others(one)] : []),
       ...(one.rest_words ? [moreButton(one, many)] : []),
     );
+    page.offerPictures(host);
   };
 
   hub.on("model", () => {
