@@ -19,7 +19,7 @@ from psephos.cli.words import show
 def explorer(out: Path) -> None:
     """Write a page of its own in which SamBA's a and b are moved: one HTML file, offline.
 
-    It shows the toy of the paper's Figure 1, pure and noisy, and a small model of two columns.
+    It shows the toy of the paper's Figure 1, pure and noisy.
     """
     from psephos.report.explorer import build_explorer
 

@@ -6,18 +6,15 @@ from typing import Any
 import numpy as np
 
 from psephos import __version__
-from psephos._types import Floats, Indices, NDArray
-from psephos.datasets import make_continuous_xor
+from psephos._types import Floats, NDArray
 from psephos.files.atomic import write_whole
 from psephos.report.page.render import page_of
-from psephos.scoring import plain
 from psephos.vote import InverseDistance, Local
 
 __all__ = ["HIGH", "LOW", "build_explorer", "estimate", "explorer", "relevances"]
 
 HIGH, LOW = 0.44, 0.006  # relevances of the toy
 _WRONG = 3  # rows of each side that have the other's, where it is noisy
-_FLIPPED = 4  # labels of each class that are wrong, where the two columns are noisy
 
 
 def relevances(
@@ -71,37 +68,14 @@ def _weighting(x: Floats, relevant: NDArray[np.bool_], a: float, b: float) -> Lo
     )  # fmt: skip
 
 
-def fitted(noisy: bool, seed: int = 0) -> tuple[Any, Floats, Indices]:
-    """Return SamBA on two columns, the sign of whose product is the class, and its rows and labels.
-
-    Parameters
-    ----------
-    noisy : bool
-        Whether four labels of each class are wrong.
-    """
-    from psephos.models.boosting.samba import SamBAClassifier
-
-    X, y = make_continuous_xor(2, n_rows_per_orthant=30, random_state=seed)
-    if noisy:
-        rng = np.random.default_rng(seed)
-        wrong = [rng.choice(np.flatnonzero(y == k), _FLIPPED, replace=False) for k in (0, 1)]
-        y = y.copy()
-        y[np.concatenate(wrong)] ^= 1
-    return SamBAClassifier(n_estimators=20, a=0.1, b=2.0, random_state=seed).fit(X, y), X, y
-
-
 def explorer() -> dict[str, Any]:
     """Return what the page holds, as plain values."""
     toys: dict[str, Any] = {}
     for name, noisy in (("pure", False), ("noisy", True)):
         x, relevant = relevances(noisy)
-        model, X, y = fitted(noisy)
         toys[name] = {
             "x": x.tolist(),
             "omega": np.where(relevant, HIGH, LOW).tolist(),
-            "plain": plain(model),
-            "X": X.tolist(),
-            "y": y.tolist(),
         }
     return {"version": __version__, "island": {"toys": toys}}
 
@@ -124,7 +98,11 @@ def build_explorer(path: str | Path = "psephos-explorer.html") -> Path:
     """
     target = Path(path)
     html = page_of(
-        "explorer.html.j2", explorer(), ("base.css", "explorer.css"), ("core.js", "explorer.js")
+        "explorer.html.j2",
+        explorer(),
+        ("base.css", "explorer.css"),
+        ("core.js", "explorer.js"),
+        asks=False,
     )
     write_whole(target, html.encode("utf-8"))
     return target

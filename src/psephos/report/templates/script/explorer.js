@@ -1,7 +1,7 @@
-// SamBA's a and b: the toy of Figure 1, and the surface of a model of two columns.
+// SamBA's a and b: the toy of Figure 1.
 (() => {
   const { at, make, svg } = page,
-    { line, near, picture, rect, text } = page.draw,
+    { line, near, picture, text } = page.draw,
     toys = page.data.toys;
   const chosen = { kind: "pure", a: 0.02, b: 4 };
 
@@ -26,15 +26,7 @@
     return top / whole;
   };
 
-  // SamBA with another a and b, its voters and training cases as they were fitted.
-  const model = (toy, a, b) => {
-    const { weights } = toy.plain;
-    return openModel({
-      ...toy.plain,
-      weights: { ...weights, profile: { ...weights.profile, a, b } },
-    });
-  };
-  page.explorer = { meanRelevance, model, toys };
+  page.explorer = { meanRelevance, toys };
 
   const path = (points) => "M" + points.map(([x, y]) => `${near(x)} ${near(y)}`).join("L");
   const dot = (kind, x, y, r) => svg("circle", { class: kind, cx: near(x), cy: near(y), r });
@@ -69,66 +61,6 @@
       : "At every training case the mean relevance is nearer to the case\u2019s own than to the other one.";
   };
 
-  // The square from -1 to 1 on both columns, in pixels of a box of this width.
-  const square = (width) => {
-    const [left, top] = [34, 8],
-      side = width - left - 8;
-    return {
-      ...{ left, top, side },
-      X: (v) => left + ((v + 1) / 2) * side,
-      Y: (v) => top + ((1 - v) / 2) * side,
-    };
-  };
-  // The probability of class 1 on a grid of 40 by 40 cells.
-  const cells = (one, { left, top, side }) => {
-    const n = 40,
-      step = side / n,
-      middle = (k) => -1 + (2 * (k + 0.5)) / n;
-    return Array.from({ length: n * n }, (_, k) => {
-      const [i, j] = [Math.floor(k / n), k % n],
-        p = one.answer([middle(j), middle(i)]).probabilities[1],
-        more = {
-          opacity: (0.08 + 0.8 * Math.abs(p - 0.5)).toFixed(3),
-          "shape-rendering": "crispEdges",
-        };
-      return rect(
-        p >= 0.5 ? "pos" : "neg",
-        left + j * step,
-        top + side - (i + 1) * step,
-        step,
-        step,
-        more,
-      );
-    });
-  };
-  const showPlane = () => {
-    const toy = toys[chosen.kind],
-      one = model(toy, chosen.a, chosen.b),
-      box = at("plane"),
-      width = Math.min(Math.max(box.clientWidth, 260), 560),
-      frame = square(width),
-      { X, Y } = frame,
-      shown = picture(width, frame.side + 34, "What the model calls over two columns"),
-      missed = toy.X.map((x, i) => one.answer(x).probabilities[1] >= 0.5 !== (toy.y[i] === 1)),
-      kind = (i) => `${toy.y[i] === 1 ? "pos" : "neg"}${missed[i] ? " wrong" : ""}`;
-    shown.append(
-      ...cells(one, frame),
-      ...toy.X.map(([u, v], i) => dot(kind(i), X(u), Y(v), 3.6)),
-      ...[-1, 0, 1].flatMap((v) => {
-        const words = String(v).replace("-", "\u2212");
-        return [
-          text(X(v), frame.side + 26, words, "soft", "middle"),
-          text(28, Y(v) + 4, words, "soft", "end"),
-        ];
-      }),
-      text(X(0.97), Y(0.9), "class 1", "pos strong halo", "end"),
-      text(X(-0.97), Y(0.9), "class 0", "neg strong halo"),
-    );
-    box.replaceChildren(shown);
-    at("plane-told").textContent =
-      `With these a and b it answers ${missed.filter(Boolean).length} of the ${toy.X.length} training cases otherwise than their label (ringed). That it agrees with the others is no evidence: each counts most for itself.`;
-  };
-
   let waiting = 0;
   const show = () => {
     at("a-told").textContent = String(chosen.a);
@@ -140,7 +72,6 @@
       waiting = requestAnimationFrame(() => {
         waiting = 0;
         showLine();
-        showPlane();
       });
   };
   at("kind").addEventListener("change", () => {
