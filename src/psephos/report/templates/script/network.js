@@ -42,7 +42,8 @@
       taken = [];
     drawn.forEach((node, j) => {
       const lines = page.draw.lines(node.name, LETTERS),
-        width = LETTER * Math.max(...lines.map((one) => one.length)),
+        wide = (one) => one.length + 0.3 * one.replace(/[^A-Z]/g, "").length, // capitals are wider
+        width = LETTER * Math.max(...lines.map(wide)),
         half = 7 * (lines.length - 1);
       const found = around(node.r)
         .map(([dx, dy, anchor]) => {
