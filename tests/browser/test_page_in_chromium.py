@@ -111,7 +111,15 @@ def test_the_script_says_at_every_threshold_what_python_says(visit, study):
 
 def test_tables_are_the_same_without_script_and_pictures_need_it(visit, study):
     static, live = visit(1400, java_script_enabled=False), visit(1400)
-    for part in ("missed-words", "measures", "tenths", "like", "by-class", "grid", "stability-list"):
+    for part in (
+        "missed-words",
+        "measures",
+        "tenths",
+        "like",
+        "by-class",
+        "grid",
+        "stability-list",
+    ):
         one = static.locator(by(part))
         if one.count():
             assert one.inner_text() == live.locator(by(part)).inner_text()
