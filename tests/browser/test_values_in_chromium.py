@@ -2,12 +2,14 @@
 
 import itertools
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from psephos.explain.missing_columns import next_of
+from psephos.report import build_report
 from psephos.report.panels.case import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
@@ -750,3 +752,65 @@ def test_no_advice_moves_the_answer_by_nothing(visit, island):
         choose(page, key)
         page.locator(f"{by('case-live')} .pick button").click()
         assert "by 0.00 on average" not in page.locator(by("case-near")).inner_text()
+
+
+_STATES = """async () => {
+  const texts = [], typed = new Set(), starts = [], hub = page.hub;
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  const count = (query) => document.querySelectorAll(query).length;
+  const seen = { drawn: 0, near: 0, turn: 0, next: 0 };
+  const kinds = { drawn: "[data-row]", near: "table.near", turn: "[data-test=turn]",
+    next: "[data-test=measure-next]" };
+  const look = async () => {
+    document.querySelectorAll("details").forEach((one) => { one.open = true; });
+    await frame();
+    const named = [...document.querySelectorAll("[aria-label], [title]")];
+    texts.push(document.body.innerText, ...named.map((one) =>
+      `${one.getAttribute("aria-label")} ${one.getAttribute("title")}`));
+    document.querySelectorAll("#case-live input[type=text]").forEach((one) =>
+      typed.add(one.value));
+    Object.keys(kinds).forEach((kind) => { seen[kind] += count(kinds[kind]); });
+  };
+  for (const { value } of [...document.querySelectorAll("#model option")]) {
+    hub.set("model", value);
+    await look();
+    const options = [...(document.querySelector("#case-from")?.options || [])];
+    for (const start of options.map((one) => one.value).slice(0, 8)) {
+      const select = document.querySelector("#case-from");
+      starts.push(start);
+      select.value = start;
+      select.dispatchEvent(new Event("change"));
+      document.querySelector("[data-test=turn]")?.click();
+      await look();
+    }
+  }
+  return { texts: texts.join(" "), typed: [...typed], starts, ...seen }; }"""
+
+
+def values_typed(found, cases):
+    """Return the values of cases, in full, that stand in fields of the page."""
+    values = {repr(float(v)) for v in cases.values.ravel() if isinstance(v, float)}
+    return values & {repr(float(one)) for one in found["typed"] if one}
+
+
+def test_a_page_without_cases_shows_none_of_them_in_any_state(load, compared, saved, tmp_path):
+    page = load(build_report(compared, tmp_path / "none.html", cases="none"))
+    found = page.evaluate(_STATES)
+    assert set(found["starts"]) <= {"e0", "t0", "t1", "t2"}
+    assert found["drawn"] == found["near"] == found["turn"] == found["next"] == 0
+    text = found["texts"]
+    for words in ("nearest case", "While held out", "has seen this case", "What would turn"):
+        assert words not in text
+    cases = saved.folder.cases
+    assert not [one for one in cases.ids if one in text]
+    assert not re.search(r"\bcase \d+\b", text)
+    assert not values_typed(found, cases)
+    assert "permuted" in text  # a mean over all held-out cases, and none of one
+
+
+def test_a_page_with_cases_shows_them_in_those_states(load, compared, saved, tmp_path):
+    beside = load(build_report(compared, tmp_path / "full.html", cases="full")).evaluate(_STATES)
+    assert values_typed(beside, saved.folder.cases)
+    assert beside["drawn"] > 0
+    assert beside["near"] > 0
+    assert beside["turn"] > 0
