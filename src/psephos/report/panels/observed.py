@@ -18,7 +18,7 @@ from psephos.vote.names import number, sum_digits
 
 WORST = 10
 _DRAWN = 400  # cases that are drawn one by one; of more the worst, and counts
-_CELLS = 20  # of either side of the picture of counts
+_CELLS, _COARSE = 20, 10  # of either side of the picture of counts; in a page without cases
 _FEW = 10  # cases of a cell, in a page that carries no case
 _BEYOND = 0.2  # of the range of observed numbers: predictions farther out stand at the rim
 
@@ -165,7 +165,9 @@ def _model(
     }
     if not kept or n > _DRAWN:
         inside = np.clip([one.observed, one.predicted], *ends)
-        cells = np.histogram2d(inside[0], inside[1], _CELLS, [ends, ends])[0].astype(np.intp)
+        cells = np.histogram2d(inside[0], inside[1], _CELLS if kept else _COARSE, [ends, ends])[
+            0
+        ].astype(np.intp)
         found["cells"] = np.where(cells >= (1 if kept else _FEW), cells, 0).tolist()
     if not kept:
         return found

@@ -1,0 +1,66 @@
+"""Predicted against observed: every case is where its prediction is, and the worst ones open."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from psephos.protocol import Protocol, compare
+from psephos.protocol.tables.table import table_from_arrays
+from psephos.report import build_report
+
+pytestmark = pytest.mark.browser
+MODELS = ["cart-regressor", "proset-regressor"]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    table = table_from_arrays(X, 9 * X[:, 0] + rng.normal(size=80), target_name="<b>dose</b>")
+    out = tmp_path_factory.mktemp("numbers") / "s"
+    small = Protocol("small", draws=1, inner_folds=2, folds=3)
+    compare(table, models=MODELS, protocol=small, n_jobs=1, out=out)
+    build_report(out)
+    return out
+
+
+def predictions(study, model):
+    with (study / "predictions.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["model"] == model]
+    return {int(r["row"]): (float(r["truth"]), float(r["predicted"])) for r in rows}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_dots_and_worst_cases_are_those_of_the_model_chosen(load, study, model):
+    page = load(study / "report.html")
+    page.select_option("#model", model)
+    own = predictions(study, model)
+    page.wait_for_function("() => document.querySelectorAll('.observed .case').length === 80")
+    dots = page.locator(".observed .case").evaluate_all(
+        "(all) => all.map((d) => [d.dataset.at, d.cx.baseVal.value, d.cy.baseVal.value])"
+    )
+    at, x, y = np.array([[float(v) for v in one] for one in dots]).T
+    truth, predicted = np.array([own[int(i)] for i in at]).T
+    assert np.corrcoef(x, truth)[0, 1] == pytest.approx(1)
+    near = np.abs(predicted) < np.abs(truth).max()
+    assert np.corrcoef(y[near], predicted[near])[0, 1] == pytest.approx(-1, abs=1e-3)
+    worst = max(own, key=lambda i: abs(own[i][1] - own[i][0]))
+    first = page.locator("#worst tbody button").first
+    assert first.text_content() == f"case {worst + 1}"
+    first.click()
+    assert f"case {worst + 1}: observed" in page.locator("#observed-person").text_content()
+    page.wait_for_selector(".observed .pin", state="attached")
+    words = page.locator("#number-live").text_content()
+    assert f"{model} starts at case {worst + 1}, one of the cases that it was fitted to" in words
+
+
+def test_a_page_without_cases_has_squares_and_no_list(load, study, tmp_path):
+    build_report(study, tmp_path / "none.html", cases="none")
+    page = load(tmp_path / "none.html")
+    page.wait_for_selector(".observed .cell", state="attached")
+    assert page.locator(".observed .case").count() == 0
+    assert page.locator("#worst").count() == 0
+    assert "the worst cases are not listed" in page.locator("#observed-body").text_content()
+    titles = page.locator(".observed .cell title").all_text_contents()
+    assert min(int(words.split()[0]) for words in titles) >= 10
