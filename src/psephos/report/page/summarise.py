@@ -18,7 +18,6 @@ from psephos.report.panels.stability import stability_section
 from psephos.report.panels.tables import curve_section, label_figures, pooled_figures, proved
 from psephos.report.panels.values import values_section
 from psephos.report.panels.verdict import (
-    cases_in_groups,
     caution,
     cautions,
     first_sentences,
@@ -36,7 +35,7 @@ from psephos.report.study.folder import Folder, read_folder
 from psephos.report.study.opened import Facts, Opened, Saved, model_facts, open_model
 from psephos.report.study.options import PageOptions
 from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
-from psephos.report.words import ShortName, count, plural, series, shown_names
+from psephos.report.words import ShortName, cases_of, count, plural, series, shown_names
 from psephos.vote.names import MINUS, ends, listed
 from psephos.vote.plain import to_plain
 
@@ -163,7 +162,7 @@ def _report(
         "title": options.title or _title(read),
         "data_line": _data_line(read, kept),
         "first": first_sentences(read, rows, choice, found, told or observed["observed"], better),
-        "verdict": verdict(read, rows, choice, found, better),
+        "verdict": verdict(read, rows, choice, better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior) if choice else [],
         "contents": _OF_NUMBERS if read.kind == "numbers" else _CONTENTS,
@@ -251,7 +250,7 @@ def _data_line(folder: Folder, kept: bool) -> str:
     sizes = folder.sizes
     names = [str(c) for c in about["classes"]]
     listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
-    cases = cases_in_groups(folder)
+    cases = cases_of(folder.n_rows, about.get("n_groups"), str(about.get("groups") or ""))
     line = f"{cases}, {plural(folder.n_columns, 'column')}"
     if folder.multilabel:
         more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -27,16 +28,19 @@ _BEYOND = 0.2  # of the range of observed numbers: predictions farther out stand
 class HeldOutNumbers:
     """What each model predicted of the cases that were held out."""
 
-    rows: list[int]  # of the table of cases, rising
-    folds: list[str]  # the fold that held a case out; a dash where there were several
-    times: int  # how often a case was held out, at most
-    displays: dict[str, ObservedDisplay]  # of the cases that a model predicted
-    known: dict[str, list[int]]  # where these stand in `rows`
+    folds: dict[int, set[tuple[int, int]]]  # by row of the table of cases: what held it out
+    rows: dict[str, list[int]]  # by model: the rows that it predicted, rising
+    displays: dict[str, ObservedDisplay]  # by model: these, in this order
+
+    @property
+    def times(self) -> int:
+        """Return how often a case was held out, at most."""
+        return max(map(len, self.folds.values()))
 
     def worst(self) -> dict[str, list[int]]:
         """Return by model the rows of its worst cases, the worst first."""
         return {
-            key: [self.rows[self.known[key][i]] for i in one.order[:WORST]]
+            key: [self.rows[key][i] for i in one.order[:WORST]]
             for key, one in self.displays.items()
         }
 
@@ -46,37 +50,29 @@ def held_out_numbers(folder: Folder, models: Sequence[str]) -> HeldOutNumbers | 
     if folder.kind != "numbers":
         return None
     truth: dict[int, float] = {}
-    splits: dict[int, set[tuple[int, int]]] = {}
-    said: dict[str, dict[int, list[list[float]]]] = {key: {} for key in models}
+    folds: dict[int, set[tuple[int, int]]] = {}
+    cells: dict[str, dict[int, list[list[float]]]] = {}
     for one in folder.answers():
         truth[one.row] = float(one.truth)
-        splits.setdefault(one.row, set()).add(one.split)
-        if one.model in said:
-            cells = [float(cell or "nan") for cell in one.cells[6:]]  # and quantiles, if stated
-            said[one.model].setdefault(one.row, []).append(cells)
-    rows = sorted(truth)
-    if not rows:
-        return None
-    place = {row: i for i, row in enumerate(rows)}
-    known = {key: sorted(place[row] for row in own) for key, own in said.items() if own}
-    groups = group_codes(folder, np.array(rows))
-    names = [_called(folder, row) for row in rows]
+        folds.setdefault(one.row, set()).add(one.split)
+        numbers = [float(cell or "nan") for cell in one.cells[6:]]  # and quantiles, if stated
+        cells.setdefault(one.model, {}).setdefault(one.row, []).append(numbers)
+    rows = {key: sorted(cells[key]) for key in models if key in cells}
     displays: dict[str, ObservedDisplay] = {}
-    for key, own in known.items():
-        each = [said[key][rows[i]] for i in own]
-        widest = max(map(len, each))
-        predicted = [[c[0] for c in one] + [math.nan] * (widest - len(one)) for one in each]
+    for key, own in rows.items():
+        each = [cells[key][row] for row in own]
         ends = np.array([np.mean([[c[1 % len(c)], c[-1]] for c in one], axis=0) for one in each])
         displays[key] = ObservedDisplay.from_predictions(
-            [truth[rows[i]] for i in own],
-            predicted,
+            [truth[row] for row in own],
+            np.array(
+                list(zip_longest(*([c[0] for c in one] for one in each), fillvalue=math.nan))
+            ).T,
             stated=ends if len(each[0][0]) > 1 and np.isfinite(ends).all() else None,
-            groups=None if groups is None else groups[own],
-            ids=[names[i] for i in own],
+            groups=group_codes(folder, np.array(own)),
+            ids=[_called(folder, row) for row in own],
             name=key,
         )
-    folds = [str(next(iter(s))[1] + 1) if len(s) == 1 else "–" for s in map(splits.get, rows) if s]
-    return HeldOutNumbers(rows, folds, max(map(len, splits.values())), displays, known)
+    return HeldOutNumbers(folds, rows, displays) if displays else None
 
 
 def _called(folder: Folder, row: int) -> str:
@@ -100,15 +96,12 @@ def observed_section(
     kept, displays = options.cases != "none", held_out.displays
     every = np.concatenate([displays[key].observed for key in shown])
     low, high = _ends(every, [displays[key].predicted for key in shown], options.cases)
-    drawn = kept and len(held_out.rows) <= _DRAWN
     models = {key: _model(folder, held_out, key, (low, high), options) for key in shown}
     shared: dict[str, object] = {
         "target": _target(folder),
         "ends": [low, high],
         "kept": kept,
-        "rows": held_out.rows if kept else None,
-        "names": [_called(folder, i) for i in held_out.rows] if options.ids else None,
-        "drawn": drawn,
+        "names": {row: _called(folder, row) for row in held_out.folds} if options.ids else {},
         "what": "prediction" if held_out.times == 1 else "mean of its predictions",
     }
     return {
@@ -144,7 +137,7 @@ def _model(
     ends: tuple[float, float],
     options: PageOptions,
 ) -> dict[str, object]:
-    one, own = held_out.displays[key], held_out.known[key]
+    one, own = held_out.displays[key], held_out.rows[key]
     kept, n = options.cases != "none", len(own)
     parts, worst = one.parts(0.0 if kept else _unit(ends[1] - ends[0])), list[list[object]]()
     found: dict[str, object] = {
@@ -175,7 +168,9 @@ def _model(
     for i in one.order[:WORST]:
         y, f = float(one.observed[i]), float(one.predicted[i])
         texts = [_text(y, digits), _text(f, digits), "+" * (f > y) + _text(f - y, digits)]
-        worst.append([own[i], one.ids[i], *texts, held_out.folds[own[i]]])
+        folds = held_out.folds[own[i]]
+        fold = next(iter(folds))[1] + 1 if len(folds) == 1 else "–"
+        worst.append([own[i], one.ids[i], *texts, str(fold)])
     digits = 17 if options.cases == "full" else digits
     shown = range(n) if n <= _DRAWN else one.order[:WORST]
     found["dots"] = [

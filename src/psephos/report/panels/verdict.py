@@ -9,9 +9,7 @@ from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
-    cases_of,
     count,
-    difference,
     number,
     plural,
     rate,
@@ -25,15 +23,12 @@ def verdict(
     folder: Folder,
     rows: Sequence[Standing],
     choice: Opening | None,
-    found: Sequence[Pair],
     better: Collection[str],
 ) -> list[str]:
     """Return what the first sentences leave out: other models, and why some are not ranked.
 
     Parameters
     ----------
-    found : sequence of Pair
-        Differences from the best.
     better : collection of str
         The models significantly better than a constant prediction (`better_than_constant`).
     """
@@ -41,25 +36,15 @@ def verdict(
         return [f"No fold has a value of the measure ({folder.measure}): no model is ranked."]
     if choice is None:
         return ["Every fit failed; the reasons are below."]
-    reading, pair = _reading(rows), {p.key: p for p in found}
+    reading, small = _reading(rows), choice.smallest
     words = [_apart(s) for s in rows if s.drawn and not s.ranked]
     if folder.measures[0].name == "cost":
         words.append("The cost is that at the thresholds that were chosen in the folds.")
     words += [_beyond(folder, rows, better)] if len(reading) > 1 else []
-    told = {choice.best.key, choice.opened.key if choice.opened else ""}
-    small = _smallest(folder, rows, better)
-    if small is not None and small.key not in told and small.key in pair:
-        told.add(small.key)
-        words.append(
-            "Of the models that can be opened here and are significantly better than a constant"
-            f" prediction, {small.label} reads the fewest columns: its score is {_reached(small)}."
-            f" {_judged(pair[small.key], folder)}"
-        )
-    if reading and choice.smallest.key not in told:
-        small = choice.smallest
+    if reading and small not in (choice.best, choice.opened):
         words.append(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
-            f" {small.label} reads the fewest columns: {_reached(small)}."
+            f" {small.label} reads the fewest columns, {_reads(small)}: {rate(small.score)}."
         )
     return words
 
@@ -79,7 +64,9 @@ def first_sentences(
 
     Parameters
     ----------
-    found, better : as of `verdict`
+    found : sequence of Pair
+        Differences from the best.
+    better : as of `verdict`
     missed : mapping or None
         The first state of the panel of held-out answers, or of held-out numbers.
     """
@@ -207,19 +194,6 @@ def misses(missed: Mapping[str, Any]) -> str:
     )
 
 
-def cases_in_groups(folder: Folder) -> str:
-    """Return '126 cases of 14 subjects', or '126 cases'."""
-    about = folder.about
-    return cases_of(folder.n_rows, about.get("n_groups"), str(about.get("groups") or ""))
-
-
-def _smallest(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> Standing | None:
-    """Return the readable model of fewest columns that is significantly better than a constant."""
-    known = set(better) & folder.models.keys()
-    asked = [s for s in rows if s.drawn and s.ranked and s.columns.mean > 0 and s.key in known]
-    return min(asked, key=lambda s: (s.columns.mean, -s.merit), default=None)
-
-
 def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
     """Return which models are better than a constant prediction, corrected for their number."""
     asked = [s.key for s in _reading(rows)]
@@ -238,12 +212,6 @@ def _is(named: Sequence[str]) -> str:
     return "is" if len(named) == 1 else "are"
 
 
-def _reached(s: Standing) -> str:
-    if s.columns.mean == 0:
-        return f"{rate(s.score)}, reading no column"
-    return f"{rate(s.score)} from {_reads(s)}"
-
-
 def _columns(mean: float) -> str:
     """Return a mean of counts as a reader says it."""
     return plural(max(round(mean), 1), "column")
@@ -254,16 +222,6 @@ def _apart(s: Standing) -> str:
     return (
         f"{s.label} failed in {len(s.failed)} of {plural(len(s.fits) + len(s.failed), 'fold')}: its"
         " mean is of other cases, and it is not ranked among the others."
-    )
-
-
-def _judged(pair: Pair, folder: Folder) -> str:
-    if not pair.interval:
-        return f"The difference is {difference(pair.mean, 2)}, its 95 % interval {ONE_PART}."
-    settled = pair.high < 0 or pair.low > 0
-    return (
-        f"The difference, {small_difference(pair.mean)} (95 % interval {pair.interval}), is one"
-        f" that {cases_in_groups(folder)} {'can' if settled else 'cannot'} settle."
     )
 
 

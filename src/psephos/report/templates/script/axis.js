@@ -236,12 +236,14 @@ page.axis = (() => {
 // What the page calls a case (a row of the table), and the answer it got while held out: a probability
 // a class, or null where it got none.
 page.people = (() => {
-  const told = page.data.missed || page.data.observed,
+  const told = page.data.missed,
     places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
+  const ids = (page.data.observed || {}).names || {}; // of a study of numbers
   const name = (row) =>
-    told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`;
+    ids[row] ||
+    (told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`);
   const heldOut = (key, row) => {
-    const model = page.data.missed && page.again.shown(key, told.models[key]),
+    const model = told && page.again.shown(key, told.models[key]),
       i = places.get(row);
     if (!model || i === undefined) return null;
     if (model.q) {

@@ -7,8 +7,7 @@
     { fill } = page.words;
   if (!told) return;
   const model = () => told.models[hub.get("model")];
-  const placeOf = new Map((told.rows || []).map((one, i) => [one, i]));
-  const named = (place) => page.people.name(told.rows[place]);
+  const named = page.people.name;
   const [low, high] = told.ends;
 
   const frameOf = (width) => {
@@ -50,7 +49,7 @@
         kind = `dot case${worst.has(place) ? " wrong" : ""}`,
         dot = svg("circle", { class: kind, ...spot, r: 3, "data-at": place }),
         bar = m.stated && line("stated", f.x(y), f.x(y), ...m.stated[i].map(f.y));
-      const ring = told.rows[place] === hub.get("person");
+      const ring = place === hub.get("person");
       const pin = ring ? [svg("circle", { class: "pin", ...spot, r: 7 })] : [];
       dot.append(svg("title", {}, named(place)));
       return [...(bar ? [bar] : []), dot, ...pin];
@@ -73,13 +72,13 @@
     const button = make("button", name, "plain"),
       one = row([button, ...cells]);
     button.type = "button";
-    button.addEventListener("click", () => hub.set("person", told.rows[place]));
-    one.classList.toggle("chosen", told.rows[place] === hub.get("person"));
+    button.addEventListener("click", () => hub.set("person", place));
+    one.classList.toggle("chosen", place === hub.get("person"));
     return one;
   };
   const person = () => {
     const m = model(),
-      place = placeOf.get(hub.get("person")),
+      place = hub.get("person"),
       found = m && (m.dots || []).find(([own]) => own === place);
     if (m) body("worst", m.worst.map(worstRow));
     if (at("observed-person"))
@@ -104,7 +103,7 @@
   at("first-observed").append(chart(draw));
   at("first-observed").addEventListener("click", (event) => {
     const dot = event.target.closest("[data-at]");
-    if (dot) hub.set("person", told.rows[Number(dot.dataset.at)]);
+    if (dot) hub.set("person", Number(dot.dataset.at));
   });
   hub.on("model", follow);
   hub.on("person", person);
