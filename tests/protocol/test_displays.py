@@ -71,6 +71,9 @@ def test_the_notebook_shows_a_row_a_model_and_no_markup_of_names(study):
     assert page.index(">cart") < page.index(">majority")
     score = np.mean([r["balanced_accuracy"] for r in study.results if r["model"] == "cart"])
     assert f"{score:.3f}" in page
+    better = "cart" in study.better()
+    start = "Significantly" if better else "No model that reads columns is significantly"
+    assert f"<p>{start} better than a constant prediction (balanced accuracy " in page
     renamed = [{**row, "model": "<b>"} for row in study.results if row["model"] == "cart"]
     hostile = Comparison(renamed, {**study.about, "models": {"<b>": {}}}, None)
     assert "<b></td>" not in hostile._repr_html_()
@@ -83,13 +86,14 @@ def test_the_notebook_shows_a_row_a_model_and_no_markup_of_names(study):
 
 
 def test_a_comparison_prints_as_its_table(study):
-    first, heads, *rows, note = str(study).splitlines()
+    first, heads, *rows, constant, note = str(study).splitlines()
     assert first.startswith("All ")
     assert heads.split()[:3] == ["model", "columns", "balanced"]
     assert [row.split()[0] for row in rows] == ["cart", "majority"]
     assert len({len(line) for line in (heads, *rows)}) == 1
     score = np.mean([r["balanced_accuracy"] for r in study.results if r["model"] == "cart"])
     assert f"{score:.3f} ± " in rows[0]
+    assert "ignificantly better than a constant prediction (balanced accuracy 0.5" in constant
     assert note.startswith("* none is better in both accuracy and columns.")
     failed = [{**row, "status": "error", "error": "no & no"} for row in study.results]
     assert str(Comparison(failed, study.about, None)).count("\n") == 0

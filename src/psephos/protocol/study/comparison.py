@@ -27,6 +27,7 @@ from psephos.protocol.evaluation.statistics import (
     Summary,
     better_than_constant,
     comparable,
+    constant_score,
     one_standard_error,
     paired_difference,
     pareto,
@@ -419,7 +420,7 @@ def comparison_text(comparison: Comparison) -> str:
         pairs = [[*zip(row, widths, strict=True)] for row in cells]
         lines += ["  ".join([f"{w:{n}}" if k == 0 else f"{w:>{n}}" for k, (w, n) in enumerate(row)])
                   for row in pairs]  # fmt: skip
-        lines.append(_note(comparison))
+        lines += _notes(comparison)
     return "\n".join(lines)
 
 
@@ -428,7 +429,8 @@ def comparison_html(comparison: Comparison) -> str:
     words = comparison.words()
     parts = [f"<p><b>{escape(words[0].upper() + words[1:])}</b></p>"]
     if any(row["status"] == "ok" for row in comparison.results):
-        parts += [_table(_cells(comparison)), f"<p>{escape(_note(comparison))}</p>"]
+        parts.append(_table(_cells(comparison)))
+        parts += [f"<p>{escape(one)}</p>" for one in _notes(comparison)]
     return f"<div>{''.join(parts)}</div>"
 
 
@@ -468,14 +470,31 @@ def _table(cells: list[tuple[str, ...]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _note(comparison: Comparison) -> str:
+def _notes(comparison: Comparison) -> list[str]:
     words = "* none is better in both accuracy and columns. Mean ± standard deviation over folds."
     found = comparison.selected()
-    if found is None:
-        return words
+    if found is not None:
+        words += (
+            f" The fewest columns within one standard error of the best: {found.model}, selected "
+            "on these same folds."
+        )
+    return [constant_words(comparison), words]
+
+
+def constant_words(comparison: Comparison) -> str:
+    """Return which models are significantly better than a constant prediction, as a sentence."""
+    measure = ranked_by(comparison.results[0], comparison.about).words
+    against = f"({measure} {fixed(constant_score(comparison.about))} at best; p"
+    found = comparison.better()
+    better = [one.model for one in comparison.summary() if one.model in found]
+    if not better:
+        return (
+            "No model that reads columns is significantly better than a constant prediction "
+            f"{against} > 0.05, corrected for the number of models)."
+        )
     return (
-        f"{words} The fewest columns within one standard error of the best: {found.model}, "
-        "selected on these same folds."
+        f"Significantly better than a constant prediction {against} <= 0.05, corrected for the "
+        f"number of models): {', '.join(better)}."
     )
 
 
