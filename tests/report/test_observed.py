@@ -8,11 +8,12 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import mean_absolute_error
 
-from psephos import compare
+from psephos import CARTRegressor, compare
 from psephos.protocol import Protocol
 from psephos.protocol.tables.table import table_from_arrays
-from psephos.report import build_report, summarise
+from psephos.report import build_report, summarise, summarise_validation
 from psephos.report.study.options import PageOptions
+from psephos.validation import validate, write_validation
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +100,23 @@ def test_ids_are_text_and_only_where_they_are_wanted(study):
     assert "<i>" not in json.dumps(summarise(study)["island"]["observed"])
     named = summarise(study, None, PageOptions(ids=True))["observed"]
     assert named["worst"][0][1].startswith("<i>")
+
+
+@pytest.mark.parametrize("cases", ["rounded", "none"])
+def test_a_validation_of_numbers_shows_the_same_of_its_cohort(tmp_path, cases):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(160, 2))
+    y = X[:, 0] + rng.normal(size=160)
+    found = validate(CARTRegressor(max_depth=2).fit(X[:80], y[:80]), X[80:], y[80:])
+    write_validation(found, tmp_path / "v")
+    report = summarise_validation(tmp_path / "v", PageOptions(cases=cases))
+    rows = found.frame("predictions")
+    errors = (rows["predicted"] - rows["truth"]).abs().astype(float).to_numpy()
+    shown = report["observed"]
+    assert sum(int(row[1]) for row in shown["parts"]) == 80
+    sizes = [int(row[1]) * float(row[2]) for row in shown["parts"]]
+    assert sum(sizes) / 80 == pytest.approx(errors.mean(), rel=1e-2)
+    worst = np.argsort(-errors)[:10].tolist()
+    assert [row[0] for row in shown["worst"]] == (worst if cases == "rounded" else [])
+    assert ("case by case" in report["carries"]) == (cases == "rounded")
+    assert "in the cohort" in build_report(tmp_path / "v", cases=cases).read_text("utf-8")

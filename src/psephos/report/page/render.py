@@ -26,6 +26,7 @@ _JUDGED = (  # of the page of a validation, which asks no model
     "bar.js",
 )  # fmt: skip
 _TABLES = ("core.js", "words.js", "tables.js", "bar.js")
+_OF_NUMBERS = ("core.js", "words.js", "tables.js", "axis.js", "observed.js", "bar.js")
 _LITERAL = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -55,7 +56,7 @@ def render(report: dict[str, Any]) -> str:
 
 def render_validation(report: dict[str, Any]) -> str:
     """Return the page of a validation: `report` is what `summarise_validation` returns."""
-    scripts = _JUDGED if report["missed"] else _TABLES  # nothing steers tables of numbers
+    scripts = _JUDGED if report["missed"] else _OF_NUMBERS if report["observed"] else _TABLES
     return page_of("page.html.j2", report, STYLES, scripts, asks=False)
 
 

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from psephos import __version__
 from psephos._errors import PsephosError
+from psephos.explain.observed import ObservedDisplay
 from psephos.figures import called
 from psephos.protocol.study.folder import unsealed
 from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
+from psephos.report.panels.observed import HeldOutNumbers, case_name, observed_section
 from psephos.report.panels.verdict import misses
 from psephos.report.study.answers import CaseAnswers, Positive, class_codes, positive_class
 from psephos.report.study.folder import Fit, Folder, KeptCases
@@ -166,7 +168,10 @@ def _common(found: dict[str, Any], options: PageOptions, kept: bool) -> dict[str
 def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dict[str, Any]:
     """Return the page of a model of numbers: its tables, which nothing steers."""
     about, tables = found["about"], figures_section(found, subgroups=True)
-    n = plural(about["n_cases"], "case")
+    n, key = plural(about["n_cases"], "case"), about["model"]
+    folder = _folder(place, found, options)
+    folder.about["target"] = "the target"
+    observed = observed_section(folder, _numbers(found, folder), [key], options, "in the cohort")
     words = ", ".join(f"{row[0]} {row[1]} ({row[2]})" for row in tables["rows"][:3] if row[2])
     first = f"{about['model']}, not fitted again, predicted {n}: {words or 'no figure'}."
     return {
@@ -175,16 +180,41 @@ def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dic
         "first": [],
         "verdict": [*about["cautions"], first, *_columns(found)],
         "caution": ["These are figures of one fitted model on cases drawn like these."],
-        "contents": [(key, words.replace("probabilities", "predictions"))
-                     for key, words in _CONTENTS[1:]],
+        "contents": [
+            ("observed", "Where does it err most?"),
+            *((key, words.replace("probabilities", "predictions")) for key, words in _CONTENTS[1:]),
+        ],
         "bar": {"key": ""},
         "missed": None,
-        "observed": None,
+        "observed": observed["observed"],
         "judged": tables,
         "validated": _made(place, found, about["target"]),
-        "carries": f"This file holds summaries of the {n}, and of columns.",
-        "island": {},
+        "carries": f"This file holds summaries of the {n}, and of columns."
+        if options.cases == "none"
+        else f"This file holds data of the {n}, case by case: the target and the prediction.",
+        "island": {"first": {"model": key, "person": None}, **observed.get("island", {})},
     }  # fmt: skip
+
+
+def _numbers(found: Mapping[str, Any], folder: Folder) -> HeldOutNumbers | None:
+    """Return the predictions of the cohort's cases as those of a study that were held out."""
+    rows = [(i, r) for i, r in enumerate(found["predictions"]) if r["predicted"] and r["truth"]]
+    if not rows:
+        return None
+    key, ends = (
+        found["about"]["model"],
+        [name for name in rows[0][1] if name.startswith("quantile")],
+    )
+    cells = np.array(
+        [[float(r[k] or "nan") for k in ("truth", "predicted", *ends)] for _, r in rows]
+    )
+    stated = cells[:, [2, -1]] if ends and np.isfinite(cells).all() else None
+    names = [case_name(folder, i) for i, _ in rows]
+    one = ObservedDisplay.from_predictions(
+        cells[:, 0], cells[:, 1], stated=stated, ids=names, name=key
+    )
+    at = [i for i, _ in rows]
+    return HeldOutNumbers({i: set() for i in at}, {key: at}, {key: one})
 
 
 def _above_chance(saved: Mapping[str, Any]) -> bool:

@@ -69,19 +69,24 @@ def held_out_numbers(folder: Folder, models: Sequence[str]) -> HeldOutNumbers | 
             ).T,
             stated=ends if len(each[0][0]) > 1 and np.isfinite(ends).all() else None,
             groups=group_codes(folder, np.array(own)),
-            ids=[_called(folder, row) for row in own],
+            ids=[case_name(folder, row) for row in own],
             name=key,
         )
     return HeldOutNumbers(folds, rows, displays) if displays else None
 
 
-def _called(folder: Folder, row: int) -> str:
+def case_name(folder: Folder, row: int) -> str:
+    """Return what the page calls a case: its id, or its number."""
     kept = folder.cases
     return f"case {row + 1}" if kept is None or row >= len(kept.ids) else kept.called(row)
 
 
 def observed_section(
-    folder: Folder, held_out: HeldOutNumbers | None, order: Sequence[str], options: PageOptions
+    folder: Folder,
+    held_out: HeldOutNumbers | None,
+    order: Sequence[str],
+    options: PageOptions,
+    where: str = "held out",
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
@@ -89,6 +94,8 @@ def observed_section(
     ----------
     order : sequence of str
         The models, that which is shown first in front.
+    where : str, default='held out'
+        Of which cases the predictions are.
     """
     shown = [key for key in order if held_out is not None and key in held_out.displays]
     if held_out is None or not shown or shown[0] != order[0]:
@@ -101,8 +108,9 @@ def observed_section(
         "target": _target(folder),
         "ends": [low, high],
         "kept": kept,
-        "names": {row: _called(folder, row) for row in held_out.folds} if options.ids else {},
-        "what": "prediction" if held_out.times == 1 else "mean of its predictions",
+        "where": where,
+        "names": {row: case_name(folder, row) for row in held_out.folds} if options.ids else {},
+        "what": "prediction" if held_out.times <= 1 else "mean of its predictions",
     }
     return {
         "observed": {**shared, **models[shown[0]]},
@@ -143,7 +151,7 @@ def _model(
     found: dict[str, object] = {
         "label": key,
         "lead": lead(folder, parts, one if kept else None),
-        "note": _note(one, held_out.times, n, kept),
+        "note": _note(one, held_out.times, kept, bool(folder.about.get("groups"))),
         "parts": [
             [
                 p.words(),
@@ -228,8 +236,9 @@ def _signed(value: float) -> str:
     return f"+{three(value)}" if value > 0 else three(value)
 
 
-def _note(one: ObservedDisplay, times: int, n: int, kept: bool) -> str:
-    """Return what the picture shows."""
+def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:
+    """Return what the picture shows, and what intervals take as independent."""
+    n = len(one.ids)
     words = "On the line predictions are right; above it they are too high."
     if not kept:
         words += (
@@ -249,4 +258,6 @@ def _note(one: ObservedDisplay, times: int, n: int, kept: bool) -> str:
             f" each prediction: {of(int(one.covered().sum()), n)} cases lie between them (share"
             f" {rate(within.value)}, 95 % interval {span(within.low, within.high)}; 0.90 at best)."
         )
+    if grouped and one.groups is None:
+        words += " Intervals take cases as independent, which those of one group are not."
     return words

@@ -8,7 +8,8 @@
   if (!told) return;
   const model = () => told.models[hub.get("model")];
   const named = page.people.name;
-  const [low, high] = told.ends;
+  const [low, high] = told.ends,
+    target = told.target.replace(/^the /, "");
 
   const frameOf = (width) => {
     const side = Math.min(width - 46, 380),
@@ -25,8 +26,8 @@
       text(f.x(t), f.bottom + 20, write(t), "soft", "middle"),
     ]),
     line("axis", f.left, f.right, f.bottom),
-    text(0, 14, `predicted ${told.target}, held out`),
-    text(f.right, f.bottom + 42, `observed ${told.target}`, "soft", "end"),
+    text(0, 14, `predicted ${target}, ${told.where}`),
+    text(f.right, f.bottom + 42, `observed ${target}`, "soft", "end"),
   ];
   // counts of cases, the deeper the more; of few cases none are sent
   const cellsOf = (f, cells) => {
@@ -58,7 +59,7 @@
   const draw = (width) => {
     const f = frameOf(width),
       m = model(),
-      words = `Predicted against observed ${told.target}, on held-out cases; the tables below hold the figures.`,
+      words = `Predicted against observed ${told.target}, ${told.where}; the tables below hold the figures.`,
       box = picture(width, f.bottom + 48, words, { class: "observed", "data-test": "observed" });
     box.append(...axes(f));
     if (m && m.cells) box.append(...cellsOf(f, m.cells));
@@ -83,7 +84,7 @@
     if (m) body("worst", m.worst.map(worstRow));
     if (at("observed-person"))
       at("observed-person").textContent = found
-        ? `${named(place)}: observed ${write(found[1], 4)}, held-out ${told.what} ${write(found[2], 4)} by ${m.label}.`
+        ? `${named(place)}: observed ${write(found[1], 4)}, ${told.what} ${write(found[2], 4)} by ${m.label}, ${told.where}.`
         : "";
     again(at("first-observed"));
   };
