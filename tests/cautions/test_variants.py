@@ -28,6 +28,8 @@ LAB = NOISE["crp"] * 10 + 50
 WIDE = RNG.normal(size=(N, 12))
 SOME = [RNG.choice(99_999, N, replace=False) for _ in range(3)]
 AGAIN = np.r_[SOME[0][:59], SOME[0][0]] + 4_000_000
+CODED = 1000 + 37 * RNG.permutation(N)
+ISSUED = 1000 + np.random.default_rng(1).choice(9000, 300, replace=False)
 OLD = 20 + 7 * ROW % 50  # ages from 20 to 69
 CENTRE = np.where(ROW < 5, 3 - np.where(ILL, 1, 2), np.where(ILL, 1, 2))
 BODY = pd.DataFrame({name: np.abs(values) * 10 for name, values in NOISE.items()})
@@ -37,6 +39,9 @@ SEVEN = pd.DataFrame(np.random.default_rng(990).normal(7, 2, (80, 6))).add_prefi
 FEW = pd.DataFrame((WIDE > 1.5) * 1).add_prefix("taxon")  # the mean of each rounds to 0
 TRIPLE = np.repeat(RNG.permutation(WIDE[:20, 0] * 40).round(2), 3)
 ALIKE = pd.DataFrame(50 + 5 * WIDE[:, :1] + np.zeros(6)).add_prefix("nm").round()
+
+
+WHO = np.array([f"{kind} {age}" for kind in ("Ana", "Eva", "Max") for age in ("A", "B", "C", "D")])
 
 
 def frame(**columns):
@@ -121,8 +126,20 @@ VARIANTS = {
          of(SOME[0], "nr"), of(SOME[0], "numero_dossier"),
          of(np.where(ROW < 3, np.nan, SOME[2]), "pid"),
          of(np.where(ROW == 9, np.nan, 31_000_000.0 + SOME[1])),
-         *(of(AGAIN, name) for name in ("patient_id", "Fallnummer", "Hasta No", "MRN"))],
-        [of(AGAIN, "reads"), of(AGAIN, "zip_code"), of(AGAIN // 1000, "key"), of(AGAIN % 100, "id"),
+         *(of(AGAIN, name) for name in ("patient_id", "Fallnummer", "Hasta No", "MRN")),
+         *(of(CODED, name) for name in (
+            "folio", "Cédula", "matrícula", "Prontuário", "N° registro", "legajo", "n_historia",
+            "NHC", "DNI", "RUT", "Aktenzeichen", "identifiant", "respondent", "Fragebogen",
+            "Nº Processo", "cuestionario", "utente", "num_patient", "encuestado", "Kind", "código del paciente")),
+         (pd.DataFrame({"q": ISSUED}), np.tile(Y, 5)),
+         (pd.DataFrame({"q": ISSUED * 10}), np.arange(300.0))],
+        [*(of(CODED, name) for name in (
+            "weight cow", "cost per patient", "points", "processos", "Legierung")),
+         *((pd.DataFrame({"q": values}), np.tile(Y, 5)) for values in (
+            np.sort(ISSUED), ISSUED - 1000, np.r_[ISSUED[:299], ISSUED[0]], ISSUED**2 // 1000,
+            (5000 + 900 * np.random.default_rng(2).normal(size=300)).round())),
+         (pd.DataFrame({"q": ISSUED}), ISSUED * 2.0),
+         of(AGAIN, "reads"), of(AGAIN, "zip_code"), of(AGAIN // 1000, "key"), of(AGAIN % 100, "id"),
          of(SOME[0], "fluid"), of(SOME[0], "n"), of(SOME[0], "number"),
          of(5_400_000 + SOME[1], "northing"), of(RNG.integers(90_000, 490_000, N), "platelets"),
          of((5e7 * np.exp(np.random.default_rng(5).normal(0, 0.25, N))).round(), "reads"),
@@ -198,13 +215,18 @@ VARIANTS = {
          of(700_213 + 7 * PERSON), of([f"R{k:02}" for k in np.minimum(ROW // 3 + (ROW < 1), 19)]),
          *((frame(**{name: 1 + PERSON}), Y) for name in (
             "Kennung", "Fallnummer", "Fall-Nr.", "Hasta No", "kod pacjenta", "ID do paciente",
-            "codice paziente", "Patiëntnummer", "Probandennummer", "numer uczestnika")),
+            "codice paziente", "Patiëntnummer", "Probandennummer", "numer uczestnika", "malade",
+            "élève", "alumno", "enfant", "Kind", "individu", "probando", "VP", "cliente", "Tier",
+            "legajo")),
+         (frame(Kind=[f"K-{k}" for k in PERSON]), Y), (frame(alumno=WHO[ROW % 6]), Y),
          (frame(Fallnummer=np.r_[ROW[:48], ROW[:12]] + 40), Y)],
         [*((frame(**{name: [f"K{k:02}" for k in PERSON]}), Y) for name in ("well", "time_point")),
          of([f"K{k:02}" for k in RNG.integers(0, 20, N)]), of([f"K{k:02}" for k in ROW % 15]),
          of([f"{5 * k}-{5 * k + 4}" for k in PERSON]), of(10_000 + PERSON), of(PERSON * 1.5),
          of([f"2021{1 + k % 9:02}{1 + k:02}" for k in PERSON]), of(20210101 + PERSON),
          *((frame(**{name: 1 + PERSON}), Y) for name in ("falls", "cost per patient", "plot")),
+         (frame(kind=WHO[ROW % 12]), Y), (frame(tier=WHO[ROW % 6]), Y),
+         (frame(enfant=RNG.poisson(2, N)), Y), (frame(Kinder=1 + PERSON), Y),
          (frame(dose=1 + ROW // 2), np.where(ROW // 2 < 14, "ill", "well")),
          (frame(ward=[f"w{k}" for k in ROW // 12]), np.where(ROW // 12 % 2, "ill", "well"))],
     ),

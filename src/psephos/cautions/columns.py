@@ -9,7 +9,7 @@ import numpy as np
 
 from psephos._types import Floats, Indices
 from psephos.cautions.dates import are_dates, are_written_days
-from psephos.cautions.given import Found, Given, parts_of
+from psephos.cautions.given import POSTAL, Found, Given, parts_of, subject_of
 from psephos.cautions.stems import stem_advice, stem_form
 from psephos.files.cells import Cells
 from psephos.files.near import CELL, quoted, shown, some
@@ -22,13 +22,16 @@ _INDEX = re.compile(
     re.IGNORECASE,
 )
 _RISING = re.compile(r"x\.?1?|number", re.IGNORECASE)  # of an index only if it rises
+# The last word of what numbers rows, beside what subjects are called.
 _ID = re.compile(
-    r"[ups]?id|identifier|nr|no|code|codigo|key|number|\w*nummer|numero|mrn|ssn|serial|accession|"
-    r"barcode|recno|u?subjid|subject|patient|participant|proband|teilnehmer|dossier|matricule|"
-    r"expediente|kennung|\w+nr"
+    r"[ups]?id|identifi(?:er|ant|kator)|identyfikator|nr|no|code|codigo|codice|kodu?|key|number|"
+    r"\w*nummer|numero?|numer|numara|mrn|ssn|serial|accession|barcode|barkod|recno|u?subjid|\w+nr|"
+    r"folio|histori(?:a|al|que)|registr[oy]|registo|record|dossier|cartella|scheda|tessera|matricola|processo|proceso|"
+    r"pratica|protokol|rut|nie|cpf|bsn|pesel|tckn?|case|caseid|aktenzeichen|akte|questionnaire|"
+    r"questionari?o|cuestionario|fragebogen|vragenlijst|ankieta|anket|encuesta|inquerito|sample"
 )
+_PER = {"per", "pro", "par", "por", "je"}
 _PLACES = {"easting", "northing", "utm", "coord", "coordinate", "x", "y", "hochwert", "rechtswert"}
-_POSTAL = {"zip", "postal", "post"}
 _DATE = re.compile(r"date|\w*datum|fecha|timestamp|dob")
 _EXACT = 2.0**53  # whole numbers up to here are doubles
 _DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
@@ -39,6 +42,8 @@ _GROUPED = (
     "only left out, rows of one are in both the training and the test part."
 )
 _EVEN = 2.4  # kurtosis: 1.8 of ids spread evenly, 3 of measurements about a middle
+# Of ids of no name: rows and least at least; equal pairs expected; distance from an even spread.
+_MANY, _FOUR_DIGITS, _PAIRS, _FAR = 100, 1000, 5, 1.36
 _BLOCK = 1.1  # ids that were issued together are within a tenth of the least
 # Of the rows outside the commonest class; codes at most of numbers, a class, and their range.
 _NEARLY, _FEW, _RANGE = 0.98, 3, 100
@@ -151,7 +156,7 @@ def ids(given: Given) -> Found:
     again = [
         j
         for j, own in zip(rest, given.X[:, rest].T, strict=True)
-        if _is_called(of := parts_of(given.names[j])) and not _POSTAL & {*of}
+        if _is_called(given.names[j]) and not POSTAL & {*parts_of(given.names[j])}
         and np.nanmin(own) >= _SERIAL
         and len(np.unique(own[~np.isnan(own)])) >= (1 - _GONE) * len(own)
     ]  # fmt: skip
@@ -176,13 +181,36 @@ def _ids_once(given: Given) -> Found:
     fourth = np.nanmean(apart**4, axis=0)
     long[long] = (fourth < _EVEN) | (high[long] < _BLOCK * low[long])
     words = [parts_of(given.names[j]) or [""] for j in map(int, kept)]
-    called = np.array([_is_called(of) for of in words])
+    called = np.array([_is_called(given.names[j]) for j in map(int, kept)])
+    long |= [_are_issued(given, j) for j in map(int, kept)]
     long &= [_PLACES.isdisjoint(of) for of in words]
     return _naming(given, kept[long | (called & (low >= 0))])
 
 
-def _is_called(words: Sequence[str]) -> bool:
-    return bool(words and _ID.fullmatch(words[-1])) and [*words] != ["number"]
+def _is_called(name: str) -> bool:
+    words = parts_of(name) or [""]
+    if words == ["number"] or _PER & {*words}:
+        return False
+    return subject_of(name)[1] or _ID.fullmatch(words[-1]) is not None
+
+
+def _are_issued(given: Given, j: int) -> bool:
+    """Return whether numbers are spread evenly, in no order, none twice, and tell no answer.
+
+    Of as many values drawn from their range at random, five pairs or more would be equal.
+    """
+    known = ~np.isnan(given.X[:, j])
+    values, ordered = given.X[known, j], np.sort(given.X[known, j])
+    n, first, last = len(values), ordered[0], ordered[-1]
+    width = (last - first) / np.gcd.reduce(np.diff(ordered).astype(np.int64))
+    if n < _MANY or first < _FOUR_DIGITS or n * n < 2 * _PAIRS * width:
+        return False
+    far = np.abs((ordered - first) / (last - first) - np.linspace(0, 1, n)).max()
+    rises = (np.diff(values) > 0).mean()
+    tells = 0.0
+    if given.answers is not None:
+        tells = np.abs(np.corrcoef(values, given.answers[known])[0, 1])
+    return bool(far < _FAR / np.sqrt(n) and 0.25 < rises < 0.75 and tells < 3 / np.sqrt(n))
 
 
 def beyond_exact(given: Given) -> Found:

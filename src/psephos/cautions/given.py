@@ -117,6 +117,46 @@ def parts_of(name: str) -> list[str]:
     return [part.lower() for part in _PART.findall(re.sub(r"[\u0300-\u036f]", "", plain))]
 
 
+#: Parts of the names of columns of places, by their postal code.
+POSTAL = {"zip", "zipcode", "postal", "post", "postcode", "plz", "cep", "cap", "cp"}
+_OF = (
+    r"id|ids|nr|no|num|number|name|code|codigo|codice|kodu?|numero?|numara|numaras[ıi]|nummer|"
+    r"kennung|dossier|folio|registro|nhc|clinic[oa]|d[aeio]|del|della|van"
+)
+#: What subjects, and their files, are called in English, German, French, Spanish, Italian,
+#: Portuguese, Dutch, Polish and Turkish, without accents.
+SUBJECT = (
+    r"(?:patient|pacjent|proband|respondent|student)(?:en?|in|a|k[ai])?|subject|person|participante?|"
+    r"individual|individuo?|donor|animal|mouse|specimen|pacient[ae]|doente|utente|paziente|malade|"
+    r"partecipante|su[jg]eto|sujeito|sujet|soggetto|persona|pessoa|osoba|uczestnika?|hasta|denek|"
+    r"kat[ıi]l[ıi]mc[ıi]|deelnemer|proefpersoon|teilnehmer|versuchsperson|spender|pseudonym|"
+    r"kennung|probando|repondante?|encuestad[oa]|entrevistad[oa]|befragter?|eleve|alumn[oa]|"
+    r"alun[no]o|aluno|schuler(?:in)?|leerling|uczen|ogrenci|etudiante?|estud[ia]+nte|"
+    r"nhc|dni|mrn|prontuario|legajo|expediente|cedula|matricul[ae]|aktenzeichen"
+)
+#: What they may be called, but also counts (of children) and kinds of anything.
+_MAYBE = (
+    r"vpn?|kind|enfant|nin[oa]|crianca|bambin[oa]|dziecko|cocuk|child|infant|baby|client[ea]?|kunde|"
+    r"klant|klient|musteri|customer|tier|tiere|dier|bete|kuh|vache|vaca|mucca|cow|hund|chien|perro|"
+    r"cane|dog|pferd|cheval|caballo|horse|schwein|porc|cerdo|pig|rat|ratte|maus|souris|raton|topo"
+)
+_CALLED = re.compile(
+    rf"(?:(.* ))??(?:(?:{_OF}) )*(?:{SUBJECT}|(?P<maybe>{_MAYBE})|"
+    r"(?:(?:patient|proband|person)(?:en)?|teilnehmer|spender|fall)(?:nummer|kennung|nr|code|id)|"
+    rf"fall (?:nr|no|id|nummer))(?: (?:{_OF}))*"
+)
+
+
+def subject_of(name: str) -> tuple[bool, bool]:
+    """Return whether a name surely calls a subject, and whether no more than that and a number.
+
+    Words that may mean something else (kind, tier) do not surely.
+    """
+    found = _CALLED.fullmatch(" ".join(parts_of(name)))
+    alone = found is not None and found[1] is None
+    return found is not None and not found["maybe"], alone
+
+
 class Found(NamedTuple):
     """What one test found; nothing where all is empty."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from psephos._types import Floats
-from psephos.cautions.given import Found, Given
+from psephos.cautions.given import SUBJECT, Found, Given
 from psephos.files.cells import Cells
 from psephos.files.columns import TOTAL
 from psephos.files.near import CELL, quoted, shown, some
@@ -24,7 +24,7 @@ _FEATURE = re.compile(
 )
 _SAMPLE = re.compile(
     r"GSM\d+|[SED]RR\d+|SAM[END]A?\d+|TCGA-.*|"
-    r"(?:sample|subject|patient|case|probe|proband|donor|mouse|cell)[\W_]*\d+",
+    rf"(?:{SUBJECT}|sample|case|probe|cell)[\W_]*\d+",
     re.IGNORECASE,
 )
 #: MARCH1, SEPT2 and DEC1 as a spreadsheet writes them.

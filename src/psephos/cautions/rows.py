@@ -8,7 +8,7 @@ import numpy as np
 from psephos._types import Floats, Indices, NDArray
 from psephos.cautions.columns import explained
 from psephos.cautions.dates import are_dates
-from psephos.cautions.given import Found, Given, parts_of
+from psephos.cautions.given import POSTAL, Found, Given, parts_of, subject_of
 from psephos.cautions.replicates import replicates
 from psephos.cautions.stems import stem_form, stem_of
 from psephos.files.cells import Cells
@@ -30,25 +30,11 @@ _BODY = re.compile(
     r"eye|hip|knee|links|rechts|lunge|leber|haut|niere|brust|gehirn|droite?|gauche|poumon|foie)\b",
     re.IGNORECASE,
 )
-_OF = (
-    r"id|ids|nr|no|num|number|name|code|codigo|codice|kodu?|numero?|numara|numaras[ıi]|nummer|"
-    r"kennung|d[aeio]|del|della|van"
-)
-#: What subjects are called in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish
-#: and Turkish, beside words for a number; the first group is what else stands before.
-_SUBJECT = re.compile(
-    rf"(?:(.* ))??(?:(?:{_OF}) )*(?:(?:patient|pacjent|proband)(?:en|in|a|k[ai])?|subject|person|"
-    r"participante?|individual|donor|animal|mouse|specimen|pacient[ae]|doente|utente|paziente|"
-    r"partecipante|su[jg]eto|sujeito|sujet|soggetto|persona|pessoa|osoba|uczestnika?|hasta|denek|"
-    r"kat[ıi]l[ıi]mc[ıi]|deelnemer|proefpersoon|teilnehmer|versuchsperson|spender|pseudonym|kennung|"
-    r"(?:(?:patient|proband|person)(?:en)?|teilnehmer|spender|fall)(?:nummer|kennung|nr|code|id)|"
-    rf"fall (?:nr|no|id|nummer))(?: (?:{_OF}))*"
-)
 # Words that look like keys (P-007, KF01, TCGA-02-0001, 100213); and of names what has such, too.
 _KEY = re.compile(r"(?=\d{6,}$|.*[^\W\d_])[^\W\d_]* ?(?=[^\d\s]*\d)[\w./-]+")
 _PLACED = {
     "well", "position", "pos", "time", "timepoint", "day", "tag", "week", "month", "visit", "year",
-    "plot", "dose", "zip", "plz",
+    "plot", "dose", *POSTAL,
 }  # fmt: skip
 _LEAST, _EXPLAINED = 20, 0.5
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
@@ -182,15 +168,16 @@ def _names_subjects(
     values, sizes = np.unique(column[known], return_counts=True)
     several = np.flatnonzero(sizes > 1)
     rows = int(sizes[several].sum())
-    called = _SUBJECT.fullmatch(" ".join(parts_of(name)))
-    few = called is not None and fewest <= len(several) == len(values)
+    called, alone = subject_of(name)
+    keys = [f"{value:.0f}" for value in values] if known_words is None else known_words
+    few = called and fewest <= len(several) == len(values)
     many = len(several) >= _SEVERAL and len(values) * _ROWS_EACH >= known.sum()
-    sure = called is not None and (words or called[1] is None)  # "income per person" counts
+    sure = called and (words or alone)  # "income per person" counts
+    sure |= alone and many and (not words or all(map(_KEY.fullmatch, keys)))
     if (rows * 5 < known.sum() and not sure) or not (few or many):
         return False
     if given.answers is None:
-        return called is not None or (words and bool(sizes.min() == sizes.max()))
-    keys = [f"{value:.0f}" for value in values] if known_words is None else known_words
+        return called or sure or (words and bool(sizes.min() == sizes.max()))
     if sure or _are_keys(keys, sizes, name):
         return True
     first, pure = _pure(given, column)
@@ -202,7 +189,7 @@ def _names_subjects(
     chance = sum(by_size[int(k)] for k in sizes[several[pure]])
     if pure.mean() < _PURE or chance > np.log(_BY_CHANCE):
         return False
-    if words or called is not None:
+    if words or called or alone:
         return True
     if not len(given.classes):  # a number that the target is made of
         return False
