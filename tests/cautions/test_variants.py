@@ -130,7 +130,8 @@ VARIANTS = {
          *(of(CODED, name) for name in (
             "folio", "Cédula", "matrícula", "Prontuário", "N° registro", "legajo", "n_historia",
             "NHC", "DNI", "RUT", "Aktenzeichen", "identifiant", "respondent", "Fragebogen",
-            "Nº Processo", "cuestionario", "utente", "num_patient", "encuestado", "Kind", "código del paciente")),
+            "Nº Processo", "cuestionario", "utente", "num_patient", "encuestado", "Kind",
+            "código del paciente")),
          (pd.DataFrame({"q": ISSUED}), np.tile(Y, 5)),
          (pd.DataFrame({"q": ISSUED * 10}), np.arange(300.0))],
         [*(of(CODED, name) for name in (
