@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.browser
-WIDE = 0
+WIDE, NARROW = 940, 344
 
 
 def point(key, columns, score, *, readable=False, frontier=False, fits=(), final=None):
@@ -22,7 +22,8 @@ def plan(visit):
     def planned(points, n_columns, frame=WIDE, constant=0.5, **more):
         data = {"measure": "accuracy", "points": points, "n_columns": n_columns}
         return page.evaluate(
-            "([data, k]) => [page.pareto.FRAMES[k], page.pareto.plan(data, page.pareto.FRAMES[k])]",
+            "([data, width]) => { const frame = page.pareto.frameOf(width);"
+            " return [frame, page.pareto.plan(data, frame)]; }",
             [data | more | {"constant": constant}, frame],
         )
 
@@ -72,7 +73,7 @@ def test_the_front_passes_through_the_frontier_only(plan):
 
 def test_everything_is_drawn_inside_the_frame(plan):
     rng = np.random.default_rng(0)
-    for frame in range(3):
+    for frame in (WIDE, 620, NARROW):
         for n_columns in (1, 7, 300, 100_000):
             points = []
             for i in range(12):

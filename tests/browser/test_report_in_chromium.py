@@ -25,7 +25,7 @@ def read(text):
 
 def test_points_of_the_chart_are_the_rows_of_the_results(visit, compared):
     page = visit()
-    points = page.locator(f"{by('chart-wide')} {by('point')}")
+    points = page.locator(f"#chart {by('point')}")
     seen = points.evaluate_all(
         "all => all.map(p => [p.dataset.model, +p.dataset.score, +p.dataset.columns,"
         " p.querySelector('.dot').getBoundingClientRect().toJSON()])"
@@ -291,15 +291,16 @@ def test_nothing_runs_over_the_side(visit, width):
     page = visit(width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert not page.locator(by("results")).evaluate("t => t.closest('.scroll') !== null")
-    shown = [n for n in ("wide", "middle", "narrow") if page.locator(by(f"chart-{n}")).is_visible()]
-    assert shown == [{320: "narrow", 390: "narrow", 800: "middle", 1280: "wide"}[width]]
+    chart = page.locator("#chart .chart-box")
+    drawn = float(chart.locator("svg").get_attribute("width"))
+    assert drawn == chart.evaluate("box => Math.floor(box.clientWidth)")  # at its size, not shrunk
 
 
 @of_swag
 def test_paper_shows_the_charts_and_leaves_out_what_is_closed(visit):
     page = visit(700)
     page.emulate_media(media="print")
-    for part in ("chart-middle", "results", "lanes", "values-live", "network"):
+    for part in ("chart", "results", "lanes", "values-live", "network"):
         assert page.locator(by(part)).is_visible()
     for part in (
         "network-pairs",

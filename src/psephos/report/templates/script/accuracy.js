@@ -1,16 +1,17 @@
 // Accuracy against columns: a mark or a row chooses the model of the page.
 (() => {
   const { all, at, data, hub, make, svg } = page;
+  const draw = (width) => page.pareto.draw(data.chart, hub.get("model"), width);
+  const hosts = [at("chart").firstElementChild, at("first-chart")].filter(Boolean);
+  hosts.forEach((host, i) => {
+    host.append(page.axis.chart(draw, i ? 344 : 620));
+    host.addEventListener("click", ({ target }) => {
+      const mark = target.closest(".mark");
+      if (mark) hub.set("model", mark.dataset.model);
+    });
+  });
   at("chart").hidden = false;
-  at("chart").firstElementChild.append(
-    ...page.pareto.FRAMES.map((frame) => page.pareto.draw(data.chart, frame)),
-  );
-  if (at("pictures")) {
-    at("pictures").hidden = false;
-    const first = page.pareto.draw(data.chart, page.pareto.FRAMES[2]);
-    first.dataset.test = "first-chart";
-    at("first-chart").append(first);
-  }
+  if (at("pictures")) at("pictures").hidden = false;
   // differences from the best: middle, low and high as parts of the axis; beyond its ends an arrow
   const { line, tip } = page.draw;
   all("[data-bar]").forEach((cell) => {
@@ -32,19 +33,12 @@
     head.replaceChildren(button);
     row.addEventListener("click", () => hub.set("model", row.dataset.model));
   });
-  const marks = all(".mark"),
-    own = all(".own");
-  marks.forEach((mark) =>
-    mark.addEventListener("click", () => hub.set("model", mark.dataset.model)),
-  );
   const show = (key) => {
     rows.forEach((row) => {
       row.classList.toggle("chosen", row.dataset.model === key);
       row.querySelector("button").setAttribute("aria-pressed", String(row.dataset.model === key));
     });
-    [marks, own].forEach((list) =>
-      list.forEach((one) => one.classList.toggle("chosen", one.dataset.model === key)),
-    );
+    hosts.forEach(page.axis.again);
   };
   hub.on("model", show);
   show(hub.get("model"));

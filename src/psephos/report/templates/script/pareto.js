@@ -1,23 +1,23 @@
-// Accuracy against columns: one mark a model, in three sizes of which the page shows the widest that fits.
+// Accuracy against columns: one mark a model.
 page.pareto = (() => {
   const { svg } = page,
     { line, near: round, picture, text } = page.draw,
     { count, number } = page.words;
-  const sized = (name, width, height, left, right, letter) => ({
-    name,
-    width,
-    height,
-    left,
-    right: width - right,
-    top: 34,
-    bottom: height - 50,
-    letter,
-  });
-  const FRAMES = [
-    sized("wide", 940, 430, 46, 16, 6.9),
-    sized("middle", 620, 400, 46, 12, 6.9),
-    sized("narrow", 344, 440, 40, 8, 6.6),
-  ];
+  // Where the axes of a picture of this width stand, and how wide a letter is.
+  const frameOf = (width) => {
+    const narrow = width < 500,
+      [left, height] = narrow ? [40, 440] : [46, 430];
+    return {
+      narrow,
+      width,
+      height,
+      left,
+      right: width - 16,
+      top: 34,
+      bottom: height - 50,
+      letter: 6.9,
+    };
+  };
   const inside = (v, low, high) => Math.min(Math.max(v, low), high);
 
   // 0 has a place of its own, 0 to 1 is linear, from 1 on the scale is logarithmic.
@@ -45,7 +45,7 @@ page.pareto = (() => {
   // Ticks at 0, 1 and round numbers, and the number of columns at the end.
   const columnTicks = (across, n, frame) => {
     const decades = Math.log10(Math.max(n, 2)),
-      steps = decades <= 2.2 ? [1, 2, 5] : decades <= 3.2 && frame.name !== "narrow" ? [1, 3] : [1];
+      steps = decades <= 2.2 ? [1, 2, 5] : decades <= 3.2 && !frame.narrow ? [1, 3] : [1];
     const values = Array.from({ length: Math.ceil(decades) + 1 }, (_, k) =>
       steps.map((s) => s * 10 ** k),
     ).flat();
@@ -180,9 +180,9 @@ page.pareto = (() => {
     text(f.right, f.height - 6, "columns used (logarithmic from 1)", "soft", "end"),
     text(0, 14, `${data.measure} on held-out cases`),
   ];
-  const markOf = (m) => {
+  const markOf = (m, chosen) => {
     const at = { cx: round(m.x), cy: round(m.y) },
-      kind = `mark${m.readable ? " readable" : ""}`,
+      kind = `mark${m.readable ? " readable" : ""}${chosen ? " chosen" : ""}`,
       mark = svg("g", { class: kind, "data-model": m.key }, svg("title", {}, m.sentence));
     Object.assign(mark.dataset, { test: "point", columns: m.columns, score: m.score });
     if (m.text.far) mark.append(line("axis", m.x, m.text.x, m.y, m.text.y - 4));
@@ -205,16 +205,19 @@ page.pareto = (() => {
     if (m.final !== null) path("final", `M${round(m.final)} ${f.bottom - 1}l-5.5 -9h11z`);
     return own;
   };
-  const draw = (data, frame) => {
-    const made = plan(data, frame),
+  // What is drawn of the model of this key besides: its folds and its columns.
+  const draw = (data, key, width) => {
+    const frame = frameOf(width),
+      made = plan(data, frame),
+      own = made.marks.filter((m) => m.key === key),
       [first, ...rest] = data.measure,
       words = `${first.toUpperCase()}${rest.join("")} against columns used, one mark for each model; the table below holds the same numbers.`,
-      more = { class: `pareto ${frame.name}`, "data-test": `chart-${frame.name}` },
-      box = picture(frame.width, frame.height, words, more);
+      box = picture(width, frame.height, words, { class: "pareto" });
     box.append(...axes(frame, made, data));
     if (made.front) box.append(svg("path", { class: "front", d: made.front }));
-    box.append(...made.marks.map(markOf), ...made.marks.map((m) => ownOf(m, frame)));
+    box.append(...made.marks.map((m) => markOf(m, own.includes(m))));
+    box.append(...own.map((m) => ownOf(m, frame)));
     return box;
   };
-  return { FRAMES, draw, plan };
+  return { draw, frameOf, plan };
 })();
