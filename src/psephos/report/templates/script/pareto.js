@@ -91,7 +91,7 @@ page.pareto = (() => {
       .sort((i, j) => marks[j].readable - marks[i].readable || i - j);
     order.forEach((i) => {
       const m = marks[i],
-        width = frame.letter * m.label.length;
+        width = frame.letter * (m.label.length + 1); // the chosen name is bold
       let least = Infinity,
         best = null;
       AWAY.forEach(([dx, dy, anchor], rank) => {
@@ -102,12 +102,17 @@ page.pareto = (() => {
         const beyond =
           Math.max(frame.left + 2 - box[0], box[2] - frame.right - 10, 0) +
           Math.max(frame.top - 10 - box[1], box[3] - frame.bottom + 2, 0);
-        const sum = (boxes) => boxes.reduce((total, other) => total + overlap(box, other), 0);
-        const covered = sum(taken.filter((_, j) => j !== i)) + sum([...folds, ...spans]) / 2;
+        const far = Math.abs(dy) > 16,
+          leader = [Math.min(m.x, x), Math.min(m.y, y), Math.max(m.x, x), Math.max(m.y, y)],
+          sum = (boxes, own = box) =>
+            boxes.reduce((total, other) => total + overlap(own, other), 0),
+          crossed = far ? sum(taken.slice(marks.length), leader) : 0;
+        const covered =
+          sum(taken.filter((_, j) => j !== i)) + crossed + sum([...folds, ...spans]) / 2;
         const cost = 3 * covered + 40 * beyond + 3 * rank;
         if (cost < least) {
           least = cost;
-          best = { x, y, anchor, far: Math.abs(dy) > 16, box };
+          best = { x, y, anchor, far, box };
         }
       });
       m.text = best;
