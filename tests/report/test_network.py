@@ -81,12 +81,12 @@ def test_bars_are_the_counts_of_the_search(compared):
     library = open_model(folder.models["swag"]).model.library_
     told = summarise(compared, model="swag")["together"]["errors"]
     seen = library.dimensions
-    assert [row["dimension"] for row in told["rows"]] == seen.dimension.tolist()
+    assert [row[0] for row in told["rows"]] == list(map(str, seen.dimension))
     for row, counts, drawn, best in zip(
         told["rows"], seen.counts, told["drawn"]["counts"], seen.best, strict=True
     ):
         assert drawn == counts.tolist()
-        assert float(row["best_text"]) == pytest.approx(best, abs=5.1e-4)
+        assert float(row[3]) == pytest.approx(best, abs=5.1e-4)
 
 
 @pytest.mark.parametrize("alike", [True, False])

@@ -136,12 +136,11 @@ def searched(errors: ErrorDisplay, numbers: dict[str, list[Any]]) -> JsonObject:
         Per number of columns: ``n_candidates``, ``n_strong``, ``best``, ``threshold``, ``median``.
     """
     rows = [
-        {
-            "dimension": int(errors.dimension[d]),
-            "candidates": count(numbers["n_candidates"][d]),
-            "strong": count(numbers["n_strong"][d]),
-            **{f"{key}_text": number(numbers[key][d]) for key in ("best", "threshold", "median")},
-        }
+        [
+            str(errors.dimension[d]),
+            *(count(numbers[key][d]) for key in ("n_candidates", "n_strong")),
+            *(number(numbers[key][d]) for key in ("best", "threshold", "median")),
+        ]
         for d in range(len(errors.dimension))
     ]
     names = ("dimension", "counts", "edges", "threshold", "median")

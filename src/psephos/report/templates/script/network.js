@@ -170,17 +170,13 @@
           return [key, Number(slider.value) / 100 - 1e-9]; // a share of exactly the threshold stays
         }),
       );
-      [nodes, nodeRows].forEach((list) =>
-        list.forEach((one) => set(one, Number(one.dataset.share) < least.column)),
-      );
-      [lines, pairRows].forEach((list) =>
-        list.forEach((one) =>
-          set(
-            one,
-            Number(one.dataset.share) < least.pair || parts(one).some((j) => away(nodes[j])),
-          ),
-        ),
-      );
+      const below = (one, share) => Number(one.dataset.share) < share,
+        both = (list, j, hidden) => list.forEach((ones) => set(ones[j], hidden));
+      nodes.forEach((one, j) => both([nodes, nodeRows], j, below(one, least.column)));
+      lines.forEach((one, j) => {
+        const hidden = below(one, least.pair) || parts(one).some((k) => away(nodes[k]));
+        both([lines, pairRows], j, hidden);
+      });
       const shown = (list) => list.filter((one) => !away(one)).length;
       sum.textContent = `${shown(nodes)} of ${nodes.length} columns and ${shown(lines)} of ${lines.length} pairs are shown.`;
     };
@@ -205,14 +201,6 @@
       one.addEventListener("mouseenter", () => say(one.querySelector("title").textContent, -1)),
     );
     Object.values(sliders).forEach((slider) => slider.addEventListener("input", filter));
-    all(".threshold").forEach((button) =>
-      button.addEventListener("click", () => {
-        Object.values(sliders).forEach((slider) => {
-          slider.value = button.dataset.share;
-        });
-        filter();
-      }),
-    );
     at("network-controls").hidden = sum.hidden = false;
     filter();
   }
