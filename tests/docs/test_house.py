@@ -65,7 +65,7 @@ FOLDERS = {
     "models": 13420,
     "optimise": 92,
     "protocol": 6972,
-    "report": 5171,
+    "report": 5170,
     "scoring": 2860,
     "supervision": 596,
     "testing": 479,
@@ -73,7 +73,7 @@ FOLDERS = {
     "validation": 1415,
     "vote": 8764,
 }
-ALL_CODE = 65_133
+ALL_CODE = 65_132
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560
