@@ -10,6 +10,7 @@ from psephos import compare
 from psephos.protocol import Protocol
 from psephos.protocol.tables.table import table_from_arrays
 from psephos.report import summarise
+from psephos.report.study.folder import read_folder
 from psephos.report.study.options import PageOptions
 from psephos.report.words import cases_of, groups_of, in_groups
 
@@ -71,3 +72,8 @@ def test_groups_are_called_by_their_column_where_it_is_a_word():
     assert cases_of(1, None, "") == "1 case"
     assert in_groups(np.array([0, 0, 2]), np.arange(5), "subject") == ", in 2 of 5 subjects"
     assert in_groups(np.array([], dtype=int), np.arange(5), "subject") == ""
+
+
+def test_what_was_permuted_stayed_within_the_groups(study):
+    words = read_folder(study[0]).permuted("cart").words
+    assert "exchanged at random within each of the 20 groups among the cases of a fold" in words

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from psephos.runtime.workers import results
 PermutedRow = dict[str, str | int | float | None]  # of permuted.csv
 _Found = dict[str, float | None]  # by column
 _OF_CLASSES = ("balanced_accuracy", "accuracy")  # measures of the class alone
-_Call = tuple[FitTask, float | None, Path, tuple[str, ...]]
+_Call = tuple[FitTask, float | None, bytes, tuple[str, ...]]
 
 
 def permuted_rows(
@@ -58,17 +59,14 @@ def permuted_rows(
     for name, model in models.items():
         names, order = model.schema_.words().columns, list[int](most_important(model))
         first[name] = tuple(str(names[j]) for j in order)
-    if table.partial is not None:  # there need not be a truth
-        return []
-    for task, entry in finished:
+    for task, entry in finished if table.partial is None else ():  # which need not have a truth
         name, digest = task.contender.name, entry.get("file_sha256")
         if study.folder is None or task.split is None or not digest or not first.get(name):
             continue
         of = {"permuted": DRAWS, "fit": task.key, "file": digest, "columns": first[name]}
-        place = kept_fold(study.folder, task.key)
-        calls[key_of(of)] = (task, entry.get("threshold"), place, first[name])
+        content = kept_fold(study.folder, task.key).read_bytes()  # other machines lack the folder
+        calls[key_of(of)] = (task, entry.get("threshold"), content, first[name])
     todo = [key for key in calls if journal.get(key) is None]
-
     work = [calls[key] for key in todo]
     for i, worse in results(_measured, table, work, n_jobs):
         model = work[i][0].contender.name
@@ -84,13 +82,17 @@ def permuted_rows(
 
 
 def _measured(
-    table: DataTable, task: FitTask, threshold: float | None, place: Path, first: Sequence[str]
+    table: DataTable, task: FitTask, threshold: float | None, content: bytes, first: Sequence[str]
 ) -> _Found:
     """Return the mean over draws of each column, 0 of one that the model does not read."""
     from psephos.modelfile import load
 
+    with TemporaryDirectory() as place:
+        path = Path(place) / "fold.psephos"
+        path.write_bytes(content)
+        model = load(path)
     with one_thread(), quiet_levels(), suppress(Exception):  # the comparison stands nevertheless
-        return _by_column(table, task, threshold, load(place), first)
+        return _by_column(table, task, threshold, model, first)
     return {}
 
 

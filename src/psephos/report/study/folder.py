@@ -43,6 +43,7 @@ from psephos.protocol.study.folder import (
     unsealed,
 )
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
+from psephos.report.words import groups_of
 from psephos.vote.names import MINUS
 
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
@@ -89,7 +90,7 @@ class Permuted(NamedTuple):
 
     measure: ResultMetric
     worse: dict[str, float]  # by column: by how much the measure gets worse
-    groups: str | None  # within which values are permuted
+    groups: str | None  # within which values are permuted, such as '14 subjects'
 
     def change(self, column: str) -> str:
         """Return how the measure changes, in words; nothing of a column without a figure."""
@@ -103,9 +104,9 @@ class Permuted(NamedTuple):
     @property
     def words(self) -> str:
         """Return what the figures are."""
-        among = f"within {self.groups} " if self.groups else ""
+        among = f"within each of the {self.groups} " if self.groups else ""
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
-        alone = " A column of one value a group has no figure." if self.groups else ""
+        alone = " A column that is one value in each has no figure." if self.groups else ""
         return (
             f"Permuted: how {self.measure.words} of held-out cases changes where the column's"
             f" values are exchanged at random {among}among the cases of a fold (the mean over 20"
@@ -273,7 +274,9 @@ class Folder:
             return None
         found = PermutedDisplay.from_rows(rows, model)
         worse = dict(zip(found.names, map(fmean, found.worse), strict=True))
-        return Permuted(ranked_by((found.measure,), self.about), worse, self.about.get("groups"))
+        n, name = self.about.get("n_groups"), self.about.get("groups")
+        groups = groups_of(int(n), str(name)) if n and name else None
+        return Permuted(ranked_by((found.measure,), self.about), worse, groups)
 
     def answers(self) -> Iterator[Answer]:
         """Yield the answers on held-out cases; none without them."""

@@ -87,7 +87,7 @@ class Opened:
     @property
     def importance_words(self) -> str:
         """Return what importance is, and what was permuted."""
-        none = "What permuting a column changes was not measured: no models of folds are kept."
+        none = "What permuting a column changes was not measured: models of its folds are not kept."
         return (
             "Importance: a column's share of what moves the answers of this model to the cases it"
             " was fitted to, not what leaving the column out would change."
