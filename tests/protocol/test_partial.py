@@ -214,7 +214,7 @@ def test_what_does_not_fit_is_refused(settings, words):
 def test_too_few_records_are_refused():
     X, truth, _, positives = cases()
     few = np.where(np.cumsum(positives == "ill") > 2, None, positives)
-    with pytest.raises(PsephosError, match=r"2 row\(s\) are recorded positive, fewer than the 3"):
+    with pytest.raises(PsephosError, match=r"2 rows are recorded positive, fewer than the 3"):
         compare(X, few, ["pu"], PLAN, truth=truth)
 
 

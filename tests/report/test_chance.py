@@ -75,7 +75,7 @@ def test_an_old_bound_above_the_error_of_the_most_frequent_class_is_vacuous(buil
 
 def test_the_head_counts_groups_by_the_name_of_their_column(builders, tmp_path):
     truth, proba = builders.of_two(120, shift=0.8)
-    for name, words in (("subject", " in 6 groups (subject)"), ("groups", " in 6 groups")):
+    for name, words in (("subject", " of 6 subjects"), ("groups", " of 6 groups")):
         about = {"n_groups": 6, "groups": name}
         classes = ["healthy", "ill"]
         folder = builders.written_folder(tmp_path / name, truth, {"m": [proba]}, classes, **about)
