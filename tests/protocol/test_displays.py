@@ -13,6 +13,7 @@ from psephos.protocol import (
     selection_stability,
     table_from_arrays,
 )
+from psephos.report.page.summarise import first_words, summarise
 
 
 @pytest.fixture(scope="module", name="study")
@@ -71,9 +72,6 @@ def test_the_notebook_shows_a_row_a_model_and_no_markup_of_names(study):
     assert page.index(">cart") < page.index(">majority")
     score = np.mean([r["balanced_accuracy"] for r in study.results if r["model"] == "cart"])
     assert f"{score:.3f}" in page
-    better = "cart" in study.better()
-    start = "Significantly" if better else "No model that reads columns is significantly"
-    assert f"<p>{start} better than a constant prediction (balanced accuracy " in page
     renamed = [{**row, "model": "<b>"} for row in study.results if row["model"] == "cart"]
     hostile = Comparison(renamed, {**study.about, "models": {"<b>": {}}}, None)
     assert "<b></td>" not in hostile._repr_html_()
@@ -85,18 +83,47 @@ def test_the_notebook_shows_a_row_a_model_and_no_markup_of_names(study):
         AccuracyDisplay.from_comparison(Comparison(failed, study.about, None))
 
 
-def test_a_comparison_prints_as_its_table(study):
-    first, heads, *rows, constant, note = str(study).splitlines()
+def test_a_comparison_prints_as_its_table_and_the_verdict_of_its_page(study):
+    first, heads, *rest = str(study).splitlines()
+    rows, words = rest[:2], " ".join(rest[2:])
     assert first.startswith("All ")
     assert heads.split()[:3] == ["model", "columns", "balanced"]
     assert [row.split()[0] for row in rows] == ["cart", "majority"]
     assert len({len(line) for line in (heads, *rows)}) == 1
     score = np.mean([r["balanced_accuracy"] for r in study.results if r["model"] == "cart"])
     assert f"{score:.3f} ± " in rows[0]
-    assert "ignificantly better than a constant prediction (balanced accuracy 0.5" in constant
-    assert note.startswith("* none is better in both accuracy and columns.")
+    assert words.startswith("* none is better in both accuracy and columns.")
+    assert "differences from cart" in words
+    assert f"its held-out balanced accuracy is {score:.2f} (95 % interval " in words
+    assert "It is significantly better than a constant prediction (0.50; p ≤ 0.05)" in words
+    page = study._repr_html_()
+    assert "its held-out balanced accuracy is" in page
+    assert "<script" not in page
+    assert "http" not in page
     failed = [{**row, "status": "error", "error": "no & no"} for row in study.results]
-    assert str(Comparison(failed, study.about, None)).count("\n") == 0
+    assert "model" not in str(Comparison(failed, study.about, None)).splitlines()[-1]
+
+
+def test_long_names_of_models_keep_the_table_within_a_hundred_characters(study):
+    long = "a-model-of-another-package-with-a-long-name\x1b[31m"
+    named = [{**row, "model": long if row["model"] == "cart" else row["model"]}
+             for row in study.results]  # fmt: skip
+    about = {**study.about, "models": {long: {}, "majority": {}}}
+    text = str(Comparison(named, about, None))
+    assert max(map(len, text.splitlines())) <= 100 + len("\\x1b")
+    assert "\x1b" not in text
+    assert "a-model-of-another-pack… *" in text
+
+
+def test_the_sentences_printed_are_those_of_the_page(tmp_path, study):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 4))
+    for y in (np.where(X[:, 0] > 0, "ill", "well"), X[:, 0] + 0.1 * rng.normal(size=60)):
+        table = table_from_arrays(X, y, column_names=["a", "b", "c", "d"])
+        models = ["cart", "majority"] if y.dtype.kind == "U" else ["cart", "mean"]
+        found = compare(table, models=models, protocol="quick", out=tmp_path / y.dtype.kind)
+        page = summarise(tmp_path / y.dtype.kind)
+        assert first_words(found) == [*page["first"][:2], *page["verdict"]]
 
 
 def test_the_pictures_have_their_tables(study):

@@ -410,10 +410,31 @@ def test_views_for_notebooks_are_escaped():
     assert "&lt;b&gt;ill" in page
     assert "<b>ill" not in page.replace("<b>row", "")
     assert "and 2 cases more" in page
-    assert "&lt;b&gt;ill" in model._repr_mimebundle_()["text/html"]
+    screen = model._repr_mimebundle_()["text/html"]
+    assert "&lt;b&gt;ill" in screen
+    assert "Trained on 60 rows, 2 columns, classes &#x27;&lt;b&gt;ill&#x27;, well." in screen
+    assert "<summary>Parameters</summary>" in screen  # the diagram of scikit-learn
     assert model._repr_mimebundle_()["text/plain"] == str(model)
     assert CARTClassifier().fit(X, X[:, 0] > 0).tree_._repr_html_().startswith("<pre>column 0 &lt;")
     assert repr(model.vote_).startswith("Vote(1 of stump voters, constant weights")
+
+
+def test_a_notebook_shows_the_columns_of_most_importance_and_the_heaviest_voters_first():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((700, 4))
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.standard_normal(700) > 0
+    model = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, y)
+    screen = model._repr_mimebundle_()["text/html"].split("<summary>Parameters")[0]
+    shares = dict(re.findall(r"column (\d) ([\d.]+) %[,. ]", screen.split("Trained on")[0]))
+    best = int(model.feature_importances_.argmax())
+    assert float(shares[str(best)]) == pytest.approx(
+        100 * model.feature_importances_[best], abs=0.1
+    )
+    assert "Trained on 512 or more rows, 4 columns, classes " in screen
+    weights = [float(one) for one in re.findall(r"Voters? [^(]*\(([\d.]+) %", screen)]
+    assert len(weights) > 12
+    assert weights == sorted(weights, reverse=True)
+    assert "<details><summary>" in screen  # more than twelve lines are folded
 
 
 def test_a_share_of_two_classes_is_that_of_the_class_named():

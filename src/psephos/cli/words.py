@@ -190,8 +190,8 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
 
 def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list[str]) -> None:
     """Print what the table of a comparison shows, and what its marks and columns mean."""
-    from psephos.protocol.evaluation.statistics import ONE_PART, one_part
-    from psephos.protocol.study.comparison import constant_words
+    from psephos.protocol.evaluation.statistics import ONE_PART, constant_score, one_part
+    from psephos.vote.names import fixed
 
     measure = summaries[0].ranked_by.words if summaries else ""
     valued = [one for one in summaries if one.measures[one.ranked_by.name].n]
@@ -200,7 +200,11 @@ def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list
     elif not any(one.columns_used.mean != 0 for one in valued):
         show("No fold of a model that reads columns has a value of the measure: none is ranked.")
     elif not found.better():
-        show(constant_words(found))
+        show(
+            "No model that reads columns is significantly better than a constant prediction "
+            f"({measure} {fixed(constant_score(found.about))} at best; p > 0.05, corrected for the "
+            "number of models)."
+        )
     for word, meaning in _NOTES:
         heads = [one for one in word.split(", ") if one not in absent]
         if heads and (word in marked or word not in _MARKS):

@@ -33,7 +33,7 @@ from psephos.runtime.jit import logged_compiling
 from psephos.runtime.progress import reporting
 from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html, sentences_text
-from psephos.vote.describing import describe
+from psephos.vote.describing import describe, trained_words
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
 from psephos.vote.names import joined_words, listed
 from psephos.vote.part import Voters, Weighting, check
@@ -444,6 +444,9 @@ class VoteEstimator(BaseEstimator):
         Voters of equal content are one sentence. Percentages of a normalised vote are of the weight
         over all (for local weights, over the anchors). ``print(model)`` shows the same.
         """
+        return self._described()
+
+    def _described(self, *, heaviest: bool = False) -> list[str]:
         self._fitted()
         names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])
         named = set(self.vote_.voters.voter_names())
@@ -456,7 +459,7 @@ class VoteEstimator(BaseEstimator):
         if self.accepted_:
             words += [f"Fitted in spite of what was accepted: {', '.join(self.accepted_)}."]
         words += [f"It was fitted on {joined_words(self.joined_)}"] if self.joined_ else []
-        return describe(self.vote_, names, type(self).__name__) + words
+        return describe(self.vote_, names, type(self).__name__, heaviest=heaviest) + words
 
     def _classes(self) -> list[Any]:
         target: Any = self.vote_.target
@@ -467,7 +470,12 @@ class VoteEstimator(BaseEstimator):
 
     def _html_repr(self) -> str:
         diagram: str = estimator_html_repr(self)
-        return sentences_html(self.describe()) + diagram if hasattr(self, "vote_") else diagram
+        if not hasattr(self, "vote_"):
+            return diagram
+        head, *voters = self._described(heaviest=True)
+        known = trained_words(self.vote_, self.schema_.words().columns, self._known_baseline())
+        screen = sentences_html([head, *known, *voters])
+        return f"{screen}<details><summary>Parameters</summary>{diagram}</details>"
 
     def _repr_html_inner(self) -> str:
         return self._html_repr()

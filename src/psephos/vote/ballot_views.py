@@ -59,10 +59,17 @@ def sentences_text(sentences: Sequence[str]) -> str:
 
 
 def sentences_html(sentences: Sequence[str]) -> str:
-    """Return the sentences of a model: the first as a heading, the others as lines."""
+    """Return the sentences of a model: the first as a heading, twelve as lines, the rest folded."""
     head, *rest = sentences
-    lines = "\n".join(escape(one) for one in rest)
-    return f'<div><b>{escape(head)}</b><pre style="white-space:pre-wrap">{lines}</pre></div>'
+    parts = [f"<b>{escape(head)}</b>", _lines(rest[:_LINES])]
+    if more := rest[_LINES:]:
+        folded = f"<summary>{plural(len(more), 'line')} more</summary>{_lines(more)}"
+        parts.append(f"<details>{folded}</details>")
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _lines(sentences: Sequence[str]) -> str:
+    return f'<pre style="white-space:pre-wrap">{escape(chr(10).join(sentences))}</pre>'
 
 
 def _more(ballots: Ballots) -> list[str]:

@@ -1,5 +1,6 @@
 """A fitted vote in sentences, and how it comes to its answer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos.files.cases import TIMES
 from psephos.trees.tree_text import NodeAnswers, export_text
+from psephos.vote.importance import Baseline, most_rows
 from psephos.vote.looked_up import table_words
 from psephos.vote.names import Names, backup_words, listed, percent, plural, sentence_name
 from psephos.vote.part import label_of
@@ -53,12 +55,13 @@ def products_words(vote: Vote, names: Names) -> str:
     )
 
 
-def describe(vote: Vote, names: Names, title: str) -> list[str]:
+def describe(vote: Vote, names: Names, title: str, *, heaviest: bool = False) -> list[str]:
     """Return a vote as sentences: one on the whole, then a tree's lines or one a kind of voter.
 
     Voters of equal content are one sentence. The percentage is their share of the weight over all
     (for local weights, over the anchors); in a sum of scores weights are no shares, and those that
-    depend on the votes have none over all. `title` is the name of the model.
+    depend on the votes have none over all. `title` is the name of the model. With `heaviest` the
+    voters of most weight come first, otherwise they keep the order of the vote.
     """
     names = names.in_sentences()
     head = f"{title}: {plural(vote.n_voters, 'voter')} ({vote.weighting_words()}) "
@@ -73,6 +76,8 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
     sizes = [np.abs(v).max() for t in range(vote.n_voters) for _, v in vote.voters.sides(t)]
     scale, shared = float(max(sizes, default=0.0)), vote.readout.score in _SHARED
     groups = vote.alike()
+    if heaviest:
+        groups.sort(key=lambda voters: -float(share[voters].sum()))
     # of training cases that are all alike but for their values, a few show what they are
     shown = _CASES if vote.voters.are_cases() else _most_shown(vote, groups)
     for voters in groups[:shown]:
@@ -91,6 +96,22 @@ def describe(vote: Vote, names: Names, title: str) -> list[str]:
         read = "" if vote.voters.are_cases() else f" {_most_read(vote, names)}"
         sentences.append(f"{plural(rest, kind)} more, in vote_.voters.{read}".rstrip())
     return sentences
+
+
+def trained_words(vote: Vote, columns: Sequence[str], baseline: Baseline | None) -> list[str]:
+    """Return the columns of most importance, and what a vote was trained on, in sentences."""
+    named = _classes(vote)
+    on = plural(vote.n_features, "column") + (f", classes {listed(named)}" if named else "")
+    if baseline is None:
+        return [f"Trained on {on}."]
+    order: list[int] = np.argsort(-baseline.importance, kind="stable").tolist()
+    read: list[int] = vote.columns.tolist()
+    shares = [f"{sentence_name(columns[read[j]])} {percent(float(baseline.importance[j]))}"
+              for j in order if baseline.importance[j] > 0]  # fmt: skip
+    words = [f"Columns by importance: {listed(shares, _CASES)}."] if shares else []
+    n = 0 if baseline.profile is None else baseline.profile.n_rows
+    sampled = " or more" if n == most_rows(len(read)) else ""
+    return [*words, f"Trained on {f'{n}{sampled} rows, ' if n else ''}{on}."]
 
 
 def _most_shown(vote: Vote, groups: list[list[int]]) -> int:

@@ -1,9 +1,11 @@
 """What a comparison returns: its figures as rows and frames, and pictures of them."""
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,6 +14,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, JsonObject, NDArray
 from psephos.explain.drawing import Display, plain
+from psephos.files.escaping import printable
 from psephos.files.near import suggest
 from psephos.protocol.evaluation.scores import (
     display_name,
@@ -27,7 +30,6 @@ from psephos.protocol.evaluation.statistics import (
     Summary,
     better_than_constant,
     comparable,
-    constant_score,
     one_standard_error,
     paired_difference,
     pareto,
@@ -408,33 +410,45 @@ class StabilityDisplay(Display):
 
 # ------------------------------------------------------------------- in a notebook
 _CELL = "padding:2px 10px 2px 0;text-align:left"
+_WIDTH, _NAME = 100, 26  # characters of a line, and of the name of a model in it
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """Return how the run ended, and a row a model, as lines of text."""
-    words = comparison.words()
-    lines = [words[0].upper() + words[1:]]
-    if any(row["status"] == "ok" for row in comparison.results):
-        cells = _cells(comparison)
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        pairs = [[*zip(row, widths, strict=True)] for row in cells]
-        lines += ["  ".join([f"{w:{n}}" if k == 0 else f"{w:>{n}}" for k, (w, n) in enumerate(row)])
-                  for row in pairs]  # fmt: skip
-        lines += _notes(comparison)
-    return "\n".join(lines)
+    """Return how the run ended, a row a model, and the verdict, in lines of at most 100 letters."""
+    cells, words = _shown(comparison)
+    short = [[_short(name), *more] for name, *more in cells]
+    widths = [max(map(len, column)) for column in zip(*short, strict=True)]
+    lines = ["  ".join([f"{row[0]:{widths[0]}}",
+                        *(f"{w:>{n}}" for w, n in zip(row[1:], widths[1:], strict=True))])
+             for row in short]  # fmt: skip
+    first, *rest = [textwrap.fill(one, _WIDTH, break_on_hyphens=False) for one in words]
+    return printable("\n".join([first, *lines, *rest]))
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """Return how the run ended, and a row a model, as a table of a notebook."""
+    """Return the same as a table of a notebook."""
+    cells, (first, *rest) = _shown(comparison)
+    parts = [f"<p><b>{escape(first)}</b></p>", _table(cells) if cells else ""]
+    return f"<div>{''.join([*parts, *(f'<p>{escape(one)}</p>' for one in rest)])}</div>"
+
+
+def _short(name: str) -> str:
+    star = name[-2:] * name.endswith(" *")
+    return name if len(name) <= _NAME else f"{name[: _NAME - 3]}…{star}"
+
+
+def _shown(comparison: Comparison) -> tuple[list[list[str]], list[str]]:
+    """Return the table of models, none where every fit failed, and the sentences around it."""
     words = comparison.words()
-    parts = [f"<p><b>{escape(words[0].upper() + words[1:])}</b></p>"]
-    if any(row["status"] == "ok" for row in comparison.results):
-        parts.append(_table(_cells(comparison)))
-        parts += [f"<p>{escape(one)}</p>" for one in _notes(comparison)]
-    return f"<div>{''.join(parts)}</div>"
+    around = [words[0].upper() + words[1:]]
+    if all(row["status"] != "ok" for row in comparison.results):
+        return [], around
+    # the page, which is above this layer, has the sentences: they are written once
+    page: Any = import_module("psephos.report.page.summarise")
+    return _cells(comparison), [*around, _note(comparison), *page.first_words(comparison)]
 
 
-def _cells(comparison: Comparison) -> list[tuple[str, ...]]:
+def _cells(comparison: Comparison) -> list[list[str]]:
     """Return the names of the columns, and a row a model: accuracy, difference from the best."""
     display = AccuracyDisplay.from_comparison(comparison)
     table = display.table()
@@ -443,24 +457,28 @@ def _cells(comparison: Comparison) -> list[tuple[str, ...]]:
     sign = ranked_by(comparison.results[0], comparison.about).sign
     merits = {row["model"]: sign * row["score"] for row in rows if row["score"] == row["score"]}
     rows.sort(key=lambda row: (-row["n"], -merits.get(row["model"], 0.0)))
-    heads = ("model", "columns", display_name(display.measure), "folds",
-             f"less that of {display.reference}", "95 % interval", "stability")  # fmt: skip
+    some = len({row["n"] for row in rows}) > 1
+    heads = ["model", "columns", display_name(display.measure), *["folds"] * some,
+             "less the best (95 %)", "stability"]  # fmt: skip
     body = [
-        (
+        [
             row["model"] + (" *" if row["frontier"] else ""),
             _span(row["columns_low"], row["columns_high"], 0),
             _number(row["score"]) + ("" if math.isnan(row["sd"]) else f" ± {_number(row['sd'])}"),
-            str(row["n"]),
-            _number(row["difference"]),
-            _span(row["low"], row["high"], 3),
+            *[str(row["n"])] * some,
+            " ".join([_number(row["difference"]), *_interval(row["low"], row["high"])]),
             _number(stable[row["model"]], 2),
-        )
+        ]
         for row in rows
     ]
     return [heads, *body]
 
 
-def _table(cells: list[tuple[str, ...]]) -> str:
+def _interval(low: float, high: float) -> list[str]:
+    return [] if math.isnan(low) or math.isnan(high) else [f"({_span(low, high, 3)})"]
+
+
+def _table(cells: list[list[str]]) -> str:
     heads, *body = cells
     head = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in heads)
     lines = "".join(
@@ -470,31 +488,11 @@ def _table(cells: list[tuple[str, ...]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def _notes(comparison: Comparison) -> list[str]:
-    words = "* none is better in both accuracy and columns. Mean ± standard deviation over folds."
-    found = comparison.selected()
-    if found is not None:
-        words += (
-            f" The fewest columns within one standard error of the best: {found.model}, selected "
-            "on these same folds."
-        )
-    return [constant_words(comparison), words]
-
-
-def constant_words(comparison: Comparison) -> str:
-    """Return which models are significantly better than a constant prediction, as a sentence."""
-    measure = ranked_by(comparison.results[0], comparison.about).words
-    against = f"({measure} {fixed(constant_score(comparison.about))} at best; p"
-    found = comparison.better()
-    better = [one.model for one in comparison.summary() if one.model in found]
-    if not better:
-        return (
-            "No model that reads columns is significantly better than a constant prediction "
-            f"{against} > 0.05, corrected for the number of models)."
-        )
+def _note(comparison: Comparison) -> str:
+    best = AccuracyDisplay.from_comparison(comparison).reference
     return (
-        f"Significantly better than a constant prediction {against} <= 0.05, corrected for the "
-        f"number of models): {', '.join(better)}."
+        "* none is better in both accuracy and columns. Mean ± standard deviation over folds;"
+        f" differences from {best}, with corrected intervals."
     )
 
 

@@ -1,12 +1,12 @@
 """From the folder of a comparison to one plain dictionary, from which the page is written."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from psephos import __version__
-from psephos.protocol import better_than_constant
+from psephos.protocol import Comparison, better_than_constant
 from psephos.protocol.study.folder import MARK, damaged, unsealed
 from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
@@ -31,7 +31,7 @@ from psephos.report.study.answers import (
     held_out_answers,
     positive_class,
 )
-from psephos.report.study.folder import Folder, read_folder
+from psephos.report.study.folder import Folder, fit_of, read_folder
 from psephos.report.study.opened import Facts, Opened, Saved, model_facts, open_model
 from psephos.report.study.options import PageOptions
 from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
@@ -314,3 +314,43 @@ def _carries(
 
 def _digits(options: PageOptions) -> str:
     return "as they are" if options.cases == "full" else _ROUNDED
+
+
+# ---------------------------------------------------------------------- in memory
+@dataclass(frozen=True)
+class _InMemory(Folder):
+    """A comparison that no folder is read for."""
+
+    figures: Sequence[Mapping[str, object]] = ()
+
+    def pooled(self) -> dict[str, dict[str, float | None]]:
+        """Return the figures over all held-out cases of each model."""
+        return {str(row["model"]): dict(row) for row in self.figures}  # pyright: ignore[reportReturnType]
+
+
+def first_words(comparison: Comparison) -> list[str]:
+    """Return the sentences that the page begins with, but for those of single cases.
+
+    They are what `print` and a notebook show of a comparison.
+
+    The model that they are of is the one at which the page would open.
+    """
+    refits = [row for row in comparison.refits if row["status"] == "ok"]
+    about = comparison.about
+    folder = _InMemory(
+        path=comparison.out or Path(),
+        about=about,
+        environment={},
+        rows=comparison.results,
+        fits=[fit_of(row, about)[1] for row in comparison.results],
+        refit_columns={row["model"]: row["columns_used"] for row in refits},
+        refit_params={},
+        cases=None,
+        models=dict.fromkeys(comparison.models, Path()),
+        figures=comparison.pooled,
+    )
+    rows, better = standings(folder), comparison.better()
+    choice = choose(rows, list(folder.models), None, better)
+    found = pairs(folder.rows, rows, choice.best if choice else None)
+    words = first_sentences(folder, rows, choice, found, None, better)
+    return words + verdict(folder, rows, choice, better)

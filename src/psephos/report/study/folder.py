@@ -332,7 +332,7 @@ def read_folder(path: str | Path) -> Folder:
 def _read_parts(folder: Path, about: dict[str, Any]) -> Folder:
     _refuse_unreadable(folder, about)
     needed = (*_RESULTS, shown(_measures(about))[0].name)
-    results = list(_read(folder / "results.csv", needed, partial(_fit, about=about)))
+    results = list(_read(folder / "results.csv", needed, partial(fit_of, about=about)))
     if not results:
         raise damaged(folder / "results.csv", "it holds no fits")
     environment = folder / "environment.json"
@@ -391,7 +391,8 @@ def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
 
 
 # ------------------------------------------------------------------- rows, by the file
-def _fit(row: dict[str, str], about: Mapping[str, Any]) -> tuple[dict[str, str], Fit]:
+def fit_of(row: dict[str, str], about: Mapping[str, Any]) -> tuple[dict[str, str], Fit]:
+    """Return a row of results.csv as it stands, and read."""
     failed = row["status"] != "ok"
     measures = {one.name: _number(row.get(one.name)) for one in _measures(about)}
     return row, Fit(
