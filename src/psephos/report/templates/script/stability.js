@@ -1,71 +1,46 @@
 // Columns by folds, of the chosen model.
 (() => {
-  const { at, data, hub, make, svg } = page;
-  const told = data.stability;
-  const cell = (tag, text, kind = "") => make(tag, text, kind);
-  const head = (text, kind = "") => {
-    const one = make("th", text, kind);
-    one.scope = "col";
-    return one;
-  };
+  const { at, data, hub, make, row, svg } = page,
+    told = data.stability;
   const square = (on, last) => {
     const one = make("td", "", `sq${last ? " last" : ""}${on ? " on" : ""}`);
     one.append(make("span", on ? "read" : "not", "sr"));
     return one;
   };
-  const named = (column, whole) => {
-    const one = make(
-      "th",
-      whole && column.whole ? column.whole : column.name,
-      column.italic && !whole ? "species" : "",
-    );
+  const named = (column) => {
+    const one = page.axis.titled(column, "th");
     one.scope = "row";
-    if (column.whole) one.title = column.whole;
     return one;
   };
   const grid = (s) => {
-    const top = make("tr"),
-      squares = s.single ? Array.from({ length: s.n }, (_, k) => head(String(k + 1), "sq")) : [];
-    top.append(
-      head("column"),
-      ...squares,
-      head(`of ${s.n}`, "num"),
-      ...(s.final ? [head("all", "sq last")] : []),
-    );
-    const rows = s.rows.slice(0, s.drawn).map(([column, k, folds, last]) => {
-      const row = make("tr");
-      row.dataset.test = "stable-row";
-      row.append(
-        named(told.columns[column]),
-        ...[...folds].map((flag) => square(flag === "1")),
-        cell("td", String(k), "num"),
-        ...(s.final ? [square(last, true)] : []),
-      );
-      return row;
+    const folds = s.single ? Array.from({ length: s.n }, (_, k) => String(k + 1)) : [],
+      kinds = ["", ...folds.map(() => "sq"), "num", "sq last"],
+      heads = ["column", ...folds, `of ${s.n}`, ...(s.final ? ["all"] : [])];
+    const rows = s.rows.slice(0, s.drawn).map(([column, k, flags, last]) => {
+      const read = [...flags].map((flag) => square(flag === "1")),
+        all = s.final ? [square(last, true)] : [],
+        one = row([named(told.columns[column]), ...read, String(k), ...all], kinds);
+      one.dataset.test = "stable-row";
+      return one;
     });
-    return [top, rows];
+    return [row(heads, kinds, true), rows];
   };
   const tally = (s) => {
-    const top = make("tr"),
-      most = Math.max(...s.tally.map(([, n]) => n)),
-      drawn = head("", "drawn");
-    drawn.append(make("span", "drawn", "sr"));
-    top.append(head("came back"), head("columns", "num"), drawn);
+    const most = Math.max(...s.tally.map(([, n]) => n));
     const rows = s.tally.map(([k, n]) => {
       const strip = make("td", "", "drawn"),
         width = (280 * n) / most,
-        row = page.row([`${k} of ${s.n} times`, String(n), strip]);
-      row.dataset.test = "tally-row";
-      strip.append(
-        svg(
-          "svg",
-          { width: width + 1, height: 14, "aria-hidden": "true" },
-          svg("rect", { class: "grey", width, height: 14 }),
-        ),
-      );
-      return row;
+        box = svg("svg", { width: width + 1, height: 14, "aria-hidden": "true" }),
+        one = row([`${k} of ${s.n} times`, String(n), strip]);
+      box.append(page.draw.rect("grey", 0, 0, width, 14));
+      strip.append(box);
+      one.dataset.test = "tally-row";
+      return one;
     });
-    return [top, rows];
+    return [
+      row(["came back", "columns", make("span", "drawn", "sr")], ["", "num", "drawn"], true),
+      rows,
+    ];
   };
   const show = (key) => {
     const s = told.models[key];
@@ -79,8 +54,8 @@
     at("stability-note").textContent = s.note;
     at("stability-list").tBodies[0].replaceChildren(
       ...s.rows.map(([column, k, , last]) =>
-        page.row([
-          named(told.columns[column], true),
+        row([
+          told.columns[column].whole || told.columns[column].name,
           String(k),
           s.final ? (last ? "yes" : "no") : "\u2013",
         ]),
