@@ -124,6 +124,9 @@ CASES = {
         ((frame(w=[f"P-{k:03}" for k in OF_SUBJECT], visit=TIME), Y),
          (frame(w=[f"P-{k:03}" for k in OF_SUBJECT], visit=RNG.permutation(TIME)), Y)),
     ],
+    "FD011": [
+        ((frame(name=[f"A{'bcde'[i % 4]}a {i // 3}" for i in range(N)]), Y), (frame(name=WORDS), Y)),
+    ],
     "FD020": [((COPIED, Y), (RNG.normal(size=(N, 12)), Y))],
     "FD021": [((frame(), np.sort(Y)), (frame(), Y))],
     "FD022": [((frame(), ["rare"] * 3 + [*Y[3:]]), (frame(), Y))],
@@ -145,6 +148,10 @@ CASES = {
     ],
     "FD026": [
         ((frame(), NOISE["a"][OF_SUBJECT].round(2)), (frame(), NOISE["a"][OF_SUBJECT].round())),
+    ],
+    "FD027": [
+        ((frame(w=[f"G{k:02}" for k in np.arange(N) // 2]), Y),
+         (frame(w=[f"G{k:02}" for k in np.arange(N) // 4]), Y)),
     ],
     "FD030": [
         ((frame(red=WORDS), pd.Series(Y, name="ill")), (frame(), pd.Series(Y, name="state"))),
@@ -233,7 +240,7 @@ def test_sentences_state_what_was_found():
     assert f"(such as 'seen again after 0 days'), {counts}, as names, ids" in found.sentence
     scale = np.where(np.arange(len(Y)) % 8 == 0, 9, np.random.default_rng(0).integers(1, 6, len(Y)))
     (found,) = check_table(frame(scale=scale), Y)
-    assert "not known: 9 in 'scale' (the others are 1 to 5). If it does" in found.sentence
+    assert "not known: 9 in 'scale' (the others are 1 to 5). If they do" in found.sentence
 
 
 def test_every_caution_has_a_test_and_a_paragraph():

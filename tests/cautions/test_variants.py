@@ -68,6 +68,11 @@ PERSON, VISIT = ROW // 3, ROW % 3
 OF_PERSON = np.where(PERSON % 2, "ill", "well")
 
 
+MIXED = np.random.default_rng(5).permutation(np.repeat(["a", "b"], 10))
+RUNS = [*range(20), *range(20), *range(20, 25), *[3] * 15]
+FULL = [f"{'Ana' if k % 2 else 'Rui'} {chr(97 + k)}a" for k in RUNS]
+
+
 def indexed(form, y, numbers=PERSON):
     words = [form.format(i, k + 1, "abc"[k]) for i, k in zip(numbers, VISIT, strict=True)]
     return frame().set_index(pd.Index(words)), y
@@ -160,8 +165,12 @@ VARIANTS = {
          of(np.where(ROW < 8, 8 + ROW % 2, ROW % 5)), of(np.where(ROW < 8, -8 - ROW % 2, LAB)),
          of(np.where(ROW < 2, 8888, LAB)), of(np.where(ROW < 4, -998 - ROW % 2, LAB - 60)),
          of(np.where(ROW < 6, 97 + ROW % 2, RNG.poisson(6, N))), of(np.where(ROW < 2, -1000, LAB)),
-         of(np.where(ROW < 9, -1, RNG.poisson(6, N))), of(np.where(ROW < 6, 99, OLD), "age")],
-        [of(RNG.integers(0, 100, N)), of(np.exp(RNG.normal(3, 2, N))),
+         of(np.where(ROW < 9, -1, RNG.poisson(6, N))), of(np.where(ROW < 6, 99, OLD), "age"),
+         *(of(np.where(ROW % 9, COLOURS, word)) for word in (
+            "unknown", "Desconhecido", "inconnue", "unbekannt", "desconocido", "sconosciuto",
+            "Bilinmiyor", "onbekend", "Não sabe", "k. A.", "NS/NC", "s/ dados"))],
+        [*(of(np.where(ROW % 9, COLOURS, word)) for word in ("none", "no", "known", "weiß")),
+         of(RNG.integers(0, 100, N)), of(np.exp(RNG.normal(3, 2, N))),
          of(np.where(ROW % 15 == 0, 9, 1 + ROW % 7)), of(np.where(ROW < 2, 9, 1 + ROW % 5)),
          of(np.where(ROW < 1, 99, OLD)),
          of(np.where(ROW < 6, 99, 5 * (OLD // 5))), of(np.where(ROW < 6, 78, OLD)),
@@ -188,10 +197,23 @@ VARIANTS = {
         [(frame(run=VISIT), Y), (frame(who=[f"m{k}" for k in PERSON], run=VISIT * 2), Y),
          (frame(who=[f"m{k}" for k in PERSON], run=(ROW + ROW // 9) % 4), Y)],
     ),
+    "FD011": (
+        [(frame(Nome=FULL), Y), of(FULL), of([f"street {k}" for k in RUNS]),
+         (pd.concat([frame()] * 5).assign(**{"İsim": np.tile([f"A. {k}ay" for k in RUNS], 5)}),
+          [*Y] * 5)],
+        [(frame(street=[f"street {k % 12}" for k in ROW]), Y), of([f"a{i}@b.org" for i in ROW]),
+         (pd.concat([frame()] * 5).assign(v=np.tile([f"A. {k}ay" for k in RUNS], 5)), [*Y] * 5),
+         (frame(name=COLOURS), Y), of([f"2021-03-{1 + k:02}" for k in RUNS])],
+    ),
     "FD021": (
-        [(frame(), np.repeat(np.tile(["a", "b"], 5), 6)), (frame(), np.repeat(["a", "b", "c"], 20)),
+        [(frame(), np.repeat(["a", "b"], 30), ROW // 2),
+         (frame(), np.repeat(["a", "b"], 30), ROW % 6),
+         (frame(w=[f"K{k:02}" for k in PERSON // 2 * 7 + ROW % 7]), np.repeat(["a", "b"], 30)),
+         (frame(), np.repeat(np.tile(["a", "b"], 5), 6)), (frame(), np.repeat(["a", "b", "c"], 20)),
          (frame(), np.r_[["a"] * 20, ["b"] * 25, ["a"] * 15])],
-        [(frame(), np.tile(["a", "b"], 30)), (frame(), RNG.choice(["a", "b"], N, p=[0.9, 0.1]))],
+        [*((frame(**{name: 101 + PERSON}), MIXED[PERSON]) for name in ("sujet", "Kind")),
+         (frame(), MIXED[PERSON], PERSON), indexed("S{0:02}_{1}", MIXED[PERSON]),
+         (frame(), np.tile(["a", "b"], 30)), (frame(), RNG.choice(["a", "b"], N, p=[0.9, 0.1]))],
     ),
     "FD022": (
         [(frame(), [*["rare"] * 4, *Y[4:]]), (frame(), np.where(ROW < 3, 2, ROW % 2)),
@@ -211,9 +233,7 @@ VARIANTS = {
         [(frame(**{"Patienten-Nr.": 1 + ROW // 2}), np.where(ROW // 2 < 14, "ill", "well")),
          (frame(w=[f"m{k}" for k in ROW // 4]), np.where(ROW // 4 % 2, "ill", "well")),
          (frame(donor=[f"d{k}" for k in ROW // 3]), np.where(ROW // 3 % 3 == 0, "ill", "well")),
-         *((frame(w=[form.format(k) for k in PERSON]), Y) for form in (
-            "KF{:02}", "P-{:03}", "m {}", "TCGA-02-{:04}")),
-         of(700_213 + 7 * PERSON), of([f"R{k:02}" for k in np.minimum(ROW // 3 + (ROW < 1), 19)]),
+         of(700_213 + 7 * PERSON),
          *((frame(**{name: 1 + PERSON}), Y) for name in (
             "Kennung", "Fallnummer", "Fall-Nr.", "Hasta No", "kod pacjenta", "ID do paciente",
             "codice paziente", "Patiëntnummer", "Probandennummer", "numer uczestnika", "malade",
@@ -221,8 +241,7 @@ VARIANTS = {
             "legajo")),
          (frame(Kind=[f"K-{k}" for k in PERSON]), Y), (frame(alumno=WHO[ROW % 6]), Y),
          (frame(Fallnummer=np.r_[ROW[:48], ROW[:12]] + 40), Y)],
-        [*((frame(**{name: [f"K{k:02}" for k in PERSON]}), Y) for name in ("well", "time_point")),
-         of([f"K{k:02}" for k in RNG.integers(0, 20, N)]), of([f"K{k:02}" for k in ROW % 15]),
+        [of([f"G{k:02}" for k in PERSON]), of([f"K{k:02}" for k in ROW % 15]),
          of([f"{5 * k}-{5 * k + 4}" for k in PERSON]), of(10_000 + PERSON), of(PERSON * 1.5),
          of([f"2021{1 + k % 9:02}{1 + k:02}" for k in PERSON]), of(20210101 + PERSON),
          *((frame(**{name: 1 + PERSON}), Y) for name in ("falls", "cost per patient", "plot")),
@@ -247,9 +266,20 @@ VARIANTS = {
          (frame().set_index(pd.Index([f"P{i:04}_1" for i in ROW])), OF_PERSON)],
     ),
     "FD026": (
-        [(frame(), TRIPLE), (frame(), np.r_[TRIPLE[:57], TRIPLE[:3]]), (frame(), TRIPLE * 1.7 + 3)],
+        [(frame(), TRIPLE, ROW), (frame(), TRIPLE, VISIT), (frame(), TRIPLE), (frame(), np.r_[TRIPLE[:57], TRIPLE[:3]]), 
+         (frame(), TRIPLE * 1.7 + 3)],
         [(frame(), TRIPLE.round()), (frame(), TRIPLE[::3][RNG.integers(0, 20, N)]),
-         (frame(), PERSON / 2), (frame(), NOISE["crp"]), (frame(), TRIPLE, PERSON)],
+         (frame(), PERSON / 2), (frame(), NOISE["crp"]), (frame(), TRIPLE, PERSON),
+         (frame(), np.r_[TRIPLE[:57], TRIPLE[:3]], PERSON)],
+    ),
+    "FD027": (
+        [*((frame(w=[form.format(k) for k in PERSON]), Y) for form in (
+            "KF{:02}", "P-{:03}", "m {}", "TCGA-02-{:04}", "G{:02}")),
+         of([f"R{k:02}" for k in np.minimum(ROW // 3 + (ROW < 1), 19)])],
+        [*((frame(**{name: [f"K{k:02}" for k in PERSON]}), Y) for name in ("well", "time_point")),
+         of([f"K{k:02}" for k in RNG.integers(0, 20, N)]), of([f"K{k:02}" for k in ROW % 15]),
+         (frame(donor=[f"d{k}" for k in PERSON]), Y), (frame(), Y, [f"G{k:02}" for k in PERSON]),
+         (frame(w=[f"K{k:02}" for k in PERSON]), OF_PERSON), of([f"K{i:02}" for i in ROW])],
     ),
     "FD030": (
         [(frame(red=COLOURS), pd.Series(Y, name="ILL ")),

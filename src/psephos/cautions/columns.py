@@ -54,6 +54,15 @@ _SHORT = 100  # sentinels below are usual values, too
 # One row is enough of large ones of nines and of 1e20, two of others.
 _ONCE = (999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
 _CODES = (7, 8, 9, 77, 88, 97, 98, 99, 99.9, 777, 888, 998, 7777, 8888, 9998, 65535, *_ONCE)
+#: Not known, without accents, in the languages of `SUBJECT`.
+_UNKNOWN = re.compile(
+    r"unk(?:nown)?|not (?:known|available|reported|recorded)|no data|missing|don ?t know|dk|"
+    r"unbekannt|fehlend|keine angabe|k a|wei(?:ß|ss) nicht|inconnue?s?|non (?:renseigne|connu)e?|"
+    r"nsp|ne sait pas|manquante?|desconocid[oa]s?|sin datos?|no sabe|ns nc|desconhecid[oa]s?|"
+    r"(?:sem|s) (?:dados|informacao)|nao (?:sabe|informado|disponivel)|sconosciut[oaie]|ignot[oa]|"
+    r"dato mancante|non (?:noto|disponibile)|onbekend|geen gegevens|nieznan[yae]|brak danych|"
+    r"bilinmiyor|bilinmeyen|belirtilmemis"
+)
 _SENTINELS = [-1, -2, -1000, -32768, *_CODES, *(-value for value in _CODES)]
 
 
@@ -243,6 +252,8 @@ def sentinels(given: Given) -> Found:
     found = dict(sorted(_with_sisters(given, found, places).items()))
     words = [f"{v:.15g} in {some(at)} (the others are {by})" for (v, by), at in places.items()]
     pairs = [(j, value) for j, codes in found.items() for value in codes]
+    unknown = _unknown_words(given)
+    words += [f"{shown(word, CELL)} in {shown(given.names[j])}" for j, word in unknown]
     held = {v: np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist() for _, v in pairs}
     safe = {v for v, there in held.items() if v < 0 and {(j, v) for j in there} <= {*pairs}}
     at = {(j, v): given.names[j] if j < p else given.target for j, v in pairs}
@@ -255,7 +266,15 @@ def sentinels(given: Given) -> Found:
     elif p in found:
         rest = "; --task numbers --unlabeled '' leaves out rows without a target"
         marks += [("--task", "numbers"), ("--unlabeled", "")]
-    return Found([j for j in found if j < p], (), {"values": "; ".join(words), "rest": rest}, marks)
+    columns = sorted({j for j in found if j < p} | {j for j, _ in unknown})
+    return Found(columns, (), {"values": "; ".join(words), "rest": rest}, marks)
+
+
+def _unknown_words(given: Given) -> list[tuple[int, str]]:
+    """Return words that say that a value is not known, by column."""
+    own = {j: words for j, words in given.words.items() if given.names[j] not in given.chosen}
+    every = [(j, word) for j, words in own.items() for word in words]
+    return [(j, word) for j, word in every if _UNKNOWN.fullmatch(" ".join(parts_of(word)))]
 
 
 def _families(given: Given, pairs: Sequence[tuple[int, float]]) -> dict[tuple[int, float], str]:

@@ -45,8 +45,8 @@ CAUTIONS: dict[str, Rule] = {
         "{columns} hold{s} whole numbers above 9007199254740992, whose last digits are lost. If "
         "they are identifiers, leave {them} out, or name {one} as the id."),
     "FD007": Rule("sentinel", "columns", _NONE, columns.sentinels,
-        "A number may mean that a value is not known: {values}. If it does, name it with --missing "
-        "COLUMN=NUMBER, or write an empty cell there{rest}."),
+        "Cells may mean that a value is not known: {values}. If they do, name them with --missing "
+        "COLUMN=VALUE, or leave them empty{rest}."),
     "FD008": Rule("target-again", "columns", _BOTH, columns.is_target,
         "{columns} {how} left to learn. If {they} hold{s} the target under another name, leave "
         "{them} out."),
@@ -57,15 +57,19 @@ CAUTIONS: dict[str, Rule] = {
         "{columns} count{s} the rows of each subject (1, 2, 3), as the number of a replicate or a "
         "visit does: its size measures nothing. Leave {them} out, unless the order itself matters."
         ),
+    "FD011": Rule("many-words", "columns", _NONE, rows.many_words,
+        "{columns} hold{s} many different words for so few rows, {counts}, as names of persons do: "
+        "most new cases have others. Leave {them} out, or join words into fewer categories."),
     "FD020": Rule("replicates", "rows", ("compare",), rows.divided_replicates,
         "{n} rows are replicates, far nearer to each other than to all others: {pairs}. With "
         "replicates in both the training and the test part, a model is tested on what it was "
         "trained on. Name the column that says which rows belong together as the group{which}, or "
         "keep one row of each."),
     "FD021": Rule("sorted-rows", "rows", _NONE, rows.ordered,
-        "The order of the rows tells the class: it changes {changes} times from a row to the next, "
-        "and {expected} times in rows of any order. It does no harm if the table was sorted; if "
-        "rows are in the order of measurement, what drifts with time tells the class, too.",
+        "The order of the rows tells the class: it changes {changes} times from a {what} to the "
+        "next, and {expected} times in {what}s of any order. It does no harm if the table was "
+        "sorted; if rows are in the order of measurement, what drifts with time tells the class, "
+        "too.",
         classes=True),
     "FD022": Rule("small-class", "rows", _NONE, rows.few_rows,
         "Classes have fewer rows than a comparison has folds ({folds}): {classes}. Add rows, or "
@@ -83,9 +87,14 @@ CAUTIONS: dict[str, Rule] = {
         "of one subject are in both the training and the test part. Name it as the group (--group "
         "{how})."),
     "FD026": Rule("repeated-numbers", "rows", _NONE, rows.repeated_numbers,
-        "{n} values of the target stand in {k} rows each, as of samples that were measured {k} "
+        "{n} values of the target stand in {k} {what} each, as of samples that were measured {k} "
         "times: rows of one sample are in both the training and the test part. Name the column of "
         "samples as the group (--group), or keep one row of each sample, such as the mean."),
+    "FD027": Rule("keys", "rows", _NONE, rows.keys,
+        "{columns} hold{s} words that look like keys, each of several rows. If they name subjects "
+        "or samples, rows of one are in both the training and the test part: name the column as "
+        "the group (--group). If they are levels of a design, which new cases have too, keep "
+        "{them}."),
     "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,
         "The first line looks like a case, not like names ({why}). Put a line of names above it, "
         "or the first case is lost."),

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
 from psephos._types import Floats, Indices, NDArray
-from psephos.cautions.columns import explained
+from psephos.cautions.columns import explained, words_once
 from psephos.cautions.dates import are_dates
-from psephos.cautions.given import POSTAL, Found, Given, parts_of, subject_of
+from psephos.cautions.given import POSTAL, SUBJECT, Found, Given, parts_of, subject_of
 from psephos.cautions.replicates import replicates
 from psephos.cautions.stems import stem_form, stem_of
 from psephos.files.cells import Cells
@@ -29,6 +30,11 @@ _BODY = re.compile(
     r"foot|face|bones?|lymph\w*|oral|mouth|tongue|nasal|nose|nares|gut|stool|saliva|blood|spine|"
     r"eye|hip|knee|links|rechts|lunge|leber|haut|niere|brust|gehirn|droite?|gauche|poumon|foie)\b",
     re.IGNORECASE,
+)
+_NAME = re.compile(
+    rf"(?:(?:full|first|last|family|given|{SUBJECT}) )?(?:nome|nombres?|nom|name|naam|isim|ad[ıi]|"
+    r"soyad[ıi]?|imie|nazwisko|voornaam|achternaam|vorname|nachname|prenom|apellidos?|apelido|"
+    rf"sobrenome|cognome|surname)(?: (?:complet[oa]?|(?:(?:d[aeiou]|del|of) )?(?:{SUBJECT})))?"
 )
 # Words that look like keys (P-007, KF01, TCGA-02-0001, 100213); and of names what has such, too.
 _KEY = re.compile(r"(?=\d{6,}$|.*[^\W\d_])[^\W\d_]* ?(?=[^\d\s]*\d)[\w./-]+")
@@ -72,21 +78,49 @@ def divided_replicates(given: Given) -> Found:
 def subjects(given: Given) -> Found:
     """Find columns that name subjects of several rows each.
 
-    Columns named patient, subject or similar; others if the rows of each value have one class (or,
-    where the target is not known, if there are equally many).
+    Columns named patient, subject or similar; others if the rows of each value have one class.
     """
-    dates = [j for j, words in given.levels.items() if are_dates(words)]
-    coded: list[int] = [*given.levels, *given.whole.tolist()]
-    kept = [(j, given.names[j], j in given.levels) for j in coded if j not in dates]
-    found = [
-        j
-        for j, name, words in kept
-        if _names_subjects(
-            given, given.X[:, j], name, words, _FEWEST if words else _SEVERAL, given.levels.get(j)
-        )
-    ]
+    found = _of_subjects(given)
     facts = {"answer": _of_one(given, [given.X[:, j] for j in found])} if found else {}
     return Found(found, (), facts, [("--group", str(given.names[j])) for j in found[:1]])
+
+
+def keys(given: Given) -> Found:
+    """Find words that look like keys in about equally many rows: of subjects, or of a design.
+
+    Where the target is not known any words are enough that have equally many rows.
+    """
+    found = sorted({*_of_subjects(given, keyed=True)} - {*_of_subjects(given)})
+    return Found(found, remedy=[("--group", str(given.names[j])) for j in found[:1]])
+
+
+def _of_subjects(given: Given, *, keyed: bool = False) -> list[int]:
+    """Return the columns that name subjects, and where `keyed` those of keys that may."""
+    dates = [j for j, words in given.levels.items() if are_dates(words)]
+    coded: list[int] = [*given.levels, *given.whole.tolist()]
+    kept = {j: given.levels.get(j) for j in coded if j not in dates}
+    return [
+        j
+        for j, words in kept.items()
+        if _names_subjects(
+            given, given.X[:, j], given.names[j], words is not None,
+            _SEVERAL if words is None else _FEWEST, words, keyed=keyed or words is None,
+        )
+    ]  # fmt: skip
+
+
+def many_words(given: Given) -> Found:
+    """Find other words of which there are many for so few rows, as of names of persons."""
+    known = {*words_once(given).columns, *_of_subjects(given, keyed=True)}
+    found = dict[int, str]()
+    for j in [j for j in given.words if j not in known and given.names[j] not in given.chosen]:
+        sizes = np.unique(given.X[~np.isnan(given.X[:, j]), j], return_counts=True)[1]
+        called = _NAME.fullmatch(" ".join(parts_of(given.names[j]))) and len(sizes) >= _LEAST
+        many = called or (len(sizes) >= _SEVERAL and 3 * len(sizes) > sizes.sum())
+        if many and not are_dates(given.levels[j]):
+            found[j] = f"{len(sizes)} in {sizes.sum()} rows"
+    facts = {"counts": some([*found.values()])} if found else {}
+    return Found([*found], facts=facts, remedy=[("--drop", given.names[j]) for j in found])
 
 
 def _of_one(given: Given, columns: Sequence[Floats]) -> str:
@@ -97,14 +131,19 @@ def _of_one(given: Given, columns: Sequence[Floats]) -> str:
 
 def divided_subjects(given: Given) -> Found:
     """Find a column that is not learnt from and names subjects, and is not the group."""
-    for name, form, codes, words in _grouping(given.aside):
-        known = [] if form else [*{*given.aside[name]} - {""}]
-        tied = _tied(codes, given.groups)
-        if not tied and _names_subjects(given, codes, name, words, _FEWEST, known):
+    for name, form, codes in _aside_subjects(given):
+        if not _tied(codes, given.groups):
             group = f"{name}={form}" if form else name
             facts = {"which": shown(name), "how": shown(group), "answer": _of_one(given, [codes])}
             return Found(facts=facts, remedy=[("--group", group)])
     return Found()
+
+
+def _aside_subjects(given: Given) -> Iterator[tuple[str, str | None, Floats]]:
+    for name, form, codes, words in _grouping(given.aside):
+        known = [] if form else [*{*given.aside[name]} - {""}]
+        if _names_subjects(given, codes, name, words, _FEWEST, known):
+            yield name, form, codes
 
 
 def _grouping(
@@ -129,7 +168,7 @@ def counts_within(given: Given) -> Found:
     groups = [given.X[:, j] for j in given.levels]
     groups += [codes for _, _, codes, _ in _grouping(given.aside)]
     if given.groups is not None:
-        groups.append(np.unique(given.groups, return_inverse=True)[1].astype(np.float64))
+        groups.append(_codes(given.groups))
     found = [j for group in groups for j in _counting_each(given, group)]
     columns = sorted({*found})
     return Found(columns, remedy=[("--drop", given.names[j]) for j in columns])
@@ -159,9 +198,12 @@ def _tied(codes: Floats, groups: NDArray[np.generic] | None) -> bool:
 
 def _names_subjects(
     given: Given, column: Floats, name: str, words: bool, fewest: int,
-    known_words: Sequence[str] | None = None,
+    known_words: Sequence[str] | None = None, *, keyed: bool = True,
 ) -> bool:  # fmt: skip
-    """Return whether a column names subjects; `fewest` are enough of one named patient or so."""
+    """Return whether a column names subjects; `fewest` are enough of one named patient or so.
+
+    Where `keyed`, words that look like keys are enough.
+    """
     if len(column) < _LEAST or (given.answers is None and given.target):
         return False
     known = ~np.isnan(column)
@@ -177,8 +219,8 @@ def _names_subjects(
     if (rows * 5 < known.sum() and not sure) or not (few or many):
         return False
     if given.answers is None:
-        return called or sure or (words and bool(sizes.min() == sizes.max()))
-    if sure or _are_keys(keys, sizes, name):
+        return called or sure or (keyed and words and bool(sizes.min() == sizes.max()))
+    if sure or (keyed and _are_keys(keys, sizes, name)):
         return True
     first, pure = _pure(given, column)
     share = np.bincount(given.answers[known]) / known.sum()
@@ -216,32 +258,49 @@ def _pure(given: Given, column: Floats) -> tuple[Indices, NDArray[np.bool_]]:
 
 
 def ordered(given: Given) -> Found:
-    """Find an order of the rows that tells the class."""
-    n, answers = len(given.X), given.answers
-    if answers is None or not len(given.counts) or n < _LEAST:
+    """Find an order of the rows that tells the class; of rows of one group the first counts."""
+    answers, what = given.answers, "row"
+    if answers is None or not len(given.counts):
         return Found()
-    expected = (n - 1) * (1 - ((given.counts / n) ** 2).sum())
+    groups = None if given.groups is None else _codes(given.groups)
+    if groups is None:
+        found = (given.X[:, j] for j in _of_subjects(given, keyed=True))
+        groups = next(chain(found, (codes for *_, codes in _aside_subjects(given))), None)
+    if groups is not None:
+        answers, what = answers[np.diff(groups, prepend=np.nan) != 0], "group"
+    n, share = len(answers), np.bincount(answers) / len(answers)
+    expected = (n - 1) * (1 - (share**2).sum())
     changes = int((np.diff(answers) != 0).sum())
-    far = expected - _FAR * np.sqrt(expected * (1 - expected / (n - 1)))
-    if 2 * changes > expected or changes >= far:
+    far = expected - _FAR * np.sqrt(expected * (1 - expected / max(n - 1, 1)))
+    if n < _LEAST or 2 * changes > expected or changes >= far:
         return Found()
-    return Found(facts={"changes": str(changes), "expected": f"{expected:.0f}"})
+    return Found(facts={"changes": str(changes), "expected": f"{expected:.0f}", "what": what})
+
+
+def _codes(groups: NDArray[np.generic]) -> Floats:
+    return np.unique(groups, return_inverse=True)[1].astype(np.float64)
 
 
 def repeated_numbers(given: Given) -> Found:
-    """Find a target with decimals of which each value stands in equally many rows, two or more."""
-    y = given.numbers
+    """Find a target with decimals of which each value stands in equally many rows, two or more.
+
+    Rows of one group count as one.
+    """
+    y, what = given.numbers, "rows"
     if y is None or len(y) < _LEAST or np.abs(y).max() > _SIZE:
         return Found()
-    values, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    if given.groups is not None:
+        y, what = np.unique(np.stack([y, _codes(given.groups)]), axis=1)[0], "groups"
+    values, sizes = np.unique(y, return_counts=True)
     usual, n = int(np.bincount(sizes).argmax()), len(values)
     digits = next((k for k in range(6) if np.allclose(np.round(values, k), values, 0, 1e-9)), 6)
     steps = np.diff(np.round(values * 10.0**digits).astype(np.int64))
     even = usual > 1 and (sizes % usual == 0).mean() >= _SAME and n >= _SEVERAL
-    if not even or not digits or _tied(codes.astype(np.float64), given.groups):
+    if not even or not digits:
         return Found()
     fine = steps.sum() >= _FINE * n * np.gcd.reduce(steps)  # not a scale, of halves or so
-    return Found(facts={"n": f"{(sizes == usual).sum()} of {n}", "k": str(usual)} if fine else {})
+    facts = {"n": f"{(sizes == usual).sum()} of {n}", "k": str(usual), "what": what}
+    return Found(facts=facts if fine else {})
 
 
 def few_rows(given: Given) -> Found:
@@ -274,7 +333,6 @@ def batches(given: Given) -> Found:
     columns = [j for j in named if explained(given.X[:, j], answers) > _EXPLAINED]
     words = [shown(given.names[j]) for j in columns]
     if given.groups is not None:
-        codes = np.unique(given.groups, return_inverse=True)[1].astype(np.float64)
-        words += ["the group"] * (explained(codes, answers) > _EXPLAINED)
+        words += ["the group"] * (explained(_codes(given.groups), answers) > _EXPLAINED)
     remedy = [("--group", given.names[j]) for j in columns[:1]]
     return Found(columns, facts={"which": some(words)} if words else {}, remedy=remedy)
