@@ -125,7 +125,8 @@ CASES = {
          (frame(w=[f"P-{k:03}" for k in OF_SUBJECT], visit=RNG.permutation(TIME)), Y)),
     ],
     "FD011": [
-        ((frame(name=[f"A{'bcde'[i % 4]}a {i // 3}" for i in range(N)]), Y), (frame(name=WORDS), Y)),
+        ((frame(name=[f"A{'bcde'[i % 4]}a {i // 3 % 6}" for i in range(N)]), Y),
+         (frame(name=WORDS), Y)),
     ],
     "FD020": [((COPIED, Y), (RNG.normal(size=(N, 12)), Y))],
     "FD021": [((frame(), np.sort(Y)), (frame(), Y))],

@@ -266,8 +266,8 @@ VARIANTS = {
          (frame().set_index(pd.Index([f"P{i:04}_1" for i in ROW])), OF_PERSON)],
     ),
     "FD026": (
-        [(frame(), TRIPLE, ROW), (frame(), TRIPLE, VISIT), (frame(), TRIPLE), (frame(), np.r_[TRIPLE[:57], TRIPLE[:3]]), 
-         (frame(), TRIPLE * 1.7 + 3)],
+        [(frame(), TRIPLE, ROW), (frame(), TRIPLE, VISIT), (frame(), TRIPLE),
+         (frame(), np.r_[TRIPLE[:57], TRIPLE[:3]]), (frame(), TRIPLE * 1.7 + 3)],
         [(frame(), TRIPLE.round()), (frame(), TRIPLE[::3][RNG.integers(0, 20, N)]),
          (frame(), PERSON / 2), (frame(), NOISE["crp"]), (frame(), TRIPLE, PERSON),
          (frame(), np.r_[TRIPLE[:57], TRIPLE[:3]], PERSON)],
