@@ -66,8 +66,8 @@ CAUTIONS: dict[str, Rule] = {
         "trained on. Name the column that says which rows belong together as the group{which}, or "
         "keep one row of each."),
     "FD021": Rule("sorted-rows", "rows", _NONE, rows.ordered,
-        "The order of the rows tells the class: it changes {changes} times from a {what} to the "
-        "next, and {expected} times in {what}s of any order. It does no harm if the table was "
+        "The order of the rows tells the class: it changes {changes} from a {what} to the "
+        "next, and {expected} in {what}s of any order. It does no harm if the table was "
         "sorted; if rows are in the order of measurement, what drifts with time tells the class, "
         "too.",
         classes=True),

@@ -274,7 +274,8 @@ def ordered(given: Given) -> Found:
     far = expected - _FAR * np.sqrt(expected * (1 - expected / max(n - 1, 1)))
     if n < _LEAST or 2 * changes > expected or changes >= far:
         return Found()
-    return Found(facts={"changes": str(changes), "expected": f"{expected:.0f}", "what": what})
+    times = [f"{n:.0f} time{'s' * (round(n) != 1)}" for n in (changes, expected)]
+    return Found(facts={"changes": times[0], "expected": times[1], "what": what})
 
 
 def _codes(groups: NDArray[np.generic]) -> Floats:
