@@ -293,7 +293,7 @@ def test_the_command_goes_from_csv_to_page(tmp_path):
 def test_the_page_has_the_table_and_a_live_model_and_leaves_classes_out(study):
     page = summarise(study.out)
     assert [key for key, _ in page["contents"]] == [
-        "accuracy", "values", "case", "stability", "methods",
+        "observed", "accuracy", "values", "case", "stability", "methods",
     ]  # fmt: skip
     assert page["measures"][0]["words"] == "R²"
     by_label = {row["label"]: row["cells"] for row in page["pooled"]["rows"]}

@@ -54,6 +54,10 @@ def test_the_first_screen_names_the_groups_of_missed_cases(study):
         assert f"{(truth == said).sum()} of 120 cases of 20 groups" in third
         assert f"{right.sum()} of " in third
         assert f", in {len(np.unique(groups[right]))} of 20 groups, sensitivity" in third
+        wrong = [(truth == 1) & (said != 1), (truth != 1) & (said == 1)]
+        missed, alarms = (len(np.unique(groups[one])) for one in wrong)
+        beside = report["missed"]["model"]["cost_in"][1]
+        assert beside == f", in {missed} and {alarms} of 20 groups"
 
 
 def test_a_page_without_cases_has_no_group_of_a_case(study):

@@ -48,6 +48,7 @@ from psephos.report.words import (
     count,
     group_noun,
     in_groups,
+    of,
     series,
     threshold_words,
 )
@@ -259,7 +260,8 @@ def _figures(
     own, is_ = chances[known], truth[known]
     if len(told.classes) > 2:
         made = several_judged(own, is_, told.classes, names, about)
-        return made | _several_answers(told, chances)
+        beside = {"cost_in": _wrong_in(is_, called(own), about.groups, told)}
+        return made | beside | _several_answers(told, chances)
     mine, units = is_ == code, in_millionths(own[:, code])
     made = judged(own[:, code], mine, names, about)
     if about.edges is not None:
@@ -271,6 +273,21 @@ def _figures(
         subgroup_rows(one, every, known, positive, told.threshold, groups) for one in told.parted
     ]
     return made | {"q": every.tolist(), "groups": parted}
+
+
+def _wrong_in(
+    truth: NDArray[np.intp], said: NDArray[np.intp], groups: NDArray[np.intp] | None, told: Told
+) -> list[str]:
+    """Return for each class in how many groups cases are missed, and called so falsely."""
+    if groups is None:
+        return [""] * len(told.classes)
+    each: list[str] = []
+    for c in range(len(told.classes)):
+        wrong = [(truth == c) & (said != c), (truth != c) & (said == c)]
+        missed, alarms = (len(np.unique(groups[one])) for one in wrong)
+        n = len(np.unique(groups))
+        each.append(f", in {missed} and {of(alarms, n, group_noun(told.group)[n != 1])}")
+    return each
 
 
 def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]:

@@ -439,6 +439,7 @@
       pos: told.classes[c],
       right: `${m.right} of ${m.n}`,
       cost: m.cost[c],
+      cost_in: m.cost_in[c],
     });
     page.curves.show(m.curves[c], m.axis);
     fillBody(
