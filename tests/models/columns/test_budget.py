@@ -96,6 +96,35 @@ def test_entries_are_those_of_lars():
     assert_array_equal(found, active)  # none is dropped on this table
 
 
+def test_columns_that_leave_the_lasso_at_one_step():
+    """Two copies leave together, where `lars_path` of scikit-learn counts one of them."""
+    from psephos.models.columns.selectors.lars import path_of
+
+    a, c, d = [-3.0, -3, -1, -1], [1.0, 1, 0, -3], [0.0, 0, 0, -1]
+    Z, y = np.array([a, a, c, d]).T, np.array([0.0, 0, 0, 3])
+    with pytest.raises(ValueError, match="not aligned"):
+        lars_path(Z, y, method="lasso")
+    found = path_of(Z, y, 24)
+    assert_allclose(found, lars_path(Z, y, method="lar", max_iter=24)[2])
+    assert_allclose(Z @ found[:, -1], y, atol=1e-9)
+    Z, y = X[:, :8], SCORE - SCORE.mean()
+    assert_array_equal(path_of(Z, y, 24), lars_path(Z, y, method="lasso", max_iter=24)[2])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_and_collinear_columns_are_ranked(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["T", "B", "M", "N"], 200, p=[0.4, 0.22, 0.28, 0.1])
+    cluster = np.where(y == "T", np.where(rng.random(200) < 0.5, "c1", "c5"), y)
+    off = rng.random(200) < 0.02
+    cluster[off] = rng.permutation(cluster[off])
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"x": x, "cluster": cluster, "again": cluster, "z": 2 - x, "u": 3 * x})
+    model = ColumnBudgetClassifier(2, **QUICK).fit(frame, y)
+    assert {"cluster", "again"} & set(model.selected_)
+    assert model.score(frame, y) > 0.9
+
+
 def test_rankings_are_joined_by_rank():
     one, two = np.array([0.9, 0.5, 0.1, 0.0]), np.array([0.0, 5.0, 7.0, 0.0])
     assert_allclose(joined([one, two], 2), [1 / 4, 1 / 5 + 1 / 5, 1 / 4, 0.0])

@@ -73,11 +73,21 @@ def entries(
     root = np.sqrt(share * len(rows))  # the path ends at 1e-7 of |correlation|, whatever y's unit
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # columns alike are dropped
-        coef = lars_path(Z[:, kept] * root[:, None], y * root, method="lasso", max_iter=n_entries)[
-            2
-        ]
+        coef = path_of(Z[:, kept] * root[:, None], y * root, n_entries)
     inside = coef != 0
     entered = np.flatnonzero(inside.any(axis=1))
     first = inside[entered].argmax(axis=1)
     order = np.lexsort((-np.abs(coef[entered, first]), first))
     return kept[entered[order]]
+
+
+def path_of(Z: Floats, y: Floats, n_entries: int) -> Floats:
+    """Return the (c, k) coefficients at each step of the lasso by least angle regression.
+
+    Where columns that depend on each other leave at one step, which `lars_path` of scikit-learn
+    does not follow (it counts one of them), it is least angle regression, which no column leaves.
+    """
+    try:
+        return lars_path(Z, y, method="lasso", max_iter=n_entries)[2]
+    except ValueError:
+        return lars_path(Z, y, method="lar", max_iter=n_entries)[2]
