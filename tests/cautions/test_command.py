@@ -50,14 +50,15 @@ def test_all_refusals_come_in_one_message_with_the_command_to_repeat(table, tmp_
     assert done.exit_code == 2
     for code in ("FD002", "FD004", "FD008"):
         assert f"{code} " in done.output
-    assert "FD007" not in done.output
+    assert "FD007 sentinel: " in done.stderr
+    assert "-999 in 'b'" in done.stderr
     assert "--accept FD002 --accept FD004 --accept FD008" in done.output
     words = repeated(done)
     assert words[words.index("--id") + 1] == "Unnamed: 0"
     done = call(*words)
     assert done.exit_code == 0, done.output
-    assert "FD007 sentinel: " in done.stderr
-    assert "-999 in 'b'" in done.stderr
+    assert words[-2:] == ["--missing", "b=-999"]
+    assert "FD007" not in done.stderr
 
 
 def test_what_is_accepted_is_printed(table, tmp_path):

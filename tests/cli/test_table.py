@@ -29,7 +29,7 @@ def test_a_table_without_a_target(cases, call):
         "missing  2 cells",
     ]
     path = shlex.quote(str(cases / "t.csv"))
-    assert lines[-1] == f"next     psephos compare {path} --id case --drop 'c 1' --target COLUMN"
+    assert lines[-1] == f"next     psephos table {path} --id case --drop 'c 1' --target y"
     assert "id       none" in call("table", cases / "t.csv").stdout
 
 
@@ -203,3 +203,102 @@ def test_a_complaint_without_a_remedy_ends_the_search(tmp_path, call):
     found = call("compare", path, "--target", "z")
     assert "Repeat with" not in found.stderr
     assert "no column 'z'" in found.stderr
+
+
+RNG = np.random.default_rng(3)
+SICK = RNG.random(80) < 0.4
+
+
+def measured():
+    """Return 80 rows of two measurements and a target."""
+    frame = pd.DataFrame(
+        {"crp": RNG.normal(size=80).round(3), "lac": RNG.normal(2, 1, 80).round(1)}
+    )
+    return frame.astype(object).assign(t=np.where(SICK, "Sim", "Não"))
+
+
+def last_words(found):
+    return shlex.split(found.stdout.splitlines()[-1])
+
+
+def test_a_total_row_makes_no_column_categorical(tmp_path, call):
+    """Nor does `--categorical` silence the caution on classes that differ in case."""
+    frame, path = measured(), tmp_path / "t.csv"
+    frame = frame.astype(object)
+    frame.loc[np.flatnonzero(SICK)[:8], "t"] = "sim"
+    frame.loc[80] = ["Total", None, int(SICK.sum())]
+    frame.to_csv(path, index=False)
+    found = call("table", path)
+    assert "target   columns of 2 to 12 different values: t\n" in found.stdout
+    assert last_words(found)[1:] == [
+        "psephos", "table", str(path), "--skip-last", "1", "--target", "t",
+    ]  # fmt: skip
+    for more in ([], ["--categorical", "t"], ["--task", "classes"]):
+        found = call("table", path, "--target", "t", "--skip-last", "1", *more)
+        assert "caution  FD034 classes-alike" in found.stdout
+    named = frame.assign(
+        crp=[*frame["crp"][:80], 0.5], case=[*map("p{}".format, range(80)), "Total"]
+    )
+    named.to_csv(path, index=False)
+    found = call("table", path)
+    assert "column 't' has words, and" in found.stdout
+    assert last_words(found)[4:] == ["--skip-last", "1", "--id", "case", "--target", "t"]
+    found = call("compare", path, "--target", "t")
+    assert f"class '{SICK.sum()}' has" not in found.stderr
+    assert "note     line 82 has" in call("table", path, "--target", "t").stdout
+    code = np.where(SICK, "a", "b").astype(object)
+    code[-1] = "3"  # the last row is a case like the others
+    measured().assign(code=code).to_csv(path, index=False)
+    assert "--skip-last" not in call("table", path).stdout
+
+
+def test_what_advises_is_in_the_command_to_repeat(tmp_path, call):
+    path = tmp_path / "t.csv"
+    frame = measured().assign(nr=range(301, 381))
+    frame["chip"] = [f"{1 + 4 * (i % 2):02d}/03/2012" for i in range(80)]
+    frame.to_csv(path, index=False)
+    listed = last_words(call("table", path, "--target", "t"))
+    done = call("compare", path, "--target", "t")
+    again = next(one for one in done.stderr.splitlines() if one.startswith("Repeat with"))
+    assert shlex.split(again)[4:] == listed[3:]
+    assert "FD001 dates" in done.stderr
+    assert again.endswith("--drop chip")
+
+
+def test_few_words_among_numbers_are_missing(tmp_path, call):
+    frame, path = measured(), tmp_path / "t.csv"
+    frame.loc[[3, 9, 20], "lac"], frame.loc[[30, 41], "lac"] = "-", "s/ dados"
+    frame.to_csv(path, index=False)
+    for asked in (
+        ["table", path],
+        ["table", path, "--target", "t"],
+        ["compare", path, "--target", "t"],
+    ):
+        found = call(*asked)
+        words = shlex.split(found.output.splitlines()[-1])
+        pairs = ["--missing", "lac=-", "--missing", "lac=s/ dados"]
+        assert [one for one in words if "lac" in one or one == "--missing"] == pairs
+    frame.loc[50:53, "lac"] = ["k", "l", "m", "n"]
+    frame.to_csv(path, index=False)
+    assert last_words(call("table", path))[4:6] == ["--drop", "lac"]
+    frame = measured()
+    frame.loc[:20, "lac"] = "<0.5"
+    frame.to_csv(path, index=False)
+    found = call("table", path)
+    assert "such as half of a lower one" in found.stdout
+    assert last_words(found)[4:6] == ["--drop", "lac"]
+
+
+def test_all_complaints_with_the_other_decimal_mark(tmp_path, call):
+    """Those that are met once the decimal comma is read are in the same message."""
+    frame, path = measured(), tmp_path / "t.csv"
+    for name in ("crp", "lac"):
+        frame[name] = [str(v).replace(".", ",") for v in frame[name]]
+    frame.loc[[3, 9], "lac"], frame.loc[[5], "crp"] = "-", ">1.000,0"
+    frame.assign(nr=range(301, 381)).to_csv(path, index=False, sep=";")
+    found = call("table", path)
+    assert last_words(found)[4:] == [
+        "--decimal", ",", "--missing", "crp=>1.000,0", "--missing", "-", "--id", "nr",
+        "--target", "t",
+    ]  # fmt: skip
+    assert call("table", *last_words(found)[3:]).exit_code == 0

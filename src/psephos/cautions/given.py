@@ -40,8 +40,6 @@ class Given:
     rows : sequence of str, default=()
         The names of the rows; none: they are counted from 0.
     n_folds : int, default=5
-    insisted : bool, default=False
-        Whether the user insists that the answers are classes as they are written.
     listed : bool, default=False
         Whether the user listed the columns of words as categories.
     chosen : set of str, default={}
@@ -63,7 +61,6 @@ class Given:
     groups: NDArray[np.generic] | None = None
     rows: Sequence[str] = ()
     n_folds: int = 5
-    insisted: bool = False
     listed: bool = False
     chosen: frozenset[str] = frozenset()
     quantiles: Floats | None = None

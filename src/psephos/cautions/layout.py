@@ -141,7 +141,7 @@ def _rounded(body: Floats, last: Floats, means: Floats) -> bool:
 def classes_alike(given: Given) -> Found:
     """Find classes that differ only in case, blanks, hyphens or the form of a number."""
     counts = dict(zip(given.classes, given.counts.tolist(), strict=True))
-    return _spellings([] if given.insisted else alike(counts), counts)
+    return _spellings(alike(counts), counts)
 
 
 def groups_alike(given: Given) -> Found:

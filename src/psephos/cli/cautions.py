@@ -11,8 +11,11 @@ from psephos._errors import Complaints, PsephosError
 from psephos.cli.words import repeated, say
 
 if TYPE_CHECKING:
-    from psephos.cautions import Caution
+    from psephos.cautions import Caution, Cautions
     from psephos.protocol import DataTable, Protocol
+
+#: Cautions that end no command, and say what to leave out.
+ADVISED = ("FD001", "FD007", "FD009", "FD010", "FD033")
 
 accept_option = click.option(
     "--accept",
@@ -32,28 +35,54 @@ def read_whole(
     """
     from psephos.protocol import read_table
 
-    wrong, known, roles = Complaints(), set[tuple[str, str]](), dict(roles)
+    wrong, known, roles = Complaints(), dict[tuple[str, str], None](), dict(roles)
     while True:
         try:
             data = read_table(path, **roles)
         except PsephosError as error:
-            wrong.add(error)
-            fresh = dict.fromkeys(pair for pair in error.options if pair not in known)
-            if not fresh:
+            if not with_remedies(roles, error.parts or (error,), known, wrong):
                 wrong.refuse()
-            known.update(fresh)
-            for flag, value in fresh:
-                name = flag[2:].replace("-", "_")
-                several = isinstance(roles[name], tuple)
-                whole = int(value) if name == "skip_last" else value
-                roles[name] = (*roles[name], value) if several else whole
         else:
             if not known:
                 return data
-            refused = data.cautions().refused(command, accepted)
-            for one in refused:
+            settled = settling(data.cautions(), command, accepted)
+            for one in settled:
                 wrong.add(PsephosError(str(one)))
-            wrong.refuse(options_of(refused, ids=data.ids is not None))
+            wrong.refuse(options_of(settled, ids=data.ids is not None))
+
+
+def with_remedies(
+    roles: dict[str, Any], errors: Sequence[PsephosError], known: dict[tuple[str, str], None],
+    wrong: Complaints,
+) -> bool:  # fmt: skip
+    """Add what settles errors to the values of options, and the errors to `wrong`.
+
+    If a last row is a total, what else is wrong may be so because of it: that row alone is settled.
+    Returned is whether an option was added that is not `known`.
+    """
+    last = [
+        one for one in errors if ("--skip-last", "1") in one.options and roles["skip_last"] is None
+    ]
+    fresh = dict[tuple[str, str], None]()
+    for error in last or errors:
+        wrong.add(error)
+        fresh |= dict.fromkeys(pair for pair in error.options if pair not in known)
+    known.update(fresh)
+    for flag, value in fresh:
+        name = flag[2:].replace("-", "_")
+        several = isinstance(roles[name], tuple)
+        whole = int(value) if name == "skip_last" else value
+        roles[name] = (*roles[name], value) if several else whole
+    return bool(fresh)
+
+
+def settling(found: "Cautions", command: str, accepted: Sequence[str] = ()) -> "Sequence[Caution]":
+    """Return the cautions that end a command, and, if there are any, those that advise options."""
+    refused = found.refused(command, accepted)
+    return [
+        one for one in found
+        if one in refused or (refused and one.code in ADVISED and one.code not in accepted)
+    ]  # fmt: skip
 
 
 def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[tuple[str, str]]:
@@ -88,9 +117,10 @@ def settle(
     refused = found.refused(command, known_codes(accepted))
     if refused:
         words: list[str] = ["psephos", *click.get_current_context().find_root().meta["words"]]
-        again = repeated(words, options_of(refused, ids=table.ids is not None))
+        settled = settling(found, command, known_codes(accepted))
+        again = repeated(words, options_of(settled, ids=table.ids is not None))
         insisting = repeated(words, [("--accept", one.code) for one in refused])
-        lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, refused)]
+        lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, settled)]
         if again != words:
             lines.append(f"Repeat with:  {shlex.join(again)}")
         lines.append(f"To go on nevertheless:  {shlex.join(insisting)}")

@@ -92,8 +92,8 @@ _OPTIONS = (
         multiple=True,
         metavar="COLUMN",
         help="A column of codes, or of bands such as 20-30, that are categories; repeatable. "
-        "Text columns are always categorical. Name the target to accept its values as classes "
-        "without checks.",
+        "Text columns are always categorical. Name the target to accept its values as classes, "
+        "whatever they look like.",
     ),
     click.option(
         "--views",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos.files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_number
-from psephos.files.near import CELL, shown
+from psephos.files.near import CELL, quoted, shown
 
 _STRONG = frozenset({
     "decimal comma", "decimal point", "grouped", "both", "thousands ,", "thousands .",
@@ -25,6 +25,7 @@ _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs witho
 _PLAIN = (str, Number, type(None))
 _FEW = 10  # so many different texts may be categories
 _BOUNDS = 3  # different ones (<0.6) that may be taken as missing
+_WORDS = 3  # different ones beside numbers that may stand for no value
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _LEFT_OUT = "leave out this last row, a total (--skip-last 1), or "
 Place = Callable[[int], str]
@@ -118,14 +119,20 @@ def holds_words(
         i = next(i for i, word in enumerate(words) if word is not None)
         known = Counter(word for word in words if word is not None)
         few = known.total() > n_numbers and 3 * len(known) <= known.total()  # words are categories
-        total = i == len(words) - 1 and TOTAL.fullmatch(str(words[i])) is not None
-        by = ("--skip-last", "1") if total else ("--missing", str(words[i]))
-        by = ("--categorical" if few else "--drop", name) if len(known) > 1 else by
+        total = TOTAL.fullmatch(str(words[-1])) is not None and known[words[-1] or ""] == 1
+        gone = [word for word in known if not (total and word == words[-1])]
+        own, missing = f"{name}=" if len(gone) > 1 or total else "", ways.missing
+        by = [("--skip-last", "1")] * total + [("--missing", f"{own}{word}") for word in gone]
+        if len(known) > 1 and (len(gone) > _WORDS or known.total() >= n_numbers):
+            by = [("--categorical" if few else "--drop", name)]
+        elif len(gone) > 1 and ways is COMMAND:
+            each = " ".join(f"--missing {shown(f'{own}{word}')}" for word in gone)
+            missing = f"take {quoted(gone)} as missing ({each})"
         raise PsephosError(
             f"column {shown(name)} has text in {place(i)} ({shown(words[i], CELL)}), but "
-            f"{n_numbers} of its values are numbers: {_LEFT_OUT * total}{ways.missing}, or "
+            f"{n_numbers} of its values are numbers: {_LEFT_OUT * total}{missing}, or "
             f"{ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
-        ).settled_by(by)
+        ).settled_by(*by)
     return True
 
 
@@ -232,6 +239,10 @@ def refuse_numbers_in_words(
     if few and bounds and ways is COMMAND:
         by = [("--missing", f"{name}={word}") for word in bounds]
         remedy += f" Or take them as missing: {' '.join(f'{a} {shown(b)}' for a, b in by)}."
+    elif bounds:
+        remedy += (
+            " To keep it with its bounds, write a number for each, such as half of a lower one."
+        )
     raise PsephosError(
         f"column {shown(name)} holds numbers written another way ({found_in}): {remedy}"
     ).settled_by(*by)

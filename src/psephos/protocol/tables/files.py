@@ -120,7 +120,7 @@ def read_table(
         Columns to leave out.
     categorical : sequence of str, default=()
         Columns whose numbers are categories. Text columns are always categorical. Name the
-        target to accept its values as classes without checks.
+        target to accept its values as classes whatever they look like.
     missing : sequence of str, optional
         Words that stand for no value, besides those of `MISSING` and the empty cell. COLUMN=WORD
         does so in one column, or in those whose names match a pattern: ``'q*=9'``.

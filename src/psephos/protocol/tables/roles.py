@@ -18,7 +18,7 @@ from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, number_form
-from psephos.files.columns import COMMAND, holds_words, in_one_form
+from psephos.files.columns import COMMAND, holds_words, in_one_form, is_number
 from psephos.files.near import CELL, shown, some, suggest
 from psephos.files.sheet import Sheet, unnamed, with_words
 from psephos.files.text import Header
@@ -187,18 +187,28 @@ def rows_of(sheet: Sheet, at: Sequence[int], *notes: str) -> Sheet:
 
 
 def without_total(sheet: Sheet, target: str) -> Sheet:
-    """Return a sheet without a last row that has no label, and sums or means of the others."""
-    n, words = sheet.X.shape[0] - 1, sheet.words
-    label = str(words[sheet.header.names.index(target)][n])
-    if n < 1 or sheet.rest is not None or not sheet.cells.is_missing(label):
-        return sheet
-    known = np.flatnonzero((~np.isnan(sheet.X)).any(axis=0))
-    once = [str(kept[n]) for kept in words.values() if kept[n] and kept.count(kept[n]) == 1]
-    for word in once or [""]:
-        if total_row(Given(sheet.X[:, known], unnamed(len(known)), rows=[*[""] * n, word])).rows:
-            note = f"{sheet.place(n)} has no {target}, and sums or means ({word}): left out."
-            return rows_of(sheet, range(n), note)
+    """Return a sheet without a last row of sums or means that has no label, or a lone number."""
+    labels, n, number = sheet.words[sheet.header.names.index(target)], len(sheet.X) - 1, None
+    if n >= 1 and not sheet.cells.is_missing(str(labels[n])):
+        number = sheet.cells.number(str(labels[n]))
+        if number is None or any(is_number(label) for label in labels[:n]):
+            return sheet
+    for word in total_words(sheet):
+        what = f"no {target}" if number is None else f"{labels[n]} as {target}"
+        note = f"{sheet.place(n)} has {what}, and sums or means ({word}): left out."
+        return rows_of(sheet, range(n), note)
     return sheet
+
+
+def total_words(sheet: Sheet) -> list[str]:
+    """Return the words by which the last row holds sums or means of the others; none if not."""
+    n, words = len(sheet.X) - 1, sheet.words.values()
+    if n < 1 or sheet.rest is not None:
+        return []
+    known = np.flatnonzero((~np.isnan(sheet.X)).any(axis=0))
+    X, names = sheet.X[:, known], unnamed(len(known))
+    once = [str(kept[n]) for kept in words if kept[n] and kept.count(kept[n]) == 1] or [""]
+    return [w for w in once if total_row(Given(X, names, rows=[*[""] * n, w])).rows][:1]
 
 
 def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) -> dict[str, Any]:
@@ -297,6 +307,14 @@ def _numbers_written(
             f"where its other numbers have the decimal mark {sheet.cells.decimal}: correct the "
             f"cell, or {COMMAND.drop.format(shown(name))}."
         ).settled_by(("--drop", name))
+    above = [one is not None for one in odd[:-1]]
+    if found is None and any(above) and all(w or v != v for w, v in zip(above, read, strict=False)):
+        for word in () if read[-1] is None or read[-1] != read[-1] else total_words(sheet):
+            raise PsephosError(
+                f"column {shown(name)} has words, and {read[-1]:.12g} in "
+                f"{sheet.place(len(above))}, a row of sums or means ({word}): leave that last row "
+                "out (--skip-last 1)."
+            ).settled_by(("--skip-last", "1"))
     if found is None:
         holds_words(name, odd, sum(v is not None and v == v for v in read), sheet.place)
     return found

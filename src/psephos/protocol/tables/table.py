@@ -339,7 +339,7 @@ class DataTable:
             answers=codes,
             classes=tuple(map(str, self.classes.tolist())) if plain else (),
             target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
-            n_folds=n_folds, insisted=self.insisted, chosen=self.chosen,
+            n_folds=n_folds, chosen=self.chosen,
             numbers=self.y if plain and self.kind == "numbers" else None,
             aside={} if self.cohorts else self.aside,
         )  # fmt: skip
@@ -435,7 +435,7 @@ def table_from_arrays(
         By default the frame's own names, else 'column 0', 'column 1', ...
     categorical : sequence of str or int, default=()
         Columns whose numbers are categories, by name or number. Name the target to accept
-        its values as classes without checks.
+        its values as classes whatever they look like.
     target_name : str, optional
         By default the name of the series y, else 'target'.
     dataset : str, default="table"
