@@ -57,7 +57,7 @@ def test_all_refusals_come_in_one_message_with_the_command_to_repeat(table, tmp_
     assert words[words.index("--id") + 1] == "Unnamed: 0"
     done = call(*words)
     assert done.exit_code == 0, done.output
-    assert words[words.index("--missing") + 1] == "b=-999"
+    assert words[words.index("--missing") + 1] == "-999"
     assert "FD007" not in done.stderr
 
 
