@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from psephos import SamBAClassifier
+from psephos import PsephosError, SamBAClassifier
 from psephos.models.prototypes import ProsetClassifier
-from psephos.report.panels.methods import ITEMS
+from psephos.report import PageOptions, build_report, summarise
+from psephos.report.panels.methods import ITEMS, read_notes
 from psephos.report.study.opened import renamed_rows
 
 
@@ -26,6 +27,42 @@ def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared
         assert f"{name} {n}" in answered["21"]
     values = np.load(compared / "cases.npz")["values"]
     assert f"{np.isnan(values).sum()} of {values.size} values are missing" in answered["11"]
+
+
+def test_notes_stand_on_the_page_and_close_their_items(compared, tmp_path, summarised):
+    file = tmp_path / "notes.md"
+    file.write_text(
+        "\ufeff# Intended use\nSecond readers.\n\nNot <b>patients</b>.\n## Ethics:\nNo. 12\n"
+        "# 5b Dates\n2019 to 2021\n# Funding\n\n",
+        "utf-8",
+    )
+    report = summarise(compared, options=PageOptions(notes=file))
+    assert [(one["head"], one["words"]) for one in report["notes"]] == [
+        ("Intended use", ["Second readers.", "Not <b>patients</b>."]),
+        ("Ethics", ["No. 12"]),
+        ("5b dates", ["2019 to 2021"]),
+    ]
+    left, before = ({item["no"] for item in one["tripod"]["left"]} for one in (report, summarised))
+    assert before - left == {"3b", "17", "5b"}  # nothing stands under funding
+    page = build_report(compared, tmp_path / "page.html", notes=file).read_text("utf-8")
+    assert "<p>Not &lt;b&gt;patients&lt;/b&gt;.</p>" in page
+    assert not summarised["notes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("# Purpose\nx", r"line 1 .*'purpose' is not a heading.*# intended use, .*# contact"),
+        ("# Ethics\nx\n# ethics\ny", r"line 3 .* stands a second time"),
+        ("x\n# Ethics", r"line 1 .* before the first heading: begin with # intended use"),
+        ("\udc80", "cannot be read"),
+    ],
+)
+def test_notes_that_cannot_be_read_are_refused_with_the_headings_there_are(tmp_path, text, error):
+    file = tmp_path / "notes.md"
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(PsephosError, match=error):
+        read_notes(file)
 
 
 def test_settings_are_those_of_the_fit_to_all(compared, summarised):

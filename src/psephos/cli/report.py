@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from psephos.cli.options import IN_FOLDER, OUT_FILE
+from psephos.cli.options import IN_FILE, IN_FOLDER, OUT_FILE
 from psephos.cli.words import show
 
 
@@ -36,6 +36,12 @@ from psephos.cli.words import show
     default="rounded",
     show_default=True,
     help="What the page carries of each case: values rounded, values in full, or counts alone.",
+)
+@click.option(
+    "--notes",
+    type=IN_FILE,
+    help="A text file of what only you know, under the headings # Intended use, # Out of scope, "
+    "# Source of data, # Ethics, # Funding, # Contact, or numbers of items of TRIPOD+AI (# 5b).",
 )
 def report(folder: Path, out: Path | None, **how: Any) -> None:
     """Write the page of what is in FOLDER: one HTML file that works offline.

@@ -21,6 +21,7 @@ def build_report(
     positive: str | None = None,
     ids: bool = False,
     cases: str = "rounded",
+    notes: str | Path | None = None,
 ) -> Path:
     """Write the report of a comparison, or of a validation.
 
@@ -46,6 +47,11 @@ def build_report(
         What the page carries of each case: values to three or four figures (more where a printed
         inequality needs them), to all figures, or counts alone. With 'none' no single case can be
         shown. The page says at its end what it carries.
+    notes : str or Path, optional
+        Of a comparison: a text file of what only its authors know, shown in a fold of the page.
+        Lines that begin with # are headings: intended use, out of scope, source of data, ethics,
+        funding, contact, or the number of an item of TRIPOD+AI (``# 5b Dates``), which is then
+        no longer listed as left to the authors. It is not kept in the folder.
 
     Returns
     -------
@@ -76,7 +82,10 @@ def build_report(
     judged = is_validation(folder)
     if judged and model is not None:
         raise PsephosError("a validation is of one model: leave out the model to show first.")
-    options = PageOptions(title=title, positive=positive, ids=ids, cases=cases)
+    if judged and notes is not None:
+        raise PsephosError("notes stand on the page of a comparison: leave them out (--notes).")
+    own = None if notes is None else Path(notes)
+    options = PageOptions(title=title, positive=positive, ids=ids, cases=cases, notes=own)
     if judged:
         page = render_validation(summarise_validation(folder, options))
     else:

@@ -152,7 +152,7 @@ def _report(
         case_section(saved, choice, positive, facts, options, numbers),
         stability_section(read, rows, {k: v.columns for k, v in facts.items()}, saved.names, key),
         made_section(
-            read, rows, shown, positive, bool(told), bool(told and told.get("groups")), kept
+            read, rows, shown, positive, options, bool(told), bool(told and told.get("groups"))
         ),
         curve_section(read, rows),
     ]

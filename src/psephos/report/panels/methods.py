@@ -1,14 +1,18 @@
 """How the page was made: recipe, settings, what was not done, checklist TRIPOD+AI, how to cite."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from psephos import __version__
+from psephos._errors import PsephosError
 from psephos.report.study.answers import Positive
 from psephos.report.study.folder import Folder
+from psephos.report.study.options import PageOptions
 from psephos.report.study.standings import Standing
 from psephos.report.words import count, of, plural, series
 from psephos.vote.names import joined_words
@@ -70,7 +74,64 @@ ITEMS = (
 )
 
 
-def tripod(facts: Mapping[str, Any]) -> dict[str, Any]:
+#: Headings of a file of notes, and the item of the checklist that each answers.
+NOTES = {
+    "intended use": "3b", "out of scope": "", "source of data": "5a", "ethics": "17",
+    "funding": "18a", "contact": "",
+}  # fmt: skip
+
+
+def read_notes(path: Path | None) -> dict[str, str]:
+    """Return what the authors wrote under each heading, a line that begins with #.
+
+    A heading is one of `NOTES`, or begins with the number of an item, such as ``# 5b Dates``. One
+    with nothing under it is left out.
+
+    Raises
+    ------
+    PsephosError
+        If the file cannot be read, a heading is another one or stands twice, or text comes before
+        the first.
+    """
+    if path is None:
+        return {}
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PsephosError(
+            f"the notes {str(path)!r} cannot be read ({error}): give a text file in UTF-8."
+        ) from error
+    known, found, key = [*NOTES, *(no for no, _ in ITEMS)], dict[str, list[str]](), ""
+    for n, line in enumerate(lines, 1):
+        where = f"line {n} of the notes {str(path)!r}"
+        if line.startswith("#"):
+            name = " ".join(line.strip("# \t:").lower().split())
+            key = name if name in NOTES else name.split(" ")[0].rstrip(".:")
+            if key not in known or key in found:
+                what = "stands a second time" if key in found else "is not a heading of notes"
+                raise PsephosError(
+                    f"{where}: {name!r} {what}. Write each once: # {', # '.join(NOTES)}, or the"
+                    " number of an item of TRIPOD+AI, such as # 5b."
+                )
+            found[key] = []
+        elif key:
+            found[key].append(line)
+        elif line.strip():
+            raise PsephosError(f"{where} stands before the first heading: begin with # {known[0]}.")
+    texts = {one: "\n".join(own).strip() for one, own in found.items()}
+    return {one: text for one, text in texts.items() if text}
+
+
+def _noted(notes: Mapping[str, str]) -> list[dict[str, object]]:
+    """Return the notes as the page has them: a heading and paragraphs each."""
+    asks = {no: f"{no} {words}" for no, words in ITEMS}
+    return [
+        {"head": asks.get(one, one.capitalize()), "words": re.split(r"\n\s*\n", text)}
+        for one, text in notes.items()
+    ]
+
+
+def tripod(facts: Mapping[str, Any], notes: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Return the items that this page answers, with their answers, and the others.
 
     Parameters
@@ -81,8 +142,12 @@ def tripod(facts: Mapping[str, Any]) -> dict[str, Any]:
         groups are called, or None; ``balanced``: models that weigh classes; ``model``: label of
         the model shown first or None; ``saved``, ``answers``, ``subgroups``: bool; ``made``:
         software and versions.
+    notes : mapping, optional
+        As of `read_notes`.
     """
     answers = {no: words for no, words in _answers(facts).items() if words}
+    for no in filter(None, (NOTES.get(one, one) for one in notes or ())):
+        answers[no] = "; ".join(filter(None, [answers.get(no), "see the notes of the authors"]))
     return {
         "answered": [
             {"no": no, "asks": asks, "words": answers[no]} for no, asks in ITEMS if no in answers
@@ -172,9 +237,9 @@ def made_section(
     rows: Sequence[Standing],
     shown: Standing | None,
     positive: Positive,
+    options: PageOptions,
     answers: bool,
     grouped: bool,
-    kept: bool = True,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
 
@@ -184,9 +249,10 @@ def made_section(
         The model that is shown first.
     answers, grouped : bool
         Whether the page has held-out answers, and figures of groups.
-    kept : bool, default=True
-        Whether it carries single cases: warnings may name one.
+    options : PageOptions
+        With the notes of the authors. Without cases no warnings are shown: they may name one.
     """
+    written = read_notes(options.notes)
     told = recipes(folder, rows)
     models = {s.key: _of_model(folder, s, one) for s, one in zip(rows, told, strict=True)}
     warned: Any = folder.environment.get("warnings") or []
@@ -194,7 +260,7 @@ def made_section(
         "methods": methods(folder, rows),
         "recipes": told,
         "warnings": [str(w) for w in warned][:20]
-        if kept
+        if options.cases != "none"
         else [f"{plural(len(warned), 'warning')} in environment.json."]
         if warned
         else [],
@@ -203,7 +269,8 @@ def made_section(
         "positive_words": ""
         if folder.kind != "classes"
         else f"{folder.about['classes'][positive.code]}: {positive.rule}",
-        "tripod": tripod(_facts(folder, shown, answers, grouped)),
+        "notes": _noted(written),
+        "tripod": tripod(_facts(folder, shown, answers, grouped), written),
         "cite": _cite(folder),
         "island": {"made": models},
     }

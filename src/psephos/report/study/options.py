@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,15 @@ class PageOptions:
     cases : {'rounded', 'full', 'none'}
         What the page carries of each case: values to three or four figures, to all, or counts
         alone.
+    notes : Path, optional
+        A file of what only the authors know; see `psephos.report.panels.methods.read_notes`.
     """
 
     title: str | None = None
     positive: str | None = None
     ids: bool = False
     cases: str = "rounded"
+    notes: Path | None = None
 
     def __post_init__(self) -> None:
         must_be("cases", self.cases, CASES)
