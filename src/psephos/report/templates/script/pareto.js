@@ -85,7 +85,7 @@ page.pareto = (() => {
       folds = own.flatMap((m) => m.fits.map((fit) => about(fit, 3))),
       spans = own
         .filter((m) => m.span)
-        .map(({ y, span: [low, high] }) => [low, y + 8, high, y + 16]);
+        .map(({ y, span: [low, high] }) => [low - 3, y + 7, high + 3, y + 17]);
     const order = marks
       .map((_, i) => i)
       .sort((i, j) => marks[j].readable - marks[i].readable || i - j);
