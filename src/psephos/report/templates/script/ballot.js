@@ -8,12 +8,13 @@ page.ballot = (() => {
   // The classes that a vote is for, or against: of two the sign of the one number, of more the one that it moves
   // alone, the greatest, or those of the least where fewer are below the others than above; none where all are equal.
   const saysOf = (numbers) => {
-    const at = (size) => numbers.flatMap((v, k) => (v === size ? [k] : []));
+    const same = (a, b) => Math.abs(a - b) <= 2 ** -41, // the rest is rounding
+      at = (size) => numbers.flatMap((v, k) => (same(v, size) ? [k] : []));
     if (numbers.length === 1)
-      return { of: numbers[0] ? [Number(numbers[0] > 0)] : [], against: false };
+      return { of: same(numbers[0], 0) ? [] : [Number(numbers[0] > 0)], against: false };
     const top = at(Math.max(...numbers)),
       low = at(Math.min(...numbers)),
-      moved = numbers.flatMap((v, k) => (v ? [k] : []));
+      moved = numbers.flatMap((v, k) => (same(v, 0) ? [] : [k]));
     if (top.length === numbers.length) return { of: [], against: false };
     if (moved.length === 1) return { of: moved, against: numbers[moved[0]] < 0 };
     const against = top.length > 1 && low.length < top.length;
@@ -203,6 +204,7 @@ page.ballot = (() => {
         ? `${percent(weight)} ${study.classes[k]}`
         : `${percent(weight)} of the weight says ${study.classes[k]}`,
     );
+    if (!words.length) return "The weight is even between the classes.";
     return `${words.join(", ")}.${stated ? " That share is its answer." : ""}`;
   };
 
