@@ -100,7 +100,7 @@ def build_explorer(path: str | Path = "psephos-explorer.html") -> Path:
     html = page_of(
         "explorer.html.j2",
         explorer(),
-        ("base.css", "explorer.css"),
+        ("base.css", "parts.css", "explorer.css"),
         ("core.js", "explorer.js"),
         asks=False,
     )
