@@ -507,7 +507,8 @@ def test_a_case_without_an_answer_is_said_to_have_none(visit, island):
             key,
         )
         shown = page.locator(by("case-unanswered"))
-        assert shown.all_inner_texts() == [wanted] * bool(wanted)
+        words = wanted if "all classes" in wanted else wanted.split(";")[0]
+        assert shown.all_inner_texts() == [words] * bool(wanted)
         seen += wanted.startswith("no answer: ")
     assert seen
 

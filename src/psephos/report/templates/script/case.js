@@ -310,9 +310,11 @@
       ],
       "say",
     );
-    const why = told(answer.unanswered, "refused");
+    const tie = answer.why === "tie",
+      why = told(tie ? answer.unanswered : answer.unanswered.split(";")[0], "refused"),
+      needed = none && !tie ? page.near.waking({ calc, open, study, told, whole, x }) : [];
     why.dataset.test = "case-unanswered";
-    box.replaceChildren(big, ...(none ? [why] : likeThis(p, about)), ...beyond(), say);
+    box.replaceChildren(big, ...(none ? [why, ...needed] : likeThis(p, about)), ...beyond(), say);
     if (!none) box.append(chart((width) => answerBar(p, width)));
   };
 

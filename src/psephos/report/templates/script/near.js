@@ -133,8 +133,8 @@ page.near = (() => {
       Object.assign(p.dataset, { test: "measure-next", column: field.whole, change });
       most.replaceChildren(p);
     };
-    if (empty && none) most.append(...waking(about));
-    else if (empty && !calc.tried)
+    if (none) return most; // beside the answer it stands which columns are needed
+    if (empty && !calc.tried)
       most.append(
         told(
           "What to measure next is not told here: \u2018psephos predict --next-column\u2019 says it.",
@@ -220,5 +220,5 @@ page.near = (() => {
     box.replaceChildren(...parts);
   };
 
-  return { distance, farther, moves, nearest, next, show, wakes };
+  return { distance, farther, moves, nearest, next, show, wakes, waking };
 })();
