@@ -1,7 +1,6 @@
 """The report as a reader meets it: in a browser, offline."""
 
 import csv
-import re
 
 import numpy as np
 import pytest
@@ -169,21 +168,6 @@ def test_circles_stand_inside_and_names_cover_nothing(visit):
         assert 0 <= a[0] <= a[2] <= side
         for b in boxes[:i]:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
-
-
-@of_swag
-def test_bars_are_the_counts_of_the_search(visit, compared):
-    from psephos.report import summarise
-
-    page, told = visit(), summarise(compared, model="swag")["together"]["errors"]["drawn"]
-    paths = page.locator("svg.library path.bars").evaluate_all(
-        "all => all.map(p => p.getAttribute('d'))"
-    )
-    for path, counts in zip(paths, told["counts"], strict=True):
-        tops = [float(v) for v in re.findall(r"V([\d.]+)H", path)]
-        heights = [54 - v for v in tops]
-        seen = [n for n in counts if n]
-        np.testing.assert_allclose(heights, 50 * np.array(seen) / max(seen), atol=0.011)
 
 
 @of_swag

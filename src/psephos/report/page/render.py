@@ -45,7 +45,7 @@ def render(report: dict[str, Any]) -> str:
         hashes; every string of the data is escaped by the template engine.
     """
     idle = {
-        "network.js": report["together"],
+        "network.js": report["island"].get("network"),
         "curve.js": report["curve"],
         "number.js": "number" in report["island"],
         "observed.js": report["observed"],

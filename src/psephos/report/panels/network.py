@@ -143,9 +143,7 @@ def searched(errors: ErrorDisplay, numbers: dict[str, list[Any]]) -> JsonObject:
         ]
         for d in range(len(errors.dimension))
     ]
-    names = ("dimension", "counts", "edges", "threshold", "median")
-    drawn: JsonObject = {name: getattr(errors, name).tolist() for name in names}
-    return {"rows": rows, "measure": errors.measure.replace("_", " "), "drawn": drawn}
+    return {"rows": rows, "measure": errors.measure.replace("_", " ")}
 
 
 def together(standing: Standing, opened: Opened) -> dict[str, Any] | None:

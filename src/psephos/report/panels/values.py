@@ -54,13 +54,12 @@ def values_section(
     if shown is None or not saved.keys:
         return entries
     found = {key: _portrait(saved, key, options) for key in saved.keys}
-    joined = entries["together"] or {"network": None, "errors": None}
+    network = (entries["together"] or {}).get("network")
     return entries | {
         "values": _first(found[shown.key], saved.folder, positive.code),
         "island": {
             "values": _island(saved, found, positive.code, options),
-            "network": joined["network"],
-            "search": joined["errors"],
+            "network": None if not network or network["few"] else network,
         },
     }
 

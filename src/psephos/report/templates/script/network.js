@@ -1,12 +1,12 @@
-// Which columns stand together: circles and lines, and the errors of the search that found them.
+// Which columns stand together: circles and lines.
 (() => {
   const { all, at, data, svg } = page,
-    { line, near, text } = page.draw;
+    { line, near } = page.draw;
   const SIDE = 560, // of the square
     MARGIN = 46,
     RADIUS = 26, // of a column that every voter reads: areas are in proportion to shares
     WIDTH = 9, // of a line between columns that every voter reads
-    LETTER = 6.4;
+    LETTER = 6.7;
 
   // Where circles stand: the layout, stretched to the square.
   const circles = (nodes) => {
@@ -80,7 +80,7 @@
       );
     Object.assign(node.dataset, { test: "node", share });
     if (!place) return node;
-    const words = page.draw.wrapped(place.x, place.y, name, LETTERS, "", place.anchor);
+    const words = page.draw.wrapped(place.x, place.y, name, LETTERS, "halo", place.anchor);
     words.setAttribute("aria-hidden", "true");
     node.append(words);
     return node;
@@ -97,55 +97,10 @@
     return box;
   };
 
-  // One histogram a number of columns, all on one axis of error.
-  const [WIDE, TALL, EACH, SIDES] = [520, 54, 68, 8];
-  // The range of errors with any candidate, and where an error stands.
-  const errorAxis = ({ edges, counts }) => {
-    const seen = edges.slice(1).map((_, i) => counts.some((row) => row[i] > 0)),
-      some = seen.includes(true),
-      from = some ? edges[seen.indexOf(true)] : 0,
-      to = some ? edges[seen.lastIndexOf(true) + 1] : 1,
-      part = (error) => Math.min(Math.max((error - from) / (to - from), 0), 1);
-    return { from, to, across: (error) => SIDES + part(error) * (WIDE - 2 * SIDES) };
-  };
-  const histogram = (s, i, across) => {
-    const most = Math.max(1, ...s.counts[i]),
-      bars = s.counts[i].map((n, k) => {
-        const [x1, x2] = [s.edges[k], s.edges[k + 1]].map((edge) => near(across(edge)));
-        return n ? `M${x1} ${TALL}V${near(TALL - (n / most) * (TALL - 4))}H${x2}V${TALL}z` : "";
-      }),
-      upright = (kind, error) => line(kind, across(error), across(error), 0, TALL);
-    return svg(
-      "g",
-      { transform: `translate(90 ${i * EACH + 6})` },
-      text(-8, TALL - 4, page.words.plural(s.dimension[i], "column"), "", "end"),
-      svg("path", { class: "bars", d: bars.join("") }),
-      line("axis", 0, WIDE, TALL),
-      upright("strong", s.threshold[i]),
-      upright("median", s.median[i]),
-    );
-  };
-  const library = ({ measure, drawn: s }) => {
-    const { from, to, across } = errorAxis(s),
-      low = s.dimension.length * EACH,
-      ticks = [0, 1, 2, 3, 4].map((t) => from + ((to - from) * t) / 4),
-      foot = svg("g", { transform: `translate(90 ${low + 6})` }),
-      words =
-        "Errors of all candidates, one histogram a number of columns; the table holds their figures",
-      box = page.draw.picture(WIDE + 110, low + 40, words, { class: "library" });
-    foot.append(
-      ...ticks.map((error) => text(across(error), 8, page.words.number(error, 2), "", "middle")),
-      text(WIDE / 2, 26, `cross-validated ${measure}`, "", "middle"),
-    );
-    box.append(...s.dimension.map((_, i) => histogram(s, i, across)), foot);
-    return box;
-  };
-  const put = (id, picture) => {
-    at(id).append(picture);
-    at(`${id}-figure`).hidden = false;
-  };
-  if (data.network && !data.network.few) put("network", network(data.network));
-  if (data.search) put("library", library(data.search));
+  if (data.network) {
+    at("network").append(network(data.network));
+    at("network-figure").hidden = false;
+  }
 
   // ---- the network: thresholds hide circles, lines and rows; a circle names the columns it is linked to
   const nodes = all('[data-test="node"]');
