@@ -54,7 +54,8 @@ def values_section(
     if shown is None or not saved.keys:
         return entries
     found = {key: _portrait(saved, key, options) for key in saved.keys}
-    network = (entries["together"] or {}).get("network")
+    joined = entries["together"]
+    network = joined and joined["network"]
     return entries | {
         "values": _first(found[shown.key], saved.folder, positive.code),
         "island": {
