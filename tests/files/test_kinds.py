@@ -436,6 +436,38 @@ def test_merged_names_hold_for_their_columns(book, tmp_path, heads, merged, name
     assert any("merged cells name each column under them" in note for note in found.notes)
 
 
+BELOW = [
+    (
+        ["", "years", "systolic", "diastolic", "mg/L"],
+        ("pressure / systolic", "pressure / diastolic"),
+    ),
+    (["", "years", "mmHg", "mmHg", "mg/L"], None),
+]
+
+
+@pytest.mark.parametrize(("below", "wanted"), BELOW)
+def test_merged_names_are_joined_with_those_in_a_line_of_units(book, tmp_path, below, wanted):
+    heads = ["y", "age", "pressure", None, "crp"]
+    body = [["u", 1, 2, 3, 4.5], ["v", 4, 5, 6, 7.5], ["u", 7, 8, 9, 1.5]]
+    filled(book.active, [heads, below, *body])
+    book.active.merge_cells("C1:D1")
+    book.save(tmp_path / "t.xlsx")
+    lines = [heads, below, *body]
+    text = "\n".join(",".join("" if v is None else str(v) for v in line) for line in lines)
+    (tmp_path / "t.csv").write_text(f"{text}\n")
+    (tmp_path / "twice.csv").write_text(f"{text}\n".replace("pressure,,", "pressure,pressure,"))
+    for name in ("t.xlsx", "t.csv", "twice.csv"):
+        duplicates = None if wanted else "number"
+        found = read_table(tmp_path / name, target="y", duplicates=duplicates)
+        assert found.names[0] == "age"
+        if wanted:
+            assert found.names == ("age", *wanted, "crp")
+            assert "line 2 holds units ('years', 'mg/L') and is left out." in found.notes
+            assert any("merged names, with those of the line below" in one for one in found.notes)
+        else:
+            assert not any("systolic" in one for one in found.names)
+
+
 def test_merged_values_hold_for_their_rows(book, tmp_path):
     rows = [
         ["y", "a", "b"],

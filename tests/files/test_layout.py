@@ -250,12 +250,48 @@ def test_all_complaints_of_layout_and_cells_in_one_message(tmp_path):
     assert found.names == ("a", "a.2", "column 3", "b")
 
 
-def test_names_of_arrays_that_stand_twice_have_no_option(tmp_path):
-    y, names = np.array(list("uvuv")), ["a", "b", "a", "c"]
+def test_names_of_arrays_that_stand_twice_are_numbered(tmp_path):
+    y, names = np.array(list("uvuv")), ["a", "y", "a", "c"]
     np.savez(tmp_path / "t.npz", X=np.eye(4), y=y, feature_names=names)
-    with pytest.raises(PsephosError, match=r"'a' stands twice .* name their column\.$") as found:
+    with pytest.raises(PsephosError, match="stands twice") as found:
         read_table(tmp_path / "t.npz")
-    assert found.value.options == ()
+    assert found.value.options == (("--duplicates", "number"),)
+    table = read_table(tmp_path / "t.npz", duplicates="number")
+    assert table.names == ("a", "y.2", "a.2", "c")
+    assert table.y.tolist() == y.tolist()
+    with pytest.raises(PsephosError, match="of an npz file"):
+        read_table(tmp_path / "t.npz", duplicates="mean")
+
+
+def test_a_word_for_missing_in_an_array_beside(tmp_path):
+    y = np.array(["u", "v", "u", "v", "unk"])
+    np.savez(tmp_path / "t.npz", X=np.eye(5), y=y)
+    with pytest.raises(PsephosError, match="no value in 1 row"):
+        read_table(tmp_path / "t.npz", missing=["y=unk"])
+    table = read_table(tmp_path / "t.npz", missing=["y=unk"], classes=["="])
+    assert table.classes.tolist() == ["u", "v"]
+
+
+@pytest.mark.parametrize("duplicates", [None, "number", "mean"])
+def test_a_column_without_name_and_value_is_left_out(tmp_path, duplicates):
+    path = write(tmp_path / "t.csv", "a,,b,y\n1,,2,u\n3,NA,4,v\n5, ,7,u\n")
+    table = read_table(path, target="y", duplicates=duplicates)
+    assert table.names == ("a", "b")
+    assert "columns that have no name and no value are left out: 'column 2'." in table.notes
+    path = write(tmp_path / "t.csv", "a,,,y\n1,,2,u\n3,NA,4,v\n5,,7,u\n")
+    if duplicates is None:
+        with pytest.raises(PsephosError, match=r"column 3 of 't\.csv' has no name"):
+            read_table(path, target="y")
+    else:
+        assert read_table(path, target="y", duplicates=duplicates).names == ("a", "column 3")
+
+
+def test_the_column_of_ids_is_named_in_the_command_to_repeat(tmp_path):
+    path = write(tmp_path / "t.csv", "gene,s1,s2,s3,s4\ng1,1,2,3,4\ng2,5,6,7,9\n")
+    cases = write(tmp_path / "c.csv", "age,sample,y\n1,s1,u\n1,s2,v\n2,s3,u\n3,s4,v\n")
+    with pytest.raises(PsephosError, match="has the ids") as found:
+        read_table(path, target="y", labels_from=cases)
+    assert found.value.options == (("--id", "sample"),)
 
 
 def test_rows_named_twice_may_be_features(tmp_path):

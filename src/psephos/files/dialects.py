@@ -80,6 +80,11 @@ def _table(
         notes.append(f"lines above the table (# or sep=) are left out: {len(above)}.")
     lines, separator = _divided(path, first, stream, separator, notes)
     header, below = table_rows(path, lines, separator, notes, wrong, top + 1, how.cases)
+    if "" in header.names or len(set(header.names)) < len(header.names):
+        ahead = list(islice(below, 1 + AHEAD))
+        names, rest = names_below(header.names, [row for _, _, row in ahead], notes)
+        ahead[:1] = [(line, "", rest) for line, _, _ in ahead[:1]]
+        header, below = header._replace(names=names), chain(ahead, below)
     if not first.startswith("#OTU ID"):
         below = _without_units(header, below, notes)
         return header, _without_last(below, how.skip_last, notes) if how.skip_last else below
@@ -233,6 +238,31 @@ def units_words(line: int, rows: Sequence[Sequence[str]]) -> str:
     if len(rows) < 3 or not _are_units(rows):
         return ""
     return f"line {line} holds units ({quoted(dict.fromkeys(named))}) and is left out."
+
+
+def names_below(
+    names: Sequence[str], lines: Sequence[Sequence[str]], notes: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return the names of columns, and what is left of the first of `lines`, a line of units.
+
+    Its words that tell columns of one merged name apart join that name. Merged are names that stand
+    twice, and those without one, to the right of one. `notes` gets a sentence on them.
+    """
+    found, each = list(names), list[str]()
+    below = [word.strip() for word in lines[0]] if len(lines) > 2 else []
+    parts = ["" if _UNIT.fullmatch(word) else word for word in below]
+    for name, word in zip(found, parts, strict=False):
+        each.append(name or (each[-1] if each and word else ""))
+    pairs, times = list(zip(each, parts, strict=False)), Counter(each)
+    odd = {a for a, b in pairs if not b or not a or pairs.count((a, b)) > 1 or times[a] < 2}
+    at = [j for j, (name, _) in enumerate(pairs) if name not in odd]
+    rest = ["" if j in at else word for j, word in enumerate(below)]
+    if not at or not _are_units([rest, *lines[1:]]):
+        return found, list(map(str, lines[0])) if lines else []
+    for j in at:
+        found[j] = " / ".join(pairs[j])
+    notes.append(f"merged names, with those of the line below: {quoted([found[j] for j in at])}.")
+    return found, rest
 
 
 def _are_units(lines: Sequence[Sequence[str]]) -> bool:

@@ -50,6 +50,7 @@ FORMATS = (
     Format(
         {".npz": False}, "psephos.files.npz", "read_npz",
         "an npz file with X, y (or Y, a column a label) and perhaps classes and feature_names",
+        ("duplicates",),
     ),
 )  # fmt: skip
 
@@ -105,5 +106,6 @@ def read_sheet(
                     f"--{name.replace('_', '-')} is not for {found.words}: leave it out."
                 )
         read: Reader = getattr(import_module(found.module), found.reader)
-        options = (cells or Cells(), how)
-        return arranged(lambda chooser: read(file, chooser, *options), choose, *options)
+        cells, own = cells or Cells(), "duplicates" in found.takes  # else any table's are arranged
+        rest = replace(how, duplicates=None) if own else how
+        return arranged(lambda chooser: read(file, chooser, cells, how), choose, cells, rest)

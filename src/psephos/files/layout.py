@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from typing import TypeAlias
 
 from psephos._errors import Complaints, PsephosError, must_be
 from psephos.files.cells import Cells, Typed
 from psephos.files.formats import Reading, read_sheet
-from psephos.files.near import quoted, shown, some, used
+from psephos.files.near import numbered, quoted, shown, some, used
 from psephos.files.sheet import Chooser, ColumnChoice, Sheet, columns_sheet
 from psephos.files.spelling import near_key, nearly
 from psephos.files.text import Header
@@ -24,7 +23,7 @@ _THREE = re.compile(r"\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*")
 
 
 class _TurnedError(Exception):
-    """Features stand in rows."""
+    """Features stand in rows; or, with words, a column has no name, and perhaps no value."""
 
 
 def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
@@ -40,9 +39,9 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     if how.labels_from is None and how.duplicates is None and not turn:
         try:
             chooser = choose if turn is False else _in_rows_too(read, choose, cells, how)
-            return _with_hits(read(chooser), how)
-        except _TurnedError:
-            turn = True
+            return _with_hits(read(chooser if how.cases else partial(_all_named, chooser)), how)
+        except _TurnedError as error:
+            turn = not error.args
     grid, labels, joined = _Grid.of(read(_all_words)), None, list[str]()
     if how.labels_from is not None:
         labels = _Grid.of(read_sheet(how.labels_from, _all_words, cells, Reading(transpose=False)))
@@ -59,6 +58,7 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     if how.duplicates is not None:
         grid.name_once(how.duplicates, cells)
     header, column = grid.header._replace(names=grid.names), grid.columns.__getitem__
+    choose = choose if how.cases or turn else partial(_all_but, grid.empty, choose)
     sheet = columns_sheet(header, len(column(0)), column, choose, cells, grid.notes, grid.lines)
     if beside := [header.names[j] for j in sheet.choice.columns if header.names[j] in joined]:
         sheet.notes.append(used(str(how.labels_from), beside))
@@ -85,6 +85,18 @@ def _chosen(choose: Chooser, cells: Cells, header: Header) -> ColumnChoice:
 
 def _all_words(header: Header) -> ColumnChoice:
     return ColumnChoice((), range(len(header.names)))
+
+
+def _all_named(choose: Chooser, header: Header) -> ColumnChoice:
+    if "" in header.names:
+        raise _TurnedError("nameless")
+    return choose(header)
+
+
+def _all_but(empty: frozenset[str], choose: Chooser, header: Header) -> ColumnChoice:
+    """Return what is chosen of a table, without the columns of some names."""
+    choice = choose(header)
+    return choice._replace(columns=[j for j in choice.columns if header.names[j] not in empty])
 
 
 def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Chooser:
@@ -137,7 +149,8 @@ def _refuse_other_ids(grid: "_Grid", labels: "_Grid", id_name: str | None) -> No
     if best != key and 2 * shared(best) >= len(labels.columns[best]):
         name, of = shown(labels.names[best]), labels.header.file
         raise PsephosError(f"the column {name} of {of!r} has the ids, and not "
-                           f"{shown(labels.names[key])}: name it with --id {name}.")  # fmt: skip
+                           f"{shown(labels.names[key])}: name it with --id {name}."
+                           ).settled_by(("--id", labels.names[best]))  # fmt: skip
 
 
 def _across(grid: "_Grid", labels: "_Grid", id_name: str | None) -> bool:
@@ -166,6 +179,7 @@ class _Grid:
     notes: list[str]
     wrong: Complaints  # rows that were not read
     hits: int | None  # as of a Sheet
+    empty: frozenset[str] = frozenset()  # columns that had no name, and have no value
 
     @classmethod
     def of(cls, sheet: Sheet) -> "_Grid":
@@ -177,7 +191,16 @@ class _Grid:
                 "--labels-from and --duplicates out, or give the table as another kind of file."
             )
         columns = [sheet.words[j] for j in range(len(names))]
-        return cls(header, names, columns, sheet.lines, sheet.notes, sheet.wrong, sheet.hits)
+        gone = sheet.cells.is_missing
+        void = {j: f"column {j + 1}" for j, name in enumerate(names)
+                if not name and all(map(gone, columns[j]))}  # fmt: skip
+        names, notes = [void.get(j, name) for j, name in enumerate(names)], list(sheet.notes)
+        if void:
+            notes.append(
+                f"columns that have no name and no value are left out: {quoted(void.values())}."
+            )
+        empty = frozenset(void.values())
+        return cls(header, names, columns, sheet.lines, notes, sheet.wrong, sheet.hits, empty)
 
     def id_column(self, name: str | None) -> int:
         """Return which column names the rows: that of a name, else the first."""
@@ -270,9 +293,8 @@ class _Grid:
         after = [j for places in twice.values() for j in places[1:]]
         for name, places in twice.items() if how == "mean" else ():
             self.columns[places[0]] = _means(name, [self.columns[j] for j in places], cells)
-        for j in after if how == "number" else ():
-            free = (f"{self.names[j]}.{k}" for k in count(2))
-            self.names[j] = next(one for one in free if one not in self.names)
+        if how == "number":
+            self.names = numbered(self.names)
         for j in sorted(after, reverse=True) if how != "number" else ():
             del self.names[j], self.columns[j]
         if twice:

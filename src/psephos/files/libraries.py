@@ -24,7 +24,7 @@ from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Sparse
 from psephos.files.arrays import check_text
 from psephos.files.cells import Cells, Typed
-from psephos.files.dialects import AHEAD, skipped_words, units_words
+from psephos.files.dialects import AHEAD, names_below, skipped_words, units_words
 from psephos.files.formats import Reading
 from psephos.files.near import quoted, shown, suggest, used
 from psephos.files.packed import MOST, hostile, refuse_bomb
@@ -112,7 +112,14 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
             rows = [[plain(v) for v in row] for row in sheet.to_python(skip_empty_area=False)]
             merged = _merged(path, rows, getattr(sheet, "merged_cell_ranges", None) or [])
     above, heads = _heads(rows, merged)
-    notes = _fill(rows, merged, heads)
+    held, notes = _filled(rows)[above : above + 2 + AHEAD], list[str]()
+    if len(heads) == 1 and held[1:]:
+        first, *lines = [list(map(str, rows[i])) for i in held]
+        names, rest = names_below(first, lines, notes)
+        if notes:
+            rows[held[0]], rows[held[1]] = [*names], [*rest]
+            merged = [one for one in merged if one[0] != held[0]]
+    notes += _fill(rows, merged, heads)
     filled = _filled(rows)
     top, *below = filled[above + len(heads) - 1 :] or [0]
     if not below:
@@ -172,7 +179,9 @@ def _heads(rows: _Cells, merged: _Merged) -> tuple[int, list[int]]:
     ahead = [rows[i] for i in below[: 1 + AHEAD]]
     named = ahead and all(isinstance(v, str) for v in ahead[0]) and all(ahead[0][j] for j in under)
     numbers = any(not isinstance(row[j], str) for row in ahead[1:] for j in under)
-    two = named and numbers and not units_words(0, [list(map(str, row)) for row in ahead])
+    lines, parts = [list(map(str, row)) for row in (rows[top], *ahead)], list[str]()
+    names_below(lines[0], lines[1:], parts)  # a line of units, but for the names of parts
+    two = named and numbers and not parts and not units_words(0, lines[1:])
     return above, filled[above : above + 1 + bool(two)]
 
 

@@ -1,6 +1,7 @@
 """Names a user may have meant."""
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 
 _SHOWN = 6
 CELL, _NAME = 60, 160  # letters; a name of seven ranks of a taxon is whole
@@ -39,6 +40,17 @@ def some(words: Sequence[str], most: int = 5) -> str:
     """Return the first few words, and how many more there are."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Return names of which none stands twice: the second a is called a.2."""
+    found, taken = dict[str, None](), set(names)
+    for name in names:
+        free = (one for k in count(2) if (one := f"{name}.{k}") not in taken)
+        one = next(free) if name in found else name
+        taken.add(one)
+        found[one] = None
+    return list(found)
 
 
 def used(where: str, names: Sequence[str]) -> str:

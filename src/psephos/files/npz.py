@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos._types import Array
 from psephos.files.arrays import check_text, check_values, known_numbers
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, suffixes
-from psephos.files.near import suggest
+from psephos.files.near import numbered, suggest
 from psephos.files.packed import hostile
 from psephos.files.sheet import (
     Chooser,
@@ -69,10 +69,12 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         raise PsephosError(
             f"'feature_names' of {path.name!r} has {len(names)} names for {p} columns."
         )
+    must_be("--duplicates (of an npz file)", how.duplicates, (None, "number"))
     classes = tuple(map(str, arrays.pop("classes", np.array([])).tolist()))
     labels = _labels(arrays.pop("Y", None), arrays.pop("label_names", None), n, path.name)
     single = {name: one[:, 0] if one.shape == (n, 1) else one for name, one in arrays.items()}
     beside = {name: one for name, one in single.items() if one.ndim == 1} | labels
+    names = numbered([*beside, *names])[len(beside) :] if how.duplicates else names
     named = given is not None
     header = Header(
         path.name, [*names, *beside], named, beside=frozenset(beside), labels=tuple(labels),
@@ -97,7 +99,8 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     words = dict[int, list[Any]]()
     for j in choice.words:  # of X as the numbers that they are, to match numeric labels
         if j >= p:
-            words[j] = [cell_word(value, header.names[j], cells) for value in column(j)]
+            held = [cell_word(value, header.names[j], cells) for value in column(j)]
+            words[j] = ["" if j in own and own[j].is_missing(word) else word for word in held]
             continue
         known = known_numbers(X[:, j], cells.gone_numbers)
         pairs = zip(X[:, j].tolist(), known.tolist(), strict=True)

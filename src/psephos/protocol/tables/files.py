@@ -407,7 +407,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
         )
     with wrong.gather():
         named = [name or f"column {j}" for j, name in enumerate(header, 1)]
-        refuse_duplicates(named, optional=not found.of_arrays)
+        refuse_duplicates(named)
     roles = _with_labels(with_row_names(roles, found), found)
     if not roles.target and roles.known:
         wrong.refuse()

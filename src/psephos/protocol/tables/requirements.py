@@ -22,22 +22,19 @@ if TYPE_CHECKING:
 _MOSTLY = 0.8  # of the values of a target are numbers, or written as such
 
 
-def refuse_duplicates(names: Sequence[str], *, optional: bool = True) -> None:
-    """Raise PsephosError naming the columns whose name stands twice.
-
-    With `optional` an option of the command settles it.
-    """
+def refuse_duplicates(names: Sequence[str]) -> None:
+    """Raise PsephosError naming the columns whose name stands twice."""
     seen: dict[str, int] = {}
     again = [(name, j) for j, name in enumerate(names) if seen.setdefault(name, j) != j]
     if again:
         name, j = again[0]
         others = sorted({other for other, _ in again} - {name})
         more = f"; so do {quoted(others)}" if others else ""
-        by = " (of a file: --duplicates number, mean or first)" * optional
         raise PsephosError(
             f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
-            f"{j + 1}{more}): rename one of them, so that rules can name their column{by}."
-        ).settled_by(*[("--duplicates", "number")] * optional)
+            f"{j + 1}{more}): rename one of them, so that rules can name their column "
+            "(of a file: --duplicates number, mean or first)."
+        ).settled_by(("--duplicates", "number"))
 
 
 def refuse_farthest(X: Values, names: Sequence[str], place: Callable[[int], str]) -> None:
