@@ -179,7 +179,7 @@ def _heads(rows: _Cells, merged: _Merged) -> tuple[int, list[int]]:
     ahead = [rows[i] for i in below[: 1 + AHEAD]]
     named = ahead and all(isinstance(v, str) for v in ahead[0]) and all(ahead[0][j] for j in under)
     numbers = any(not isinstance(row[j], str) for row in ahead[1:] for j in under)
-    lines, parts = [list(map(str, row)) for row in (rows[top], *ahead)], list[str]()
+    lines, parts = [list(map(str, row)) for row in ((rows or [[]])[top], *ahead)], list[str]()
     names_below(lines[0], lines[1:], parts)  # a line of units, but for the names of parts
     two = named and numbers and not parts and not units_words(0, lines[1:])
     return above, filled[above : above + 1 + bool(two)]
