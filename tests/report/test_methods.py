@@ -49,6 +49,24 @@ def test_notes_stand_on_the_page_and_close_their_items(compared, tmp_path, summa
     assert not summarised["notes"]
 
 
+def test_table_1_of_the_page_is_that_of_the_display(compared, summarised):
+    found, none = (
+        one["cohort_table"] for one in (summarised, summarise(compared, options=PageOptions(cases="none")))
+    )  # fmt: skip
+    with np.load(compared / "cases.npz") as file:
+        y, names, values = file["y"], file["names"].tolist(), file["values"]
+    about = json.loads((compared / "comparison.json").read_text("utf-8"))
+    assert found["heads"][1:] == [
+        f"{name}, n {(y == k).sum()}" for k, name in enumerate(about["classes"])
+    ]
+    number = next(j for j, name in enumerate(names) if name not in about.get("categories", {}))
+    line = next(row for row in found["rows"] if row[0] == f"{names[number]}: missing")
+    assert line[1:] == [
+        str(np.isnan(values[y == k, number]).sum()) for k in range(len(about["classes"]))
+    ]
+    assert not {str(n) for n in range(1, 10)} & {cell for row in none["rows"] for cell in row[1:]}
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [

@@ -2,7 +2,7 @@
 
 from psephos.explain.bias_variance import BiasVarianceDisplay
 from psephos.explain.column_curve import ColumnCurveDisplay
-from psephos.explain.column_values import ValuesDisplay
+from psephos.explain.column_values import CohortDisplay, ValuesDisplay
 from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
 from psephos.explain.missed import MissedDisplay
@@ -22,7 +22,7 @@ from psephos.explain.selection import SelectionTest, selection_test
 from psephos.explain.tree import TreeDisplay, export_text
 
 __all__ = [
-    "BatchMap", "BiasVarianceDisplay", "ColumnCurveDisplay", "ColumnMap", "ColumnNetwork",
+    "BatchMap", "BiasVarianceDisplay", "CohortDisplay", "ColumnCurveDisplay", "ColumnMap", "ColumnNetwork",
     "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "MissedDisplay",
     "NextColumn", "ObservedDisplay", "PermutedDisplay", "PrototypeBallot", "PrototypeTable",
     "SelectionTest", "TreeDisplay", "ValuesDisplay", "export_text", "familiarity",

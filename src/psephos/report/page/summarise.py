@@ -15,7 +15,13 @@ from psephos.report.panels.methods import made_section
 from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
 from psephos.report.panels.observed import HeldOutNumbers, held_out_numbers, observed_section
 from psephos.report.panels.stability import stability_section
-from psephos.report.panels.tables import curve_section, label_figures, pooled_figures, proved
+from psephos.report.panels.tables import (
+    cohort_table,
+    curve_section,
+    label_figures,
+    pooled_figures,
+    proved,
+)
 from psephos.report.panels.values import values_section
 from psephos.report.panels.verdict import (
     caution,
@@ -122,7 +128,11 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
     numbers = held_out_numbers(read, [s.key for s in rows])
     return _report(saved, rows, choice, positive, facts, missed, numbers, options, better) | {
         "carries": _carries(read, answers, parted, options),
-    }
+        "cohort_table": cohort_table(
+            read, [c for s in _order(rows, choice) if s.key in facts for c in facts[s.key].columns],
+            names, kept,
+        ),
+    }  # fmt: skip
 
 
 def _report(

@@ -189,6 +189,7 @@ def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
         else "",
         "16": "both are parts of one table; no data from elsewhere were used",
         "18f": f"the software is {facts['made']}; what you ran beside it is yours to share",
+        "20b": "in the table of cases by class, above" if facts["described"] else "",
         "21": ": ".join(filter(None, [plural(facts["n"], "case"), series(_sizes(facts))])),
         "22": f"the file of {facts['model']}, fitted to all cases, and its votes on this page"
         if saved
@@ -337,6 +338,7 @@ def _facts(folder: Folder, shown: Standing | None, answers: bool, grouped: bool)
         "answers": answers,
         "subgroups": grouped,
         "cost": folder.missed_cost,
+        "described": bool(cases and cases.names and not folder.multilabel),
         "made": f"psephos {_version(folder)}",
     }
 

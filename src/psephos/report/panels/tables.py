@@ -4,13 +4,18 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from psephos.explain.column_values import THIRDS, CohortDisplay, thirds
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, one_part
 from psephos.protocol.running.curve import failed_words
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Standing
-from psephos.report.words import MINUS, count, number, plural, plus_minus, spanned
+from psephos.report.words import MINUS, ShortName, count, number, plural, plus_minus, spanned
+
+_COLUMNS, FEWEST = 60, 10  # of Table 1, and the least count of a page without cases
 
 
 def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
@@ -25,6 +30,46 @@ def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
             " precision the share of those given it that have it, F1 their harmonic mean."
         ),
         "models": [_table(folder, one) for one in shown],
+    }
+
+
+def cohort_table(
+    folder: Folder, columns: Sequence[str], names: Mapping[str, ShortName], kept: bool
+) -> dict[str, object] | None:
+    """Return Table 1, the cases by class, of the first 60 of these columns.
+
+    None without cases, columns or where a case may have several labels. Where cases are not kept,
+    small counts are withheld.
+    """
+    cases = folder.cases
+    at = (
+        [cases.names.index(one) for one in columns if one in cases.names][:_COLUMNS]
+        if cases
+        else []
+    )
+    if cases is None or not at or folder.multilabel:
+        return None
+    of_numbers = folder.kind == "numbers"
+    codes = thirds(np.array(cases.y, dtype=np.float64)) if of_numbers else np.array(cases.y)
+    classes = THIRDS if of_numbers else tuple(str(one) for one in folder.about["classes"])
+    sizes = np.bincount(codes, minlength=len(classes)).tolist()
+    called = tuple(names[cases.names[j]].text for j in at)
+    display = CohortDisplay(called, cases.values[:, at], codes, classes, 0 if kept else FEWEST)
+    least = "" if kept else (
+        f" Counts of 1 to {FEWEST - 1} are shown as “< {FEWEST}”, and where one could be worked out"
+        " the next greater one is withheld, too."
+    )  # fmt: skip
+    return {
+        "words": "Columns are chosen because classes differ in them: p-values would not allow for"
+        f" that, and none are given.{least}",
+        "heads": [
+            "column",
+            *(
+                f"{c}, n {n if kept or not 0 < n < FEWEST else f'< {FEWEST}'}"
+                for c, n in zip(classes, sizes, strict=True)
+            ),
+        ],
+        "rows": display.lines(),
     }
 
 
