@@ -12,7 +12,8 @@ def _cases():
     rng = np.random.default_rng(0)
     n = 300
     frame = pd.DataFrame({
-        "dose": rng.normal(size=n).round(2), "sex": rng.choice(["f", "m", "x"], n, p=[0.6, 0.37, 0.03]),
+        "dose": rng.normal(size=n).round(2),
+        "sex": rng.choice(["f", "m", "x"], n, p=[0.6, 0.37, 0.03]),
     })  # fmt: skip
     frame.loc[rng.choice(n, 20, replace=False), "dose"] = np.nan
     frame.loc[rng.choice(n, 5, replace=False), "sex"] = None

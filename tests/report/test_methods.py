@@ -50,9 +50,8 @@ def test_notes_stand_on_the_page_and_close_their_items(compared, tmp_path, summa
 
 
 def test_table_1_of_the_page_is_that_of_the_display(compared, summarised):
-    found, none = (
-        one["cohort_table"] for one in (summarised, summarise(compared, options=PageOptions(cases="none")))
-    )  # fmt: skip
+    found = summarised["cohort_table"]
+    none = summarise(compared, options=PageOptions(cases="none"))["cohort_table"]
     with np.load(compared / "cases.npz") as file:
         y, names, values = file["y"], file["names"].tolist(), file["values"]
     about = json.loads((compared / "comparison.json").read_text("utf-8"))

@@ -22,8 +22,8 @@ from psephos.explain.selection import SelectionTest, selection_test
 from psephos.explain.tree import TreeDisplay, export_text
 
 __all__ = [
-    "BatchMap", "BiasVarianceDisplay", "CohortDisplay", "ColumnCurveDisplay", "ColumnMap", "ColumnNetwork",
-    "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "MissedDisplay",
+    "BatchMap", "BiasVarianceDisplay", "CohortDisplay", "ColumnCurveDisplay", "ColumnMap",
+    "ColumnNetwork", "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "MissedDisplay",
     "NextColumn", "ObservedDisplay", "PermutedDisplay", "PrototypeBallot", "PrototypeTable",
     "SelectionTest", "TreeDisplay", "ValuesDisplay", "export_text", "familiarity",
     "familiarity_p_value", "next_column", "reference_point", "selection_test",

@@ -397,10 +397,15 @@ class CohortDisplay(Display):
         return 3 + 2 * len(self.classes), 1 + 0.3 * len(self.table()["text"]) / len(self.classes)
 
     def _draw(self, axes: Any) -> None:
-        rows = self.lines()
+        heads, *rows = [[plain(one) for one in row] for row in (self.heads(), *self.lines())]
         axes.axis("off")
-        axes.table([[plain(one) for one in row] for row in rows], loc="center",
-                   colLabels=["", *map(plain, self.classes)])  # fmt: skip
+        axes.table(rows, loc="center", colLabels=heads)
+
+    def heads(self) -> list[str]:
+        """Return the heads of `lines`: each class with its cases."""
+        sizes: list[int] = np.bincount(self.codes, minlength=len(self.classes)).tolist()
+        small = [f"< {self.fewest}" if 0 < n < self.fewest else str(n) for n in sizes]
+        return ["column", *(f"{c}, n {n}" for c, n in zip(self.classes, small, strict=True))]
 
     def lines(self) -> list[list[str]]:
         """Return a line for each column and category: its name and the cells of the classes."""

@@ -15,7 +15,7 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Standing
 from psephos.report.words import MINUS, ShortName, count, number, plural, plus_minus, spanned
 
-_COLUMNS, FEWEST = 60, 10  # of Table 1, and the least count of a page without cases
+_COLUMNS, _FEWEST = 60, 10  # of Table 1, and the least count of a page without cases
 
 
 def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
@@ -42,35 +42,22 @@ def cohort_table(
     small counts are withheld.
     """
     cases = folder.cases
-    at = (
-        [cases.names.index(one) for one in columns if one in cases.names][:_COLUMNS]
-        if cases
-        else []
-    )
-    if cases is None or not at or folder.multilabel:
+    if cases is None or folder.multilabel:
         return None
-    of_numbers = folder.kind == "numbers"
-    codes = thirds(np.array(cases.y, dtype=np.float64)) if of_numbers else np.array(cases.y)
-    classes = THIRDS if of_numbers else tuple(str(one) for one in folder.about["classes"])
-    sizes = np.bincount(codes, minlength=len(classes)).tolist()
-    called = tuple(names[cases.names[j]].text for j in at)
-    display = CohortDisplay(called, cases.values[:, at], codes, classes, 0 if kept else FEWEST)
-    least = "" if kept else (
-        f" Counts of 1 to {FEWEST - 1} are shown as “< {FEWEST}”, and where one could be worked out"
-        " the next greater one is withheld, too."
-    )  # fmt: skip
-    return {
-        "words": "Columns are chosen because classes differ in them: p-values would not allow for"
-        f" that, and none are given.{least}",
-        "heads": [
-            "column",
-            *(
-                f"{c}, n {n if kept or not 0 < n < FEWEST else f'< {FEWEST}'}"
-                for c, n in zip(classes, sizes, strict=True)
-            ),
-        ],
-        "rows": display.lines(),
-    }
+    read = [name for name in dict.fromkeys(columns) if name in cases.names][:_COLUMNS]
+    at, fewest = [cases.names.index(name) for name in read], 0 if kept else _FEWEST
+    codes, classes = np.array(cases.y), tuple(str(one) for one in folder.about["classes"])
+    if folder.kind == "numbers":
+        codes, classes = thirds(codes), THIRDS
+    called = tuple(names[name].text for name in read)
+    display = CohortDisplay(called, cases.values[:, at], codes, classes, fewest)
+    words = (
+        "Columns are chosen because classes differ in them: p-values would not allow for that, and"
+        " none are given."
+    )
+    if fewest:
+        words += f" Counts from 1 to {fewest - 1}, and some that give these away, are withheld."
+    return {"words": words, "heads": display.heads(), "rows": display.lines()} if at else None
 
 
 def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object] | None:
