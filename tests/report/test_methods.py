@@ -10,6 +10,7 @@ from psephos.models.prototypes import ProsetClassifier
 from psephos.report import PageOptions, build_report, summarise
 from psephos.report.panels.methods import ITEMS, read_notes
 from psephos.report.study.opened import renamed_rows
+from psephos.report.words import shown_names
 
 
 def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared, summarised):
