@@ -242,7 +242,7 @@ def test_a_total_row_makes_no_column_categorical(tmp_path, call):
     named.to_csv(path, index=False)
     found = call("table", path)
     assert "column 't' has words, and" in found.stdout
-    assert last_words(found)[4:] == ["--skip-last", "1", "--id", "case", "--target", "t"]
+    assert last_words(found)[4:] == ["--skip-last", "1", "--id", "case", "--target", "COLUMN"]
     found = call("compare", path, "--target", "t")
     assert f"class '{SICK.sum()}' has" not in found.stderr
     assert "note     line 82 has" in call("table", path, "--target", "t").stdout
@@ -299,6 +299,17 @@ def test_all_complaints_with_the_other_decimal_mark(tmp_path, call):
     found = call("table", path)
     assert last_words(found)[4:] == [
         "--decimal", ",", "--missing", "crp=>1.000,0", "--missing", "-", "--id", "nr",
-        "--target", "t",
+        "--target", "COLUMN",
     ]  # fmt: skip
-    assert call("table", *last_words(found)[3:]).exit_code == 0
+    assert call("table", *last_words(found)[3:-1], "t").exit_code == 0
+
+
+def test_one_option_that_settles_many_columns_is_not_repeated(tmp_path, call):
+    path, rows = tmp_path / "t.csv", RNG.random((20, 30)).round(3)
+    frame = pd.DataFrame(rows).add_prefix("w").map(lambda v: str(v).replace(".", ","))
+    frame.insert(0, "device", ["A", "B"] * 10)
+    frame.to_csv(path, index=False, sep=";")
+    found = call("table", path)
+    assert found.stdout.count("wrong    column") == 4
+    assert "wrong    26 more of the kind" in found.stdout
+    assert last_words(found)[4:] == ["--decimal", ",", "--target", "COLUMN"]  # no last column

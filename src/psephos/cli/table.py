@@ -1,6 +1,7 @@
 """psephos table: what is understood of a table, before anything is learnt from it."""
 
 import shlex
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from psephos.cautions import Caution
     from psephos.protocol import DataTable
 
-# values of a column that may be a target, such columns, and complaints
-_CLASSES, _SHOWN, _WRONG = 12, 8, 20
+# values of a column that may be a target, such columns, complaints, and those one option settles
+_CLASSES, _SHOWN, _WRONG, _ALIKE = 12, 8, 20, 4
 
 
 @click.command(short_help="Print what is understood of a table, and the next command.")
@@ -60,17 +61,15 @@ def table(context: click.Context, **_: object) -> None:
         show(f"target   columns of 2 to {_CLASSES} different values: {_shown_first(few, data)}")
         elsewhere = not few and data.ids is not None and roles["labels_from"] is None
         last = ["--labels-from", "FILE"] * elsewhere
-        last += ["--target", few[0] if len(few) == 1 else "COLUMN"]
+        last += ["--target", few[0] if few == [*data.names[-1:]] else "COLUMN"]
     if whole:  # a column that was not read has no values yet
         show(f"missing  {int(np.isnan(stored(data.X)).sum())} cells")
     if data.ids is None:
         show("id       none: rows are named by their lines (--id names a column)")
     for note in data.notes:
         show(f"note     {note}")
-    for error in wrong.found[:_WRONG]:
-        show(f"wrong    {error}")
-    if (rest := len(wrong.found) - _WRONG) > 0:
-        show(f"wrong    {rest} more of the kind")
+    for line in _shown_wrong(wrong.found):
+        show(f"wrong    {line}")
     for one in found:
         by = " and ".join(one.rule.refused)
         show(f"caution  {one}{f' Refused by {by}.' if by else ''}")
@@ -115,6 +114,16 @@ def _looked_at(
                 return data, few, not found.found
 
 
+def _shown_wrong(errors: list[PsephosError]) -> list[str]:
+    """Return the sentences of errors, a few of those that the same options settle."""
+    seen, lines = Counter[tuple[tuple[str, str], ...]](), list[str]()
+    for error in errors:
+        seen[error.options] += 1
+        lines += [str(error)] * (seen[error.options] <= _ALIKE and len(lines) < _WRONG)
+    rest = len(errors) - len(lines)
+    return lines + [f"{rest} more of the kind"] * bool(rest)
+
+
 def _shown_first(few: list[str], data: "DataTable") -> str:
     """Return the columns that may be a target; of many those of words, and how many of numbers."""
     from psephos.vote.names import listed
@@ -122,5 +131,7 @@ def _shown_first(few: list[str], data: "DataTable") -> str:
     known = {data.names[j] for j in data.categories}
     words = [name for name in few if name in known]
     if not words or len(few) <= _SHOWN:
-        return listed(few, _SHOWN) or "no column (labels elsewhere: --labels-from FILE)"
+        return (
+            listed(few, _SHOWN) or "no column (labels elsewhere: --labels-from FILE; a number: any)"
+        )
     return f"{listed(words, _SHOWN)}, and {len(few) - len(words)} of numbers"
