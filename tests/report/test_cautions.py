@@ -1,6 +1,7 @@
 """The page warns of figures that look better, or firmer, than they are."""
 
 import csv
+import html
 import json
 import math
 from types import SimpleNamespace
@@ -8,7 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from psephos.report import summarise
+from psephos.protocol import compare, table_from_arrays
+from psephos.report import build_report, summarise
 from psephos.report.panels.verdict import _unlike, prior_log_loss
 from psephos.report.study.folder import read_folder
 from psephos.report.study.standings import choose, standings
@@ -130,3 +132,19 @@ def test_methods_speak_of_what_ran(compared, summarised):
     assert "xgboost" not in words
     notes = {r["label"]: r["notes"] for r in report["recipes"]}
     assert "not Algorithm 3 as published" in notes["samba"]
+
+
+def test_each_caution_of_the_table_stands_once_with_its_sentence(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(60) < 0.4, "ill", "well")
+    table = table_from_arrays(
+        np.column_stack([rng.normal(size=60), y == "ill"]), y, column_names=["a", "copy"]
+    )
+    compare(table, models=["cart"], protocol="quick", out=tmp_path, n_jobs=1, accept=["FD008"])
+    known = json.loads((tmp_path / "comparison.json").read_text("utf-8"))["cautions"]
+    assert {"FD008"} <= {one["code"] for one in known}
+    page = html.unescape(build_report(tmp_path).read_text("utf-8"))
+    for one in known:
+        accepted = " (accepted)" if one["accepted"] else ""
+        line = f">{one['code']} {one['name']}{accepted}: {one['sentence']}"
+        assert page.count(line) == page.count(one["sentence"]) == 1
