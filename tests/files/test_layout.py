@@ -292,6 +292,8 @@ def test_the_column_of_ids_is_named_in_the_command_to_repeat(tmp_path):
     with pytest.raises(PsephosError, match="has the ids") as found:
         read_table(path, target="y", labels_from=cases)
     assert found.value.options == (("--id", "sample"),)
+    write(cases, "sample,,age,y\ns1,,1,u\ns2,,1,v\ns3,,2,u\ns4,,3,v\n")
+    assert read_table(path, target="y", labels_from=cases).names == ("g1", "g2", "age")
 
 
 def test_rows_named_twice_may_be_features(tmp_path):

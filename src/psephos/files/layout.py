@@ -54,11 +54,11 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     if turn:
         grid.turn(how.id)
     if labels is not None:
-        joined = grid.join(labels, how.id)
+        joined, grid.empty = grid.join(labels, how.id), grid.empty | labels.empty
     if how.duplicates is not None:
         grid.name_once(how.duplicates, cells)
     header, column = grid.header._replace(names=grid.names), grid.columns.__getitem__
-    choose = choose if how.cases or turn else partial(_all_but, grid.empty, choose)
+    choose = choose if how.cases else partial(_all_but, grid.empty, choose)
     sheet = columns_sheet(header, len(column(0)), column, choose, cells, grid.notes, grid.lines)
     if beside := [header.names[j] for j in sheet.choice.columns if header.names[j] in joined]:
         sheet.notes.append(used(str(how.labels_from), beside))
@@ -88,7 +88,7 @@ def _all_words(header: Header) -> ColumnChoice:
 
 
 def _all_named(choose: Chooser, header: Header) -> ColumnChoice:
-    if "" in header.names:
+    if "" in header.names and choose is not _all_words:
         raise _TurnedError("nameless")
     return choose(header)
 
@@ -229,7 +229,7 @@ class _Grid:
         cases = self._ids(self.names[1:], "the first line")
         features = list(map(str, self.columns[0]))
         self.columns = [cases, *(list(row) for row in zip(*self.columns[1:], strict=True))]
-        self.names, self.lines = [id_name or _ROW_NAMES, *features], None
+        self.names, self.lines, self.empty = [id_name or _ROW_NAMES, *features], None, frozenset()
         self.header = self.header._replace(row_names=self.names[0], named=True)
         self.notes.append(
             f"features are in rows: read as {len(cases)} cases of {len(features)} columns "
