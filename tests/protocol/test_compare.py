@@ -54,8 +54,8 @@ compare = partial(compare_on_all_cores, n_jobs=1)  # no workers to start, and pa
 # fmt: off
 RESULT_COLUMNS = (
     "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns",
-    "draws", "balanced_accuracy", "accuracy", "roc_auc", "log_loss", "columns_used", "columns",
-    "n_voters", "params", "status", "error",
+    "draws", "balanced_accuracy", "accuracy", "roc_auc", "log_loss", "training",
+    "columns_used", "columns", "n_voters", "params", "status", "error",
 )
 # fmt: on
 # (timings and, in the environment, versions are not results)
@@ -100,7 +100,7 @@ def test_the_folder(done):
     about = json.loads((folder / "comparison.json").read_text())
     digests = about.pop("files")
     about.pop("checksum")
-    tables = {"results.csv", "predictions.csv", "refits.csv", "bounds.csv"}
+    tables = {"results.csv", "predictions.csv", "refits.csv", "bounds.csv", "permuted.csv"}
     assert set(digests) == tables | {
         "cases.npz",
         "models/adaboost.psephos",
@@ -117,6 +117,21 @@ def test_the_folder(done):
     assert len(timings) == len(MODELS) * 4
     assert all(float(r["fit_seconds"]) >= 0 for r in timings)
     assert "numpy" in json.loads((folder / "environment.json").read_text())["versions"]
+
+
+def test_training_scores_are_of_the_training_parts():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    found = compare(X, y, ["sklearn.tree:DecisionTreeClassifier", "majority"], "demo")
+    grown, constant = ([r for r in found.results if r["model"] == m] for m in found.about["models"])
+    assert {r["training"] for r in grown} == {1.0}
+    assert max(r["balanced_accuracy"] for r in grown) < 0.9
+    assert {r["training"] for r in constant} == {0.5}
+    assert [one.training.mean for one in found.summary()] == [1.0, 0.5]
+    target = X.sum(axis=1) + rng.normal(size=60)
+    fitted, mean = compare(X, target, ["sklearn-ridge", "mean"], "demo", task="numbers").summary()
+    assert fitted.training.mean > fitted.score > 0.5
+    assert abs(mean.training.mean) < 1e-12
 
 
 def test_a_file_is_read_as_read_table_reads_it(tmp_path):

@@ -205,6 +205,7 @@ class Summary:
     measures: Mapping[str, FoldSpread]
     columns_used: FoldSpread
     n_voters: FoldSpread
+    training: FoldSpread  # of the measure that models are ranked by, on the training parts
     stability: Stability
     n_failed: int
     ranked_by: ResultMetric
@@ -264,6 +265,7 @@ def summary(results: Rows, about: About | None = None) -> list[Summary]:
                 measures={metric: _spread(_values(done, metric)) for metric in metrics},
                 columns_used=_spread(_values(done, "columns_used")),
                 n_voters=_spread(_values(done, "n_voters")),
+                training=_spread(_values(done, "training")),
                 stability=_stability(done),
                 n_failed=len(rows) - len(done),
                 ranked_by=chosen,
@@ -273,7 +275,7 @@ def summary(results: Rows, about: About | None = None) -> list[Summary]:
 
 
 def _values(rows: Rows, column: str) -> list[float]:
-    return [v for v in (_number(row[column]) for row in rows) if v is not None]
+    return [v for v in (_number(row.get(column)) for row in rows) if v is not None]
 
 
 def _stability(rows: Rows) -> Stability:

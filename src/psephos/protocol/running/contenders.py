@@ -514,3 +514,24 @@ def final_step(estimator: Estimator) -> Any:
     """Return the model at the end of a pipeline, or the estimator itself."""
     steps: Any = getattr(estimator, "steps", None)
     return estimator if steps is None else steps[-1][1]
+
+
+def n_voters(model: Any, contender: Contender) -> int | None:
+    """Return how many voters a model has; None where it is no ensemble."""
+    if isinstance(model, OneModelALabel):
+        each = [
+            n_voters(one, contender)
+            for one in model.estimators_
+            if not isinstance(one, DummyClassifier)
+        ]
+        return sum(n or 0 for n in each) if any(n is not None for n in each) else None
+    last = final_step(model)
+    vote = getattr(last, "vote_", None)
+    if vote is not None:
+        return int(vote.n_voters)
+    if not contender.ensemble:
+        return None
+    if hasattr(last, "get_booster"):
+        return len(last.get_booster().get_dump())
+    found = getattr(last, "estimators_", None)
+    return None if found is None else int(np.size(found))

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
-from sklearn.dummy import DummyClassifier
 
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Values
@@ -51,7 +50,7 @@ from psephos.protocol.evaluation.splits import Protocol, Rows, Split, inner_spli
 from psephos.protocol.evaluation.stability import ranges_of
 from psephos.protocol.evaluation.statistics import permuted
 from psephos.protocol.running.columns import columns_used
-from psephos.protocol.running.contenders import OneModelALabel, built, final_step
+from psephos.protocol.running.contenders import built, final_step, n_voters
 from psephos.protocol.running.proofs import refit_bounds
 from psephos.protocol.study.folds import packed_fold
 from psephos.protocol.tables.table import DataTable
@@ -176,7 +175,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
         f"inner_{inner_metric(table, task.protocol)}": inner,
         "columns_used": len(columns),
         "columns": ranges_of(columns),
-        "n_voters": _n_voters(model, task.contender),
+        "n_voters": n_voters(model, task.contender),
         "left_out": [str(w.message) for w in own if issubclass(w.category, CollapseWarning)],
     }
     told = getattr(final_step(model), "labels_", None)
@@ -346,16 +345,27 @@ def answered(
     model: Estimator, table: DataTable, task: FitTask, threshold: float | None
 ) -> dict[str, Any]:
     """Return what the journal keeps of the answers to test rows: measures and probabilities."""
-    test = task.test
-    truth, chosen = table.codes[test], chosen_measure(table, task.protocol)
-    answers = answers_to(model, _values(task, table, test), table)
+    answers, found = _answers(model, table, task, threshold, task.test)
+    seen = _answers(model, table, task, threshold, task.train)[1]["measures"]
+    found["training"] = seen[inner_metric(table, task.protocol)]
+    chosen = chosen_measure(table, task.protocol)
+    if chosen is not None:
+        found["chance"] = permuted(chosen, answers, table.codes[task.test], task.seeds[0])
+    return found
+
+
+def _answers(
+    model: Estimator, table: DataTable, task: FitTask, threshold: float | None, rows: Rows
+) -> tuple[Answers, dict[str, Any]]:
+    """Return the answers to some rows, their measures and what the journal keeps of them."""
+    truth, chosen = table.codes[rows], chosen_measure(table, task.protocol)
+    answers = answers_to(model, _values(task, table, rows), table)
     if isinstance(answers, ClassAnswers):
         answers = answers._replace(threshold=threshold)
-    found = _measured(answers, truth, table, test)
+    found = _measured(answers, truth, table, rows)
     if chosen is not None:
         found["measures"][chosen.name] = chosen.measured(answers, truth)
-        found["chance"] = permuted(chosen, answers, truth, task.seeds[0])
-    return found
+    return answers, found
 
 
 def _measured(answers: Answers, truth: Any, table: DataTable, test: Rows) -> dict[str, Any]:
@@ -578,23 +588,3 @@ def columns_read(model: Estimator, n_columns: int) -> Indices:
     except PsephosError as error:
         warnings.warn(str(error), UserWarning, stacklevel=2)  # stated in timings.csv
         return np.arange(n_columns, dtype=np.intp)
-
-
-def _n_voters(model: Any, contender: Contender) -> int | None:
-    if isinstance(model, OneModelALabel):
-        each = [_n_voters(one, contender) for one in model.estimators_ if not _constant(one)]
-        return sum(n or 0 for n in each) if any(n is not None for n in each) else None
-    last = final_step(model)
-    vote = getattr(last, "vote_", None)
-    if vote is not None:
-        return int(vote.n_voters)
-    if not contender.ensemble:
-        return None
-    if hasattr(last, "get_booster"):
-        return len(last.get_booster().get_dump())
-    members = getattr(last, "estimators_", None)
-    return None if members is None else int(np.size(members))
-
-
-def _constant(model: Estimator) -> bool:
-    return isinstance(model, DummyClassifier)

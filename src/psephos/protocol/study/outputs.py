@@ -29,7 +29,7 @@ from psephos.protocol.tables.table import DataTable
 _WHICH = (
     "dataset", "protocol", "model", "repeat", "fold", "n_train", "n_test", "n_columns", "draws",
 )  # fmt: skip
-_READ = ("columns_used", "columns", "n_voters", "params", "status", "error")
+_READ = ("training", "columns_used", "columns", "n_voters", "params", "status", "error")
 LABEL_COLUMNS = (
     "model", "label", "rows", "given", "found", "sensitivity", "precision", "f1",
 )  # fmt: skip

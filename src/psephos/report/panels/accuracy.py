@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from psephos.protocol.evaluation.scores import ResultMetric
-from psephos.protocol.evaluation.statistics import ONE_PART
+from psephos.protocol.evaluation.statistics import ONE_PART, FoldSpread
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
@@ -159,7 +159,7 @@ def _model(
     reach: float,
     unsure: bool,
 ) -> dict[str, Any]:
-    cells = [_measured(s, one) for one in measures]
+    cells = [_measured(s.spread(one.name), one) for one in measures]
     if unsure:
         cells[[one.name for one in measures].index("log_loss")]["mark"] = "†"
     columns = s.columns
@@ -174,6 +174,7 @@ def _model(
         "cells": cells,
         "columns": _cell(columns.mean, count(columns.mean), spread, "columns"),
         "stability": _cell(stability, number(stability, 2), "", "stability"),
+        "training": _measured(s.summary.training, s.summary.ranked_by),
         "voters": _cell(voters, count(voters), "", "voters"),
         "draws": _cell(draws, count(draws), "", "draws"),
         "difference": _difference(pair, reach, best is not None and s.key == best.key),
@@ -189,8 +190,7 @@ def _sentence(s: Standing, folder: Folder) -> str:
     return f"{s.label}: {folder.measure} {plus_minus(s.score, s.score_sd)}, columns used {words}"
 
 
-def _measured(s: Standing, measure: ResultMetric) -> dict[str, Any]:
-    one = s.spread(measure.name)
+def _measured(one: FoldSpread, measure: ResultMetric) -> dict[str, Any]:
     digits = 2 if measure.greatest == 1 else 3  # where the measure is not a rate
     spread = number(one.sd, digits) if one.n > 1 else ""
     text = number(one.mean, digits)
