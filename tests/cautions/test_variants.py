@@ -140,7 +140,7 @@ VARIANTS = {
          (pd.DataFrame({"q": ISSUED}), np.tile(Y, 5)),
          (pd.DataFrame({"q": ISSUED * 10}), np.arange(300.0))],
         [*(of(CODED, name) for name in (
-            "weight cow", "cost per patient", "points", "processos", "Legierung")),
+            "weight cow", "cost_case", "cost per patient", "points", "processos", "Legierung")),
          *((pd.DataFrame({"q": values}), np.tile(Y, 5)) for values in (
             np.sort(ISSUED), ISSUED - 1000, np.r_[ISSUED[:299], ISSUED[0]], ISSUED**2 // 1000,
             (5000 + 900 * np.random.default_rng(2).normal(size=300)).round())),

@@ -24,11 +24,11 @@ _INDEX = re.compile(
 _RISING = re.compile(r"x\.?1?|number", re.IGNORECASE)  # of an index only if it rises
 # The last word of what numbers rows, beside what subjects are called.
 _ID = re.compile(
-    r"[ups]?id|identifi(?:er|ant|kator)|identyfikator|nr|no|code|codigo|codice|kodu?|key|number|"
-    r"\w*nummer|numero?|numer|numara|mrn|ssn|serial|accession|barcode|barkod|recno|u?subjid|\w+nr|"
-    r"folio|histori(?:a|al|que)|registr[oy]|registo|record|dossier|cartella|scheda|tessera|matricola|processo|proceso|"
-    r"pratica|protokol|rut|nie|cpf|bsn|pesel|tckn?|case|caseid|aktenzeichen|akte|questionnaire|"
-    r"questionari?o|cuestionario|fragebogen|vragenlijst|ankieta|anket|encuesta|inquerito|sample"
+    r"[ups]?id|identifi(?:er|ant|kator)|identyfikator|nr|no|cod(?:e|igo|ice)|kodu?|key|number|"
+    r"\w*nummer|numero?|numer|numara|mrn|ssn|serial|accession|bar[ck]ode?|recno|u?subjid|\w+nr|folio|"
+    r"histori(?:a|al|que)|registr[oy]|registo|dossier|cartella|scheda|tessera|matricola|protokol|rut|"
+    r"cpf|bsn|pesel|tckn?|caseid|akte|[qc]uest?ionn?(?:aire|ari?o)|fragebogen|vragenlijst|ankieta|"
+    r"anket|encuesta|inquerito"
 )
 _PER = {"per", "pro", "par", "por", "je"}
 _PLACES = {"easting", "northing", "utm", "coord", "coordinate", "x", "y", "hochwert", "rechtswert"}
@@ -216,9 +216,8 @@ def _are_issued(given: Given, j: int) -> bool:
         return False
     far = np.abs((ordered - first) / (last - first) - np.linspace(0, 1, n)).max()
     rises = (np.diff(values) > 0).mean()
-    tells = 0.0
-    if given.answers is not None:
-        tells = np.abs(np.corrcoef(values, given.answers[known])[0, 1])
+    answers = np.arange(n) if given.answers is None else given.answers[known]
+    tells = np.abs(np.corrcoef(values, answers)[0, 1])
     return bool(far < _FAR / np.sqrt(n) and 0.25 < rises < 0.75 and tells < 3 / np.sqrt(n))
 
 
@@ -272,8 +271,8 @@ def sentinels(given: Given) -> Found:
 
 def _unknown_words(given: Given) -> list[tuple[int, str]]:
     """Return words that say that a value is not known, by column."""
-    own = {j: words for j, words in given.words.items() if given.names[j] not in given.chosen}
-    every = [(j, word) for j, words in own.items() for word in words]
+    own = [j for j in given.words if given.names[j] not in given.chosen]
+    every = [(j, word) for j in own for word in given.levels[j]]
     return [(j, word) for j, word in every if _UNKNOWN.fullmatch(" ".join(parts_of(word)))]
 
 

@@ -127,15 +127,15 @@ SUBJECT = (
     r"individual|individuo?|donor|animal|mouse|specimen|pacient[ae]|doente|utente|paziente|malade|"
     r"partecipante|su[jg]eto|sujeito|sujet|soggetto|persona|pessoa|osoba|uczestnika?|hasta|denek|"
     r"kat[ıi]l[ıi]mc[ıi]|deelnemer|proefpersoon|teilnehmer|versuchsperson|spender|pseudonym|"
-    r"kennung|probando|repondante?|encuestad[oa]|entrevistad[oa]|befragter?|eleve|alumn[oa]|"
-    r"alun[no]o|aluno|schuler(?:in)?|leerling|uczen|ogrenci|etudiante?|estud[ia]+nte|"
-    r"nhc|dni|mrn|prontuario|legajo|expediente|cedula|matricul[ae]|aktenzeichen"
+    r"kennung|probando|repondante?|encuestad[oa]|entrevistad[oa]|befragter?|eleve|alumn[oa]|alunn?[oa]|"
+    r"schuler(?:in)?|leerling|uczen|ogrenci|etudiante?|estudi?ante|nhc|dni|mrn|prontuario|legajo|"
+    r"expediente|cedula|matricul[ae]|aktenzeichen"
 )
 #: What they may be called, but also counts (of children) and kinds of anything.
 _MAYBE = (
     r"vpn?|kind|enfant|nin[oa]|crianca|bambin[oa]|dziecko|cocuk|child|infant|baby|client[ea]?|kunde|"
-    r"klant|klient|musteri|customer|tier|tiere|dier|bete|kuh|vache|vaca|mucca|cow|hund|chien|perro|"
-    r"cane|dog|pferd|cheval|caballo|horse|schwein|porc|cerdo|pig|rat|ratte|maus|souris|raton|topo"
+    r"klant|klient|customer|tier|dier|kuh|vache|vaca|mucca|cow|hund|chien|perro|cane|dog|pferd|cheval|"
+    r"horse|schwein|pig|rat|ratte|maus|souris|raton|topo|case|caso|sample|record|processo|proceso"
 )
 _CALLED = re.compile(
     rf"(?:(.* ))??(?:(?:{_OF}) )*(?:{SUBJECT}|(?P<maybe>{_MAYBE})|"

@@ -96,17 +96,11 @@ def keys(given: Given) -> Found:
 
 def _of_subjects(given: Given, *, keyed: bool = False) -> list[int]:
     """Return the columns that name subjects, and where `keyed` those of keys that may."""
-    dates = [j for j, words in given.levels.items() if are_dates(words)]
     coded: list[int] = [*given.levels, *given.whole.tolist()]
-    kept = {j: given.levels.get(j) for j in coded if j not in dates}
-    return [
-        j
-        for j, words in kept.items()
-        if _names_subjects(
-            given, given.X[:, j], given.names[j], words is not None,
-            _SEVERAL if words is None else _FEWEST, words, keyed=keyed or words is None,
-        )
-    ]  # fmt: skip
+    kept = [(j, given.levels.get(j)) for j in coded if not are_dates(given.levels.get(j, ()))]
+    named = [(given.X[:, j], given.names[j], words is not None, words) for j, words in kept]
+    found = [_names_subjects(given, *one, keyed=keyed or not one[2]) for one in named]
+    return [j for (j, _), one in zip(kept, found, strict=True) if one]
 
 
 def many_words(given: Given) -> Found:
@@ -142,7 +136,7 @@ def divided_subjects(given: Given) -> Found:
 def _aside_subjects(given: Given) -> Iterator[tuple[str, str | None, Floats]]:
     for name, form, codes, words in _grouping(given.aside):
         known = [] if form else [*{*given.aside[name]} - {""}]
-        if _names_subjects(given, codes, name, words, _FEWEST, known):
+        if _names_subjects(given, codes, name, words, known):
             yield name, form, codes
 
 
@@ -197,12 +191,12 @@ def _tied(codes: Floats, groups: NDArray[np.generic] | None) -> bool:
 
 
 def _names_subjects(
-    given: Given, column: Floats, name: str, words: bool, fewest: int,
-    known_words: Sequence[str] | None = None, *, keyed: bool = True,
+    given: Given, column: Floats, name: str, words: bool, known_words: Sequence[str] | None,
+    *, keyed: bool = True,
 ) -> bool:  # fmt: skip
-    """Return whether a column names subjects; `fewest` are enough of one named patient or so.
+    """Return whether a column names subjects; where `keyed`, words that look like keys are enough.
 
-    Where `keyed`, words that look like keys are enough.
+    Of a column of numbers `known_words` is None.
     """
     if len(column) < _LEAST or (given.answers is None and given.target):
         return False
@@ -212,7 +206,7 @@ def _names_subjects(
     rows = int(sizes[several].sum())
     called, alone = subject_of(name)
     keys = [f"{value:.0f}" for value in values] if known_words is None else known_words
-    few = called and fewest <= len(several) == len(values)
+    few = called and (_SEVERAL if known_words is None else _FEWEST) <= len(several) == len(values)
     many = len(several) >= _SEVERAL and len(values) * _ROWS_EACH >= known.sum()
     sure = called and (words or alone)  # "income per person" counts
     sure |= alone and many and (not words or all(map(_KEY.fullmatch, keys)))
