@@ -90,22 +90,31 @@ def keys(given: Given) -> Found:
 
     Where the target is not known any words are enough that have equally many rows.
     """
-    found = sorted({*_of_subjects(given, keyed=True)} - {*_of_subjects(given)})
+    found = sorted({*_keyed(given)} - {*_of_subjects(given, [*given.levels])})
     return Found(found, remedy=[("--group", str(given.names[j])) for j in found[:1]])
 
 
-def _of_subjects(given: Given, *, keyed: bool = False) -> list[int]:
-    """Return the columns that name subjects, and where `keyed` those of keys that may."""
-    coded: list[int] = [*given.levels, *given.whole.tolist()]
-    kept = [(j, given.levels.get(j)) for j in coded if not are_dates(given.levels.get(j, ()))]
-    named = [(given.X[:, j], given.names[j], words is not None, words) for j, words in kept]
-    found = [_names_subjects(given, *one, keyed=keyed or not one[2]) for one in named]
-    return [j for (j, _), one in zip(kept, found, strict=True) if one]
+def _of_subjects(given: Given, columns: Sequence[int] | None = None) -> list[int]:
+    """Return which columns of words or whole numbers, or of those given, name subjects."""
+    coded = [*given.levels, *given.whole.tolist()] if columns is None else columns
+    return [j for j in coded if _column_names(given, j, keyed=j not in given.levels)]
+
+
+def _keyed(given: Given) -> list[int]:
+    """Return which columns of words name subjects, or look like keys, which may."""
+    return [j for j in given.levels if _column_names(given, j, keyed=True)]
+
+
+def _column_names(given: Given, j: int, *, keyed: bool) -> bool:
+    words, column, name = given.levels.get(j), given.X[:, j], given.names[j]
+    return not are_dates(words or ()) and _names_subjects(
+        given, column, name, words is not None, words, keyed=keyed
+    )
 
 
 def many_words(given: Given) -> Found:
     """Find other words of which there are many for so few rows, as of names of persons."""
-    known = {*words_once(given).columns, *_of_subjects(given, keyed=True)}
+    known = {*words_once(given).columns, *_keyed(given)}
     found = dict[int, str]()
     for j in [j for j in given.words if j not in known and given.names[j] not in given.chosen]:
         sizes = np.unique(given.X[~np.isnan(given.X[:, j]), j], return_counts=True)[1]
@@ -253,23 +262,28 @@ def _pure(given: Given, column: Floats) -> tuple[Indices, NDArray[np.bool_]]:
 
 def ordered(given: Given) -> Found:
     """Find an order of the rows that tells the class; of rows of one group the first counts."""
-    answers, what = given.answers, "row"
-    if answers is None or not len(given.counts):
+    if given.answers is None or not len(given.counts):
         return Found()
+    facts = _drift(given.answers, "row")
     groups = None if given.groups is None else _codes(given.groups)
-    if groups is None:
-        found = (given.X[:, j] for j in _of_subjects(given, keyed=True))
+    if facts and groups is None:
+        found = (given.X[:, j] for j in chain(_keyed(given), _of_subjects(given)))
         groups = next(chain(found, (codes for *_, codes in _aside_subjects(given))), None)
-    if groups is not None:
-        answers, what = answers[np.diff(groups, prepend=np.nan) != 0], "group"
+    if facts and groups is not None:
+        facts = _drift(given.answers[np.diff(groups, prepend=np.nan) != 0], "group")
+    return Found(facts=facts)
+
+
+def _drift(answers: Indices, what: str) -> dict[str, str]:
+    """Return how often the answer changes, if far less often than in any order."""
     n, share = len(answers), np.bincount(answers) / len(answers)
     expected = (n - 1) * (1 - (share**2).sum())
     changes = int((np.diff(answers) != 0).sum())
     far = expected - _FAR * np.sqrt(expected * (1 - expected / max(n - 1, 1)))
     if n < _LEAST or 2 * changes > expected or changes >= far:
-        return Found()
-    times = [f"{n:.0f} time{'s' * (round(n) != 1)}" for n in (changes, expected)]
-    return Found(facts={"changes": times[0], "expected": times[1], "what": what})
+        return {}
+    times = [f"{k:.0f} time{'s' * (round(k) != 1)}" for k in (changes, expected)]
+    return {"changes": times[0], "expected": times[1], "what": what}
 
 
 def _codes(groups: NDArray[np.generic]) -> Floats:
