@@ -191,7 +191,11 @@ def _ids_once(given: Given) -> Found:
     long[long] = (fourth < _EVEN) | (high[long] < _BLOCK * low[long])
     words = [parts_of(given.names[j]) or [""] for j in map(int, kept)]
     called = np.array([_is_called(given.names[j]) for j in map(int, kept)])
-    long |= [_are_issued(given, j) for j in map(int, kept)]
+    steps = np.nan_to_num(np.diff(np.sort(given.X[:, kept], axis=0), axis=0)).astype(np.int64)
+    few = (high - low) / np.gcd.reduce(steps, axis=0) * 2 * _PAIRS <= len(given.X) ** 2
+    issued = few & (low >= _FOUR_DIGITS) & (len(given.X) >= _MANY)
+    issued[issued] = [_are_issued(given, j) for j in map(int, kept[issued])]
+    long |= issued
     long &= [_PLACES.isdisjoint(of) for of in words]
     return _naming(given, kept[long | (called & (low >= 0))])
 
@@ -204,17 +208,14 @@ def _is_called(name: str) -> bool:
 
 
 def _are_issued(given: Given, j: int) -> bool:
-    """Return whether numbers are spread evenly, in no order, none twice, and tell no answer.
+    """Return whether numbers are spread evenly, in no order, and tell no answer.
 
-    Of as many values drawn from their range at random, five pairs or more would be equal.
+    None stands twice, where of random ones of their range five pairs or more would be equal.
     """
     known = ~np.isnan(given.X[:, j])
-    values, ordered = given.X[known, j], np.sort(given.X[known, j])
-    n, first, last = len(values), ordered[0], ordered[-1]
-    width = (last - first) / np.gcd.reduce(np.diff(ordered).astype(np.int64))
-    if n < _MANY or first < _FOUR_DIGITS or n * n < 2 * _PAIRS * width:
-        return False
-    far = np.abs((ordered - first) / (last - first) - np.linspace(0, 1, n)).max()
+    values, n = given.X[known, j], known.sum()
+    spread = (np.sort(values) - values.min()) / np.ptp(values)
+    far = np.abs(spread - np.linspace(0, 1, n)).max()
     rises = (np.diff(values) > 0).mean()
     answers = np.arange(n) if given.answers is None else given.answers[known]
     tells = np.abs(np.corrcoef(values, answers)[0, 1])
