@@ -35,7 +35,7 @@ from psephos.protocol.evaluation.statistics import (
 from psephos.protocol.running.columns import importances
 from psephos.protocol.running.tasks import (
     FitTask,
-    answered,
+    answers_on,
     columns_read,
     error_sentence,
     fitted_part,
@@ -103,7 +103,7 @@ def _point(task: CurveTask, params: Params, table: DataTable, first: Indices) ->
             threshold = tried_out(task, params, {}, shape, narrow, parts).threshold
             point["threshold"] = threshold
         model = fitted_part(task, params, shape, narrow)
-        measured = answered(model, narrow, task, threshold)["measures"]
+        measured = answers_on(model, narrow, task, threshold, task.test)[1]["measures"]
         point |= {"measures": measured, "status": "ok", "error": ""}
     except (Exception, SystemExit) as error:  # whatever a model raises, the other points go on
         point |= {"measures": {}, "status": "failed", "error": error_sentence(error)}

@@ -345,8 +345,8 @@ def answered(
     model: Estimator, table: DataTable, task: FitTask, threshold: float | None
 ) -> dict[str, Any]:
     """Return what the journal keeps of the answers to test rows: measures and probabilities."""
-    answers, found = _answers(model, table, task, threshold, task.test)
-    seen = _answers(model, table, task, threshold, task.train)[1]["measures"]
+    answers, found = answers_on(model, table, task, threshold, task.test)
+    seen = answers_on(model, table, task, threshold, task.train)[1]["measures"]
     found["training"] = seen[inner_metric(table, task.protocol)]
     chosen = chosen_measure(table, task.protocol)
     if chosen is not None:
@@ -354,7 +354,7 @@ def answered(
     return found
 
 
-def _answers(
+def answers_on(
     model: Estimator, table: DataTable, task: FitTask, threshold: float | None, rows: Rows
 ) -> tuple[Answers, dict[str, Any]]:
     """Return the answers to some rows, their measures and what the journal keeps of them."""

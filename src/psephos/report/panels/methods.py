@@ -16,6 +16,7 @@ from psephos.report.study.options import PageOptions
 from psephos.report.study.standings import Standing
 from psephos.report.words import count, of, plural, series
 from psephos.vote.names import joined_words
+from psephos.vote.names import number as significant
 
 # Collins et al., BMJ 385 (2024), e078378: numbers of the items, and in our words what they ask
 ITEMS = (
@@ -212,8 +213,8 @@ def _size(facts: Mapping[str, Any]) -> str:
     if facts["events"] is None or not facts["read"]:
         return words
     return (
-        f"{words}; {facts['events'] / facts['read']:.1f} cases of the rarest class for each of the"
-        f" {count(facts['read'])} columns that {facts['model']} reads"
+        f"{words}; {significant(facts['events'] / facts['read'], digits=2)} cases of the rarest"
+        f" class for each of the {plural(facts['read'], 'column')} that {facts['model']} reads"
     )
 
 
