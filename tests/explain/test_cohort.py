@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from psephos import PsephosError
 from psephos.explain import CohortDisplay
 
 
@@ -69,3 +70,39 @@ def test_it_is_drawn_as_its_table(cases):
     display = CohortDisplay.from_cases(*cases)
     (drawn,) = display.plot().tables
     assert drawn[1, 1].get_text().get_text() == display.lines()[0][1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "cells"),
+    [
+        ([89, 10, 1], ["10 or more", "10 or more", "< 10"]),
+        ([98, 1, 1], ["10 or more", "< 10", "< 10"]),
+        ([60, 30, 5, 0], ["60", "10 or more", "< 10", "0"]),
+        ([60, 2, 1], ["60", "< 10", "< 10"]),
+        ([50, 50, 0], ["50", "50", "0"]),
+    ],
+)
+def test_withheld_counts_leave_more_than_one_possibility(counts, cells):
+    words = np.repeat(["a", "b", "c", "d"][: len(counts)], counts)
+    found = CohortDisplay.from_cases(words[:, None], np.zeros(len(words)), ["g"], fewest=10)
+    kinds = [row[0] for row in found.lines() if row[0] != "g: missing"]
+    given = dict(found.lines())
+    wanted = {f"g: {w}": c for w, c, n in zip("abcd", cells, counts, strict=False) if n}
+    assert {kind: given[kind] for kind in kinds} == wanted
+
+
+def test_mixed_columns_lose_no_value():
+    X = np.array([["low"], ["low"], [1], [2], [None], ["missing"]], dtype=object)
+    lines = CohortDisplay.from_cases(X, [2, 10, 2, 10, 2, 10], ["g"]).lines()
+    assert [line[0] for line in lines] == [
+        "g: low", "g: 1", "g: 2", "g: the word missing", "g: missing",
+    ]  # fmt: skip
+    assert [sum(int(line[k]) for line in lines) for k in (1, 2)] == [3, 3]
+
+
+def test_targets_with_gaps_and_other_lengths_are_refused():
+    X = np.zeros((4, 1))
+    with pytest.raises(PsephosError, match="no missing values"):
+        CohortDisplay.from_cases(X, [1.0, np.nan, 2.0, 3.0])
+    with pytest.raises(PsephosError, match="one value for each row"):
+        CohortDisplay.from_cases(X, [1.0, 2.0])

@@ -1,5 +1,6 @@
 """Who takes part: models under other names, and estimators of other packages."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -276,3 +277,10 @@ def test_a_setting_that_loses_once_it_is_wholly_fitted_is_not_chosen():
 
     assert deep(lambda params, shape, seed: Cautious(**{**params, "caution": False})) == [True] * 2
     assert deep(lambda params, shape, seed: Cautious(**params)) == [False] * 2
+
+
+def test_a_class_of_a_script_needs_no_package(monkeypatch):
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    (own,) = contenders(["cart"])
+    assert replace(own, needs="__main__").available
+    assert not replace(own, needs="no_such_package").available

@@ -81,3 +81,10 @@ def test_groups_are_called_by_their_column_where_it_is_a_word():
 def test_what_was_permuted_stayed_within_the_groups(study):
     words = read_folder(study[0]).permuted("cart").words
     assert "exchanged at random within each of the 20 groups among the cases of a fold" in words
+
+
+def test_nouns_of_groups_in_the_plural():
+    names = ("mouse", "child_id", "Woman", "patient", "family", "batch", "patient no.")
+    assert [groups_of(3, name).removeprefix("3 ") for name in names] == [
+        "mice", "children", "women", "patients", "families", "batches", "groups (patient no.)",
+    ]  # fmt: skip

@@ -7,6 +7,7 @@ in its small setting.
 
 import importlib.util
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -241,4 +242,5 @@ class Contender:
     @property
     def available(self) -> bool:
         """Return whether its package is installed."""
-        return not self.needs or importlib.util.find_spec(self.needs) is not None
+        known = not self.needs or self.needs in sys.modules  # a script of one's own has no spec
+        return known or importlib.util.find_spec(self.needs) is not None

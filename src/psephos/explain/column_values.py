@@ -352,14 +352,28 @@ class CohortDisplay(Display):
     def from_cases(
         cls, X: TableLike, y: LabelsLike, names: Sequence[str] | None = None, fewest: int = 0
     ) -> Self:
-        """Return the table of cases; of numbers of more than 12 values by thirds of the target."""
+        """Return the table of cases; of numbers of more than 12 different values by thirds of them.
+
+        Raises
+        ------
+        PsephosError
+            If y has missing values, or not one value for each row of X.
+        """
         values, target = np.asarray(X, dtype=object), np.asarray(y)
+        if values.ndim != 2 or target.shape != values.shape[:1]:
+            raise PsephosError(
+                f"y must have one value for each row of X; got {target.shape} for {values.shape}."
+            )
+        if any(one is None or one != one for one in target.tolist()):
+            raise PsephosError("y must have no missing values: leave these rows out.")
         columns = getattr(X, "columns", range(values.shape[1])) if names is None else names
         called = tuple(str(one) for one in columns)
-        if target.dtype.kind == "f" and len(np.unique(target)) > _LEVELS:
+        if target.dtype.kind in "iuf" and len(np.unique(target)) > _LEVELS:
             return cls(called, values, thirds(target), THIRDS, fewest)
-        classes, codes = np.unique(target.astype(str), return_inverse=True)
-        return cls(called, values, codes, tuple(classes.tolist()), fewest)
+        classes, codes = np.unique(
+            target if target.dtype.kind in "biuf" else target.astype(str), return_inverse=True
+        )
+        return cls(called, values, codes, tuple(map(str, classes.tolist())), fewest)
 
     def table(self) -> dict[str, list[Any]]:
         """Return a row for each column, category and class.
@@ -373,14 +387,16 @@ class CohortDisplay(Display):
 
     def _rows(self, j: int) -> list[tuple[Any, ...]]:
         """Return the rows of a column, those of a category beside each other."""
-        column = self.values[:, j].tolist()
+        column = [None if one is None or one != one else one for one in self.values[:, j].tolist()]
+        if any(isinstance(one, str | bool) for one in column):
+            column = [None if one is None else _word(str(one)) for one in column]
         words = Counter(one for one in column if isinstance(one, str))
         first = [one for one, _ in words.most_common(_LEVELS)]
         kinds = ([*first, *[_REST] * (len(words) > _LEVELS)] if words else [_MIDDLE]) + [_MISSING]
         rows: list[tuple[Any, ...]] = []
         for k, name in enumerate(self.classes):
             own = [one for one, code in zip(column, self.codes.tolist(), strict=True) if code == k]
-            known = [one for one in own if one is not None and one == one]
+            known = [one for one in own if one is not None]
             counts = Counter(one if one in first else _REST for one in known)
             middle = [len(known)] if not words else [counts[one] for one in kinds[:-1]]
             given = _given([*middle, len(own) - len(known)], self.fewest)
@@ -427,12 +443,24 @@ def thirds(target: Floats) -> Indices:
     return np.searchsorted(cuts, target, "left").astype(np.intp)
 
 
+def _word(word: str) -> str:
+    return f"the word {word}" if word == _MISSING else word
+
+
 def _given(counts: Sequence[int], fewest: int) -> list[tuple[int | None, str]]:
-    """Return counts, None for those withheld: small ones, and one more where one alone is."""
-    withheld = {i for i, n in enumerate(counts) if 0 < n < fewest}
-    if len(withheld) == 1:  # it follows from the others and the size of the class
-        others = [i for i, n in enumerate(counts) if n >= max(1, fewest)]
-        withheld |= set(sorted(others, key=lambda i: counts[i])[:1])
+    """Return counts, None for those withheld: small ones, and others until none of these follows.
+
+    A reader knows their sum, and that each is from 1 to below `fewest`, or `fewest` and more.
+    """
+    withheld = [i for i, n in enumerate(counts) if 0 < n < fewest]
+    others = sorted((n, i) for i, n in enumerate(counts) if n >= max(1, fewest))
+    small = len(withheld)
+    while withheld and others:
+        large, total = len(withheld) - small, sum(counts[i] for i in withheld)
+        open_ended = small + fewest * large < total and (large or total < small * (fewest - 1))
+        if len(withheld) > 1 and open_ended:
+            break
+        withheld.append(others.pop(0)[1])
     return [
         (n, str(n))
         if i not in withheld

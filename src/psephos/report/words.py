@@ -159,11 +159,16 @@ def three(value: float | None) -> str:
     return text.removesuffix(".").replace("-", MINUS)
 
 
+_IRREGULAR = {"mouse": "mice", "child": "children", "man": "men", "woman": "women"}
+
+
 def group_noun(name: str) -> tuple[str, str]:
     """Return 'subject', 'subjects': what groups are called, by their column if it is a word."""
     word = re.sub(r"[_ ]?id$", "", name.lower())
     if not re.fullmatch(r"[a-z]+[a-rt-z]", word):
         return "group", "groups"
+    if word in _IRREGULAR:
+        return word, _IRREGULAR[word]
     many = re.sub(r"([^aeiou])y$", r"\1ie", word)
     return word, f"{many}es" if re.search("(ch|sh|x)$", many) else f"{many}s"
 
