@@ -339,7 +339,7 @@ class CohortDisplay(Display):
     >>> X = np.array([[1.0, 10.0], [2.0, np.nan], [3.0, 30.0]])
     >>> found = CohortDisplay.from_cases(X, ["ill", "ill", "well"], ["age", "dose"])
     >>> found.table()["text"]
-    ['1.5 (1.25 to 1.75)', '3 (3 to 3)', '10 (10 to 10)', '30 (30 to 30)', '1', '0']
+    ['1.5 (1.25 to 1.75)', '3 (3 to 3)', '0', '0', '10 (10 to 10)', '30 (30 to 30)', '1', '0']
     """
 
     names: tuple[str, ...]
