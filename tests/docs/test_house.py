@@ -65,7 +65,7 @@ FOLDERS = {
     "models": 13423,
     "optimise": 92,
     "protocol": 6994,
-    "report": 5301,
+    "report": 5300,
     "scoring": 2860,
     "supervision": 596,
     "testing": 479,
@@ -73,7 +73,7 @@ FOLDERS = {
     "validation": 1415,
     "vote": 8786,
 }
-ALL_CODE = 65_612
+ALL_CODE = 65_611
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560

@@ -167,10 +167,9 @@ def group_noun(name: str) -> tuple[str, str]:
     word = re.sub(r"[_ ]?id$", "", name.lower())
     if not re.fullmatch(r"[a-z]+[a-rt-z]", word):
         return "group", "groups"
-    if word in _IRREGULAR:
-        return word, _IRREGULAR[word]
     many = re.sub(r"([^aeiou])y$", r"\1ie", word)
-    return word, f"{many}es" if re.search("(ch|sh|x)$", many) else f"{many}s"
+    usual = f"{many}es" if re.search("(ch|sh|x)$", many) else f"{many}s"
+    return word, _IRREGULAR.get(word, usual)
 
 
 def groups_of(n: int, name: str) -> str:
