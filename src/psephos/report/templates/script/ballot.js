@@ -194,6 +194,8 @@ page.ballot = (() => {
   };
   // How the weight is shared among the classes, and whether that is the answer.
   const sharesOf = (lines, answer, { study, percent, two }) => {
+    if (answer.unanswered && answer.why !== "tie")
+      return "No voter applies. Below is what voters fall back to where values are missing: it is not an answer.";
     const of = (k) =>
         sum(lines.filter((one) => one.k === k && !one.against).map((one) => one.weight)),
       by = study.order.map((k) => [k, of(k)]).filter(([, weight]) => weight > 0),

@@ -303,9 +303,11 @@
               : " The model asked here has seen this case.");
     const say = told(
       [
-        known
-          ? `The ${page.again.map() ? "recalibrated probability" : calc.says} for ${study.classes[about]}, from ${known} of ${used.length} columns.`
-          : "Nothing is measured: this is its answer where every value is missing.",
+        none
+          ? `${known || "None"} of ${used.length} columns ${known === 1 ? "is" : "are"} measured.`
+          : known
+            ? `The ${page.again.map() ? "recalibrated probability" : calc.says} for ${study.classes[about]}, from ${known} of ${used.length} columns.`
+            : "Nothing is measured: this is its answer where every value is missing.",
         make("span", truth, "quiet"),
       ],
       "say",
