@@ -147,8 +147,9 @@ class ProsetClassifier(_Proset, Guarded, VoteClassifier):
         'shrink': fits to four fifths of the rows (whole groups) answer the others; where their
         log-loss is not below that of the class frequencies by a standard error, all w are
         multiplied by the best of 1/2, 1/4, ... 1/64, or by 0 if that is not below it either. It
-        takes five more fits. None: the fit as it is, as in the authors' program; `partial_fit`
-        and `ProsetSearchCV`, which compares held-out losses itself, do so too.
+        takes five more fits, or two to four where the gain is clear (three standard errors).
+        None: the fit as it is, as in the authors' program; `partial_fit` and `ProsetSearchCV`,
+        which compares held-out losses itself, do so too.
 
     Attributes
     ----------
