@@ -247,6 +247,18 @@ def test_links_lead_somewhere(text):
         assert "://" in target or (place / target).exists(), f"{text} links to {target}"
 
 
+def test_scripts_that_texts_name_exist():
+    folders = (".", "benchmarks", "docs", "DECISIONS")
+    named = {
+        (path.name, script)
+        for folder in folders
+        for path in ROOT.glob(f"{folder}/*.md")
+        for script in re.findall(r"\b(?:benchmarks|tests|docs)/[\w/]+\.py\b", path.read_text())
+    }
+    assert len(named) > 50
+    assert [one for one in sorted(named) if not (ROOT / one[1]).exists()] == []
+
+
 def test_the_readers_map_names_what_is_there():
     """Every function, class and method that the map names stands in the source."""
     text = (ROOT / "docs" / "architecture.md").read_text()
