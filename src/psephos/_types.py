@@ -4,8 +4,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, csr_array, sparray, spmatrix
+
+sparse: Any = scipy.sparse  # its types say less than they promise
 
 #: Arrays: of any kind of entries (labels, names, numbers of either size), of numbers, of indices.
 Array: TypeAlias = NDArray[np.generic]

@@ -100,13 +100,14 @@ class VoteClassifier(_Verbose, ClassifierMixin, VoteEstimator):
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow
     ) -> tuple[Labels, Floats]:
         if self.soft_labels and is_table(y):
-            target, soft, weight = soft_target(self, X, y, sample_weight)
+            found, soft, weight = soft_target(self, X, y, sample_weight)
             codes = np.where(soft.any(axis=1), soft.argmax(axis=1), -1)
-            return Labels(target, codes.astype(np.intp), soft), weight
+            return Labels(Target(found), codes.astype(np.intp), soft), weight
         if self.partial_labels and not issparse(y) and np.asarray(y).ndim == 1:
-            found = partial_target(self, X, y, sample_weight)
-            if found is not None:
-                return Labels(*found[:2]), found[2]
+            partial = partial_target(self, X, y, sample_weight)
+            if partial is not None:
+                classes, codes, weight = partial
+                return Labels(Target(classes), codes), weight
         target, codes, weight = class_target(self, X, y, sample_weight)
         return Labels(target, codes), weight
 

@@ -15,9 +15,9 @@ from psephos._types import Floats, NDArray, PerRow, TableLike
 from psephos.base import VoteClassifier
 from psephos.estimator.labels import codes_among, read_sample_weight
 from psephos.figures.calibration import likeliest
+from psephos.files.names import fixed
 from psephos.vote.calibration import ClassVotes, Isotonic, Sigmoid, Temperature, log_odds, moved
 from psephos.vote.importance import SampleRows
-from psephos.vote.names import fixed
 from psephos.vote.seen import refuse_seen, summary_of
 from psephos.vote.threshold import at_threshold as vote_at
 from psephos.vote.threshold import with_calibration

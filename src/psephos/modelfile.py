@@ -23,7 +23,7 @@ import numpy as np
 
 from psephos import __version__
 from psephos._errors import MissingFileError, ModelFileError
-from psephos._types import Array
+from psephos._types import Array, sparse
 from psephos.estimator.params import Unsaved, kept
 from psephos.estimator.schema import Schema
 from psephos.files.archive import Entries, check_text, read_array, read_entries, read_json
@@ -35,7 +35,7 @@ from psephos.scoring.vectors import Checked, checked, vectors_of
 from psephos.vote import Vote
 from psephos.vote.codec import decode, encode, held_once
 from psephos.vote.importance import Baseline
-from psephos.vote.part import check, sparse
+from psephos.vote.part import check
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from psephos import ProsetRegressor, PsephosError, load
 from psephos.cli.app import main
+from psephos.files.names import number
 from psephos.protocol import Protocol, better_than_constant, compare, known_models, read_folds
 from psephos.protocol import table_from_arrays as table_of
 from psephos.protocol.evaluation.number_scores import LEVELS, number_answers_of
@@ -27,7 +28,6 @@ from psephos.protocol.running.contenders import built, contenders, default_model
 from psephos.protocol.running.tasks import shape_of
 from psephos.report import build_report, summarise
 from psephos.report.study.options import PageOptions
-from psephos.vote.names import number
 
 SMALL = Protocol("small", folds=3, inner_folds=2, draws=2)
 MODELS = ["cart-regressor", "proset-regressor", "mean", "sklearn-lasso", "sklearn-ridge"]

@@ -20,9 +20,9 @@ from psephos import (
     validate,
 )
 from psephos.cli import main
+from psephos.files.names import number
 from psephos.report import build_report
 from psephos.validation import read_validation, write_validation
-from psephos.vote.names import number
 
 
 def _cohort(n, seed, scale=1.0):

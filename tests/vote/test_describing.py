@@ -19,8 +19,8 @@ from psephos import (
     SamBAClassifier,
     SparseWrapperClassifier,
 )  # fmt: skip
+from psephos.files.names import sentence_name
 from psephos.testing import small_table
-from psephos.vote.names import sentence_name
 
 
 @pytest.mark.parametrize(("name", "n"), [("random-forest", 20), ("random-forest", 6)])

@@ -26,11 +26,11 @@ from psephos import (
     SamBAClassifier,
     SparseWrapperClassifier,
 )
+from psephos.files.names import Names, compared, ends, number, numbers_called, percent
 from psephos.testing.ballots import assert_ballots_are_true
 from psephos.vote import Constant, ConstantVoters, Readout, StumpVoters, Target, Vote, join
 from psephos.vote.ballots import Ballots
 from psephos.vote.describing import answer_words
-from psephos.vote.names import Names, compared, ends, number, numbers_called, percent
 from psephos.vote.reasons import Path, Spread
 from psephos.vote.reasons.paths import Test
 

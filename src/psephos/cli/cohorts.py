@@ -11,6 +11,7 @@ from psephos._errors import PsephosError
 from psephos.cli.words import say
 from psephos.files.cases import TIMES, Wanted
 from psephos.files.formats import Reading
+from psephos.files.names import plural
 from psephos.files.near import suggest
 from psephos.files.sheet import plain, read_cases
 from psephos.files.text import Header
@@ -20,7 +21,6 @@ from psephos.protocol.tables.table import contents_words
 from psephos.recalibrating import recalibrated
 from psephos.validation import Cohort, Validation, validated
 from psephos.validation.cohort import known_cohort, reading_model
-from psephos.vote.names import plural
 
 
 def validation_of(

@@ -126,7 +126,7 @@ def _shown_wrong(errors: list[PsephosError]) -> list[str]:
 
 def _shown_first(few: list[str], data: "DataTable") -> str:
     """Return the columns that may be a target; of many those of words, and how many of numbers."""
-    from psephos.vote.names import listed
+    from psephos.files.names import listed
 
     known = {data.names[j] for j in data.categories}
     words = [name for name in few if name in known]

@@ -190,8 +190,8 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
 
 def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list[str]) -> None:
     """Print what the table of a comparison shows, and what its marks and columns mean."""
+    from psephos.files.names import fixed
     from psephos.protocol.evaluation.statistics import ONE_PART, constant_score, one_part
-    from psephos.vote.names import fixed
 
     measure = summaries[0].ranked_by.words if summaries else ""
     valued = [one for one in summaries if one.measures[one.ranked_by.name].n]
@@ -362,7 +362,7 @@ def show_knees(found: Any) -> None:
 
 def show_bounds(rows: Any) -> None:
     """Print what can be proved of each model of a comparison, a line each."""
-    from psephos.vote.names import fixed
+    from psephos.files.names import fixed
 
     known = {row["bound"] for row in rows}
     kinds = [kind for kind in ("hold-out, folds", "out of bag", "published") if kind in known]
@@ -390,14 +390,14 @@ def _proved(row: Any) -> str:
         return "-"
     if row["value"] is None:
         return "does not hold"
-    from psephos.vote.names import fixed
+    from psephos.files.names import fixed
 
     return fixed(row["value"]) + (" vacuous" if row["vacuous"] else "")
 
 
 def _known(value: float, digits: int) -> str:
     """Return a number, or a hyphen for one that is not defined."""
-    from psephos.vote.names import fixed
+    from psephos.files.names import fixed
 
     return fixed(value, digits) if value == value else "-"
 
@@ -415,7 +415,7 @@ def _spread(
     spread: Any, digits: int, sign: str, text: Callable[[float, int], str] | None = None
 ) -> str:
     """Return mean ± standard deviation; of one value, which has none, the value."""
-    from psephos.vote.names import fixed
+    from psephos.files.names import fixed
 
     write = text or fixed
     if not spread.n:

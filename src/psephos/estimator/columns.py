@@ -10,12 +10,11 @@ from narwhals.dependencies import is_pandas_like_dataframe
 from narwhals.exceptions import DuplicateError
 
 from psephos._errors import PsephosError, UnknownLevelWarning
-from psephos._types import Array, Estimator, Floats, Indices, TableLike, Values
+from psephos._types import Array, Estimator, Floats, Indices, TableLike, Values, sparse
 from psephos.estimator.schema import Schema
 from psephos.files.arrays import object_array
 from psephos.files.levels import LevelCodes, Unknown, merged
 from psephos.files.near import quoted
-from psephos.vote.part import sparse
 
 _NUMBERS = (
     nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32,

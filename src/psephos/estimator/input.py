@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -22,6 +22,7 @@ from psephos._types import (
     SeedLike,
     TableLike,
     Values,
+    sparse,
 )
 from psephos.estimator.checks import check_array, validate_data
 from psephos.estimator.columns import (
@@ -54,8 +55,9 @@ from psephos.files.columns import (
     words_among,
 )
 from psephos.files.near import CELL, shown
-from psephos.vote import Vote
-from psephos.vote.part import sparse
+
+if TYPE_CHECKING:
+    from psephos.vote import Vote
 
 __all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "seed_sequence"]
 
@@ -122,7 +124,7 @@ class Context:
 
 #: What a recipe returns: the vote, and what it keeps beside it, by the names of `extras`.
 Extra: TypeAlias = Cell | Array | Record | Estimator | Sequence["Extra"] | Mapping[str, "Extra"]
-FittedVote: TypeAlias = tuple[Vote, Mapping[str, Extra]]
+FittedVote: TypeAlias = "tuple[Vote, Mapping[str, Extra]]"
 
 
 # ---------------------------------------------------------------------- tables

@@ -21,7 +21,6 @@ from psephos.files.arrays import object_array
 from psephos.files.columns import is_number
 from psephos.files.near import shown
 from psephos.files.spelling import alike
-from psephos.vote import LabelsTarget, NumbersTarget, RegressionTarget, Target
 
 _names: ContextVar[Sequence[str]] = ContextVar("names of rows", default=())
 _depth: ContextVar[int] = ContextVar("fits within fits", default=0)
@@ -160,6 +159,8 @@ def class_target(
 
     Where the estimator takes several labels a row and y is a table, codes are (n, K) of 0 and 1.
     """
+    from psephos.vote import LabelsTarget, Target  # a table is read without models
+
     if estimator.multilabel and (issparse(y) or is_table(y)):
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
@@ -199,6 +200,8 @@ def number_target(
     estimator: Any, X: Any, y: LabelsLike, sample_weight: PerRow
 ) -> tuple[Any, Floats, Floats]:
     """Return (target, numbers, weight) of a regressor; several numbers a row are (n, K)."""
+    from psephos.vote import NumbersTarget, RegressionTarget  # as above
+
     weight = read_sample_weight(sample_weight, X.shape[0])
     if estimator.multioutput and is_table(y):
         names, numbers = read_several_numbers(X, y)

@@ -19,7 +19,6 @@ from psephos.estimator.labels import (
     read_weight,
     refuse_repeated,
 )
-from psephos.vote import Target
 
 #: What is wrong, and what to do, where a model needs rows without a label and has none.
 NO_UNLABELED = (
@@ -27,7 +26,7 @@ NO_UNLABELED = (
     "that does"
 )
 _ROUNDING = 1e-6
-_Coded = tuple[Target, Indices, Floats]
+_Coded = tuple[Array, Indices, Floats]
 
 
 class SoftLabels(np.ndarray):
@@ -66,7 +65,7 @@ def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
 def partial_target(
     estimator: Any, X: TableLike, y: LabelsLike, sample_weight: PerRow
 ) -> _Coded | None:
-    """Return (target, codes, weight) of labels of which some are missing; None if none is.
+    """Return (classes, codes, weight) of labels of which some are missing; None if none is.
 
     The code of a row without a label is -1. Its weight is its sample weight: class weights are of
     labels. Where the estimator learns from one labelled class (`one_class`), the other is that of
@@ -101,7 +100,7 @@ def partial_target(
         classes, found = declared_classes(declared, classes, found)
     codes = np.full(len(known), -1, dtype=np.intp)
     codes[known] = found
-    return Target(classes), codes, weight
+    return classes, codes, weight
 
 
 def _with_other(classes: Array) -> list[Any]:
@@ -117,8 +116,8 @@ def _with_other(classes: Array) -> list[Any]:
 
 def soft_target(
     estimator: Any, X: TableLike, y: LabelsLike, sample_weight: PerRow
-) -> tuple[Target, Floats, Floats]:
-    """Return (target, soft, weight) of labels that are probabilities, one column a class.
+) -> tuple[Array, Floats, Floats]:
+    """Return (classes, soft, weight) of labels that are probabilities, one column a class.
 
     Classes are the columns of a data frame or those of `SoftLabels`, else the parameter `classes`,
     else counted from 0.
@@ -136,7 +135,7 @@ def soft_target(
         soft /= np.where(total > 0, total, 1.0)[:, None]
     if (weight @ soft > 0).sum() < 2:
         raise PsephosError("fewer than two classes of y have any probability in rows of weight.")
-    return Target(classes), soft, weight
+    return classes, soft, weight
 
 
 def _distributions(X: TableLike, y: LabelsLike, partial: bool) -> tuple[Floats, NDArray[np.bool_]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.files.cells import Cells
-from psephos.vote.names import Names
+from psephos.files.names import Names
 
 _called: ContextVar[Sequence[str]] = ContextVar("_called", default=())
 

@@ -28,6 +28,7 @@ from psephos.estimator.input import (
 )
 from psephos.estimator.labels import Labels, is_outermost, one_fit, read_groups
 from psephos.estimator.params import Constraint, Unsaved, check_params, kept
+from psephos.files.names import joined_words, listed
 from psephos.registry import is_registered
 from psephos.runtime.jit import logged_compiling
 from psephos.runtime.progress import reporting
@@ -35,7 +36,6 @@ from psephos.vote import Ballots, Vote
 from psephos.vote.ballot_views import sentences_html, sentences_text
 from psephos.vote.describing import describe, trained_words
 from psephos.vote.importance import Baseline, SampleRows, baseline_of
-from psephos.vote.names import joined_words, listed
 from psephos.vote.part import Voters, Weighting, check
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration

@@ -13,11 +13,11 @@ from sklearn.utils import _safe_indexing, check_random_state
 from psephos._errors import PsephosError
 from psephos._types import Axes, ColumnLists, Floats, NDArray, PerRow, TableLike
 from psephos.explain.drawing import Display
+from psephos.files.names import percent
 from psephos.models.cloning import fitted
 from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
 from psephos.models.committees import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits
-from psephos.vote.names import percent
 
 _distance: Any = scipy.spatial.distance
 _BUDGETS = (1, 2, 4, 8, 16, 32)

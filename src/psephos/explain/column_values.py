@@ -27,9 +27,9 @@ from psephos.explain.effects import (
     sides,
 )
 from psephos.files.levels import LevelCodes
+from psephos.files.names import MINUS, class_words, number
 from psephos.files.near import suggest
 from psephos.vote import Vote
-from psephos.vote.names import MINUS, class_words, number
 
 _WORTH = 0.02  # of the range of the answers to the cases: a smaller change is not worth a word
 _LANE, _DOTS = 0.32, 0  # of the drawing: half the height of a lane, and the seed of its jitter

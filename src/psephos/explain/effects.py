@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from psephos._types import Floats, Indices
+from psephos.files.names import MINUS, Names, number, series
 from psephos.vote import Vote
 from psephos.vote.importance import evenly_spaced
-from psephos.vote.names import MINUS, Names, number, series
 
 _STEPS = 48  # pieces of an axis on which an answer changes gradually
 _SPAN = 20.0  # a logarithmic axis is for values that span more than so many fold

@@ -15,7 +15,7 @@ from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
 from psephos.figures import Confusion, Estimate, called, confusion, in_millionths
 from psephos.figures.confusion import UNIT
 from psephos.figures.estimate import numbers
-from psephos.vote.names import class_words
+from psephos.files.names import class_words
 from psephos.vote.seen import refuse_seen
 
 _RADII = (3.2, 2.6, 2.1, 1.6)

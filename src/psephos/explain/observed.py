@@ -13,7 +13,7 @@ from psephos._types import Array, ArrayLike, Axes, ColumnLists, Floats, PerRow
 from psephos.explain.drawing import OTHER, Display, plain
 from psephos.figures import Estimate, mean
 from psephos.figures.estimate import numbers
-from psephos.vote.names import MINUS, number, sum_digits
+from psephos.files.names import MINUS, number, sum_digits
 
 _LEAST, _MOST = 10, 5  # cases of a part of the range, and parts
 

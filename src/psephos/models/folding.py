@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
-from psephos.vote.names import plural
+from psephos.files.names import plural
 
 _TRIES = 20  # drawings of grouped folds before a table is said to have none that serve
 _Split = tuple[NDArray[Any], NDArray[Any]]

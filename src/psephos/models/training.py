@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos._types import Floats, Indices, NDArray
+from psephos._types import Floats, Indices, NDArray, sparse
 from psephos.estimator.input import Table
-from psephos.vote.part import sparse
 from psephos.vote.rows import first_of, row_groups
 
 Hashes = NDArray[np.uint64]

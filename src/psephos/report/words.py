@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from psephos._types import Indices
-from psephos.vote.names import MINUS, class_words, fixed, series
-from psephos.vote.names import number as written
+from psephos.files.names import MINUS, class_words, fixed, series
+from psephos.files.names import number as written
 
 __all__ = [
     "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "WEIGHTED_SHARE", "Wording",

@@ -13,7 +13,7 @@ _PACKAGE = _HERE.parent
 _WORDS = (
     "_errors.py", "files/cells.py", "files/levels.py", "files/near.py", "files/spelling.py",
     "files/columns.py", "files/text.py", "files/cases.py",
-    "vote/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
+    "files/names.py", "vote/reasons/base.py", "vote/reasons/paths.py", "vote/reasons/read.py",
     "vote/reasons/scores.py", "vote/reasons/gates.py",
 )  # fmt: skip
 _READER = (

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.files.names import Names
 from psephos.scoring.form import plain
 from psephos.scoring.plain_rules import Branching, NodeRule
-from psephos.vote.names import Names
 from psephos.vote.reading.core import unpacked
 from psephos.vote.reading.trees import TreeReader
 

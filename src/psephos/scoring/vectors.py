@@ -15,10 +15,10 @@ from psephos._errors import ModelFileError, PsephosError
 from psephos._types import Array, Floats, NDArray
 from psephos.files.cells import FARTHEST
 from psephos.files.field_types import AnySize, Nullable
+from psephos.files.names import Names
 from psephos.scoring.reader.model import said_words
 from psephos.vote import Ballots, Vote
 from psephos.vote.codec import register
-from psephos.vote.names import Names
 from psephos.vote.part import check
 
 _MOST = 1 << 16  # numbers of the rows in a model file

@@ -15,11 +15,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Estimator, Floats, TableLike, Usage
+from psephos._types import Array, Estimator, Floats, TableLike, Usage, sparse
 from psephos.base import VoteEstimator
 from psephos.modelfile import load, save
 from psephos.testing.ballots import assert_ballots_are_true
-from psephos.vote.part import Weighting, sparse
+from psephos.vote.part import Weighting
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from psephos._types import Array, Cell, Floats, Indices, LabelsLike, NDArray, Pe
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.input import as_given
 from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.files.names import listed, plural
 from psephos.files.near import quoted, shown
 from psephos.files.spelling import alike, nearly, renaming_words
 from psephos.protocol.tables.joining import LabelMatches, but_blank, key_of_label, renaming
 from psephos.protocol.tables.roles import Classes
 from psephos.validation.numbers import numbers_of
-from psephos.vote.names import listed, plural
 
 _LISTED = 6
 

@@ -10,8 +10,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Cell, Floats, Json, NDArray
 from psephos.figures import Estimate, mean, number_line, r2, rmse, share
+from psephos.files.names import ends, number
 from psephos.models.prototypes.mixture import NormalMixture
-from psephos.vote.names import ends, number
 
 _TAILS = (0.05, 0.25, 0.75, 0.95)  # the ends of intervals of 90 % and 50 %
 _FOLDS, _FEWEST = 10, 5  # of a line's, and cases (groups) below which none is fitted

@@ -18,6 +18,7 @@ from psephos._types import ColumnLists
 from psephos.figures.estimate import FEW_GROUPS
 from psephos.files.atomic import unwritable, write_whole
 from psephos.files.escaping import csv_bytes, printable
+from psephos.files.names import fixed, listed, number, plural
 from psephos.protocol.study.folder import (
     changed_file,
     read_sealed,
@@ -29,7 +30,6 @@ from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
 from psephos.vote.calibration import Sigmoid
 from psephos.vote.frames import frame_of
-from psephos.vote.names import fixed, listed, number, plural
 from psephos.vote.profile import Profile
 from psephos.vote.threshold import with_calibration
 

@@ -9,10 +9,10 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, Usage
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.prototypes import Prototypes
+from psephos.files.names import fixed, listed, number, plural
 from psephos.files.near import shown
 from psephos.validation.cohort import Cohort
 from psephos.vote import Vote
-from psephos.vote.names import fixed, listed, number, plural
 from psephos.vote.part import Weighting, over_outputs
 from psephos.vote.profile import LEVELS, Profile
 from psephos.vote.rows import row_groups

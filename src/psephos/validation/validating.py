@@ -30,6 +30,7 @@ from psephos.figures import (
     share,
 )
 from psephos.figures.estimate import codes_of_groups
+from psephos.files.names import fixed, plural
 from psephos.models.prototypes.mixture import mixture_of
 from psephos.protocol.tables.joining import LabelMatches
 from psephos.protocol.tables.roles import Classes
@@ -40,7 +41,6 @@ from psephos.validation.result import WORTH, Validation
 from psephos.validation.shift import ABSENT, familiarity, refuse_silence, shift, silenced, speaking
 from psephos.vote import Vote
 from psephos.vote.importance import SampleRows
-from psephos.vote.names import fixed, plural
 from psephos.vote.positive import Positive, usual_positive
 from psephos.vote.seen import seen, seen_words, summary_of
 

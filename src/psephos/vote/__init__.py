@@ -1,9 +1,9 @@
 """The noun of the library: a vote is voters, their weights and a read-out."""
 
 from psephos.files.field_types import Nullable, Thresholds
+from psephos.files.names import Names
 from psephos.vote.ballots import Ballots
 from psephos.vote.codec import register as register_part
-from psephos.vote.names import Names
 from psephos.vote.operations.cases import CaseVoters, PrototypeVoters
 from psephos.vote.operations.columns import CodedVoters, RankedVoters, design_matrix, normal_scores
 from psephos.vote.operations.distance_weights import Nearest

@@ -5,9 +5,9 @@ from html import escape
 from typing import Any
 
 from psephos.files.escaping import printable
+from psephos.files.names import listed, number, percent, plural, sentence_name
 from psephos.vote.ballots import Ballots, Line
 from psephos.vote.looked_up import looked_up_words
-from psephos.vote.names import listed, number, percent, plural, sentence_name
 
 _CASES = 5  # shown, of many
 _LINES = 12  # of a case

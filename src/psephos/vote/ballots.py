@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from psephos._types import Array, Floats, NDArray
+from psephos.files.names import Names, class_called
 from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.frames import frame_of
 from psephos.vote.looked_up import looked_up_words
-from psephos.vote.names import Names, class_called
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason, reason_and_vote, without_weight
 from psephos.vote.vote import Terms, Vote

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.special
 
 from psephos._types import Floats, NDArray
+from psephos.files.names import number
 from psephos.vote.codec import register
-from psephos.vote.names import number
 from psephos.vote.part import check, check_part
 
 _special: Any = scipy.special  # its types say less than they promise

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.files.cases import TIMES
+from psephos.files.names import Names, backup_words, listed, percent, plural, sentence_name
 from psephos.trees.tree_text import NodeAnswers, export_text
 from psephos.vote.importance import Baseline, most_rows
 from psephos.vote.looked_up import table_words
-from psephos.vote.names import Names, backup_words, listed, percent, plural, sentence_name
 from psephos.vote.part import label_of
 from psephos.vote.target import Target
 from psephos.vote.vote import Vote

@@ -5,9 +5,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, NDArray, sparse
 from psephos.vote.codec import register
-from psephos.vote.part import Columns, check, check_part, evenly, over_outputs, sparse
+from psephos.vote.part import Columns, check, check_part, evenly, over_outputs
 from psephos.vote.profile import LEVELS, Profile, profile_of
 
 _ROWS, _FEWEST = 512, 32  # training rows that importance is measured on

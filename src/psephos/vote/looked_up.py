@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos.vote.names import fixed, sentence_name
+from psephos.files.names import fixed, sentence_name
 
 _LABELS = 20  # rows of the table that are written out
 

@@ -9,19 +9,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
-import scipy.sparse
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, NDArray, Usage
+from psephos._types import Array, Floats, NDArray, Usage, sparse
 from psephos.files.field_types import array_types
+from psephos.files.names import Names
 from psephos.trees.tree import Tree
-from psephos.vote.names import Names
 from psephos.vote.reasons import Reason
 
 if TYPE_CHECKING:
     from psephos.vote.target import AnyTarget
-
-sparse: Any = scipy.sparse  # its types say less than they promise
 
 Columns = NDArray[np.intp]
 

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from psephos.files.names import fixed
 from psephos.vote.calibration import Isotonic, Sigmoid
 from psephos.vote.codec import register
-from psephos.vote.names import fixed
 from psephos.vote.part import check
 
 

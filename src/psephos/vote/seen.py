@@ -8,8 +8,8 @@ from scipy.special import betaln, pdtrc
 
 from psephos._errors import PsephosError
 from psephos._types import Floats, NDArray, Values
+from psephos.files.names import plural
 from psephos.vote.importance import SampleRows, evenly_spaced
-from psephos.vote.names import plural
 from psephos.vote.profile import Profile, profile_of
 from psephos.vote.rows import columns_of, first_of, row_groups
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
-from psephos.vote.codec import register
-from psephos.vote.names import (
+from psephos.files.names import (
     class_vote,
     label_vote,
     labels_called,
@@ -18,6 +17,7 @@ from psephos.vote.names import (
     sentence_name,
     threshold_words,
 )
+from psephos.vote.codec import register
 from psephos.vote.reading.core import LEVEL
 
 _LABELS = (bool, int, float, str)

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, NDArray, Usage, Values
+from psephos._types import Array, Floats, NDArray, Usage, Values, sparse
+from psephos.files.names import Names, backup_words
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
-from psephos.vote.names import Names, backup_words
 from psephos.vote.operations.distance_weights import DistanceWeights, Nearest
-from psephos.vote.part import Columns, Voters, Weighting, check, over_outputs, sparse
+from psephos.vote.part import Columns, Voters, Weighting, check, over_outputs
 from psephos.vote.reading.answered import needing_all, tied, unanswered, unanswered_words
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason

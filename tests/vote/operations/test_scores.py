@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError, SparseWrapperClassifier
+from psephos.files.names import Names
 from psephos.vote import Target, linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.codec import decode, encode
-from psephos.vote.names import Names
 from psephos.vote.operations.scores import Scores
 
 CODE = {k: Target(np.arange(k)).code for k in (2, 3)}

@@ -10,10 +10,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import CARTRegressor
+from psephos.files.names import Names
 from psephos.trees.tree_leaves import Condition, bound_words
 from psephos.trees.tree_text import export_text
 from psephos.vote import StumpVoters
-from psephos.vote.names import Names
 from psephos.vote.operations.trees import Trees
 from psephos.vote.plain import from_plain, to_plain
 from psephos.vote.reading.core import unpacked

@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError
+from psephos.files.names import Names
 from psephos.vote import CodedVoters, Constant, Readout, RegressionTarget, SoftTreeVoters, Vote
-from psephos.vote.names import Names
 from psephos.vote.reasons import Gate, Route, Term
 
 

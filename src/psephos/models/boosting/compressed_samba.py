@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from psephos._types import Array, Floats, Indices, SeedLike
+from psephos._types import Array, Floats, Indices, SeedLike, sparse
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Integers, LogUniform, Uniform
@@ -23,7 +23,6 @@ from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows
 from psephos.trees.stump import Stump, StumpSearch
 from psephos.vote import Readout, StumpVoters, Vote, Voters
-from psephos.vote.part import sparse
 
 
 @parameters

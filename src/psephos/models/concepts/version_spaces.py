@@ -9,10 +9,10 @@ from psephos._types import Array, Indices, NDArray
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import row_word
+from psephos.files.names import Names, listed, plural
 from psephos.models.concepts.concept import Concept
 from psephos.vote import Vote
 from psephos.vote.codec import register
-from psephos.vote.names import Names, listed, plural
 from psephos.vote.part import Columns, check, named_of
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 from psephos.vote.voters.counted import in_words

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import l1_min_c
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, Indices, NDArray
+from psephos._types import Array, Floats, Indices, NDArray, sparse
 from psephos.base import Labels
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.kernels.numerics.subset_draws import all_unions, draw_unions
@@ -38,7 +38,6 @@ from psephos.models.swag.settings import Sampling, SearchSettings
 from psephos.models.swag.steps import Step, make_step, post_process
 from psephos.models.units import refuse_huge
 from psephos.vote import CodedVoters, Voters, design_matrix
-from psephos.vote.part import sparse
 
 if TYPE_CHECKING:
     from psephos.models.swag.wrapper import _Wrapper

@@ -20,6 +20,7 @@ from sklearn import metrics as _metrics
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, Label, NDArray, Values
 from psephos.figures.confusion import called, levelled
+from psephos.files.names import fixed, number
 from psephos.protocol.evaluation.label_scores import (
     LabelAnswers,
     average_precision,
@@ -38,7 +39,6 @@ from psephos.protocol.evaluation.number_scores import (
     r_squared,
     root_squared_error,
 )
-from psephos.vote.names import fixed, number
 
 _CLIP = 1e-15
 _ZERO = 1e-13  # of the largest decision value: what is smaller is rounding

@@ -21,12 +21,12 @@ from psephos._types import Array, Floats, Indices, JsonObject, LabelsLike, PerRo
 from psephos.estimator.labels import read_groups, read_labels
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
 from psephos.estimator.signature import KW_ONLY, parameters
+from psephos.files.names import plural
 from psephos.files.near import suggest
 from psephos.models.prototypes.candidates import target_strata
 from psephos.protocol.evaluation.cohorts import Rows, Split, cohort_splits
 from psephos.protocol.evaluation.scores import display_name
 from psephos.protocol.tables.table import DataTable
-from psephos.vote.names import plural
 
 _STRATA = 5  # of a target of numbers
 SELECT = ("best", "one-se")  # ways to choose settings

@@ -18,6 +18,7 @@ from psephos._types import ColumnLists, Floats, Indices, Json, JsonObject
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Params, Shape
 from psephos.explain.drawing import Display, plain
+from psephos.files.names import plural, series
 from psephos.protocol.evaluation.scores import (
     answers_of,
     display_name,
@@ -47,7 +48,6 @@ from psephos.protocol.study.comparison import Comparison, refuse_others
 from psephos.protocol.study.folder import key_of
 from psephos.protocol.study.outputs import Finished, result_row
 from psephos.protocol.tables.table import DataTable
-from psephos.vote.names import plural, series
 
 Row: TypeAlias = dict[str, Any]  # of curve.csv, of a table of points, of the journal
 

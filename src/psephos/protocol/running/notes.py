@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
 from psephos.figures.confusion import called
+from psephos.files.names import plural
 from psephos.models.prototypes.mixture import NormalMixture
 from psephos.protocol.evaluation.label_scores import LabelAnswers, prior_precision
 from psephos.protocol.evaluation.number_scores import LEVELS, NumberAnswers, r_squared
@@ -22,7 +23,6 @@ from psephos.protocol.study.folder import SCHEMA, Journal
 from psephos.protocol.study.outputs import versions
 from psephos.protocol.tables.copies import Copies
 from psephos.protocol.tables.table import DataTable
-from psephos.vote.names import plural
 
 PRINTED = "printed: "  # before the first line that a model printed, among the warnings of its fit
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries

@@ -12,10 +12,10 @@ from statistics import median
 from typing import Any
 
 from psephos.estimator.contender import Shape
+from psephos.files.names import plural
 from psephos.protocol.running.curve import CurveTask
 from psephos.protocol.running.tasks import Draws, FitTask
 from psephos.runtime.jit import announce_compiling
-from psephos.vote.names import plural
 
 # A fit of each default model in hundredths of a second: rounded means over tables of 155 x 19,
 # 500 x 50 and 62 x 2000, of numbers 167 x 4 and 215 x 100; of the variants of swag by their ratio

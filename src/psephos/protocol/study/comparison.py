@@ -15,6 +15,7 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, JsonObject, NDArray
 from psephos.explain.drawing import Display, plain
 from psephos.files.escaping import printable
+from psephos.files.names import MINUS, fixed
 from psephos.files.near import suggest
 from psephos.protocol.evaluation.scores import (
     display_name,
@@ -37,7 +38,6 @@ from psephos.protocol.evaluation.statistics import (
 )
 from psephos.protocol.study.outputs import result_columns
 from psephos.vote.frames import frame_of
-from psephos.vote.names import MINUS, fixed
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,6 +19,7 @@ from psephos.files.cases import TIMES
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.layout import across_hint
+from psephos.files.names import plural
 from psephos.files.near import quoted, shown, suggest
 from psephos.files.sheet import ColumnChoice, Sheet
 from psephos.files.text import Header
@@ -49,7 +50,6 @@ from psephos.protocol.tables.roles import (
     without_total,
 )
 from psephos.protocol.tables.table import DataTable
-from psephos.vote.names import plural
 
 _MOST, _NAME = 2_000_000_000, 100  # bytes of products, with so many for each name
 

@@ -9,6 +9,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Cell, Label
 from psephos.estimator.columns import is_missing
+from psephos.files.names import joined_words, plural
 from psephos.files.near import quoted, shown
 from psephos.files.sheet import Sheet
 from psephos.protocol.tables.labels import (
@@ -18,7 +19,6 @@ from psephos.protocol.tables.labels import (
     written_labels,
 )
 from psephos.protocol.tables.roles import Classes, Roles, labels_in, rows_of
-from psephos.vote.names import joined_words, plural
 
 #: What became of each class that was named: another (None: left out), and how many rows it had.
 Joined: TypeAlias = dict[str, tuple[str | None, int]]

@@ -25,9 +25,9 @@ from psephos.files.columns import (
     words_among,
 )
 from psephos.files.levels import LevelCodes, merged
+from psephos.files.names import plural
 from psephos.files.near import CELL, shown
 from psephos.files.sheet import Sheet, plain
-from psephos.vote.names import plural
 
 _Tidy = Callable[[Sequence[Any], str, Callable[[int], str]], Array]
 _LISTED = 3  # labels that name their target

@@ -19,6 +19,7 @@ from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form, is_number
+from psephos.files.names import plural
 from psephos.files.near import CELL, shown, some, suggest
 from psephos.files.sheet import Sheet, unnamed, with_words
 from psephos.files.text import Header
@@ -29,7 +30,6 @@ from psephos.protocol.tables.requirements import (
     counted,
     refuse_farthest,
 )
-from psephos.vote.names import plural
 
 #: What becomes of classes, as users write it: 'OLD=NEW' each, or a mapping.
 Classes: TypeAlias = Mapping[Label, Label | None] | Sequence[str]

@@ -30,6 +30,7 @@ from psephos.estimator.partial import known_rows
 from psephos.files.arrays import object_array
 from psephos.files.cells import Cells
 from psephos.files.columns import COMPARED
+from psephos.files.names import ends, listed, plural, sentence_name
 from psephos.files.near import some
 from psephos.files.sheet import DENSE, unnamed
 from psephos.protocol.tables.labels import (
@@ -55,7 +56,6 @@ from psephos.protocol.tables.requirements import (
     refuse_farthest,
 )
 from psephos.protocol.tables.roles import Cohorts, row_values, words_of_rows
-from psephos.vote.names import ends, listed, plural, sentence_name
 
 _CLASSES, _NAMES = 12, 8
 _CELLS = 1 << 24  # of a sparse table that are looked at together: 128 MiB

@@ -28,12 +28,12 @@ from psephos.explain.effects import (
     ringed,
     sides,
 )
+from psephos.files.names import percent
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.study.folder import Folder, NumericColumns
 from psephos.report.study.opened import Opened, Reduced
 from psephos.report.study.options import guarded
 from psephos.report.words import MINUS, ShortName, chance, number
-from psephos.vote.names import percent
 
 _LEAST = 0.6  # of the size of a rank correlation that is told
 _MOST = 3

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos import __version__
+from psephos.files.names import MINUS, ends, listed
 from psephos.protocol import Comparison, better_than_constant
 from psephos.protocol.study.folder import MARK, damaged, unsealed
 from psephos.report.numbers.measures import Subgroups, subgroups
@@ -42,7 +43,6 @@ from psephos.report.study.opened import Facts, Opened, Saved, model_facts, open_
 from psephos.report.study.options import PageOptions
 from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
 from psephos.report.words import ShortName, cases_of, count, plural, series, shown_names
-from psephos.vote.names import MINUS, ends, listed
 from psephos.vote.plain import to_plain
 
 _CONTENTS = (

@@ -12,6 +12,7 @@ from psephos import __version__
 from psephos._errors import PsephosError
 from psephos.explain.observed import ObservedDisplay
 from psephos.figures import called
+from psephos.files.names import number
 from psephos.protocol.study.folder import unsealed
 from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
@@ -35,7 +36,6 @@ from psephos.report.words import (
 )
 from psephos.validation import read_validation
 from psephos.validation.result import AGAIN, MARK, unanswered_words
-from psephos.vote.names import number
 
 _CONTENTS = (
     ("missed", "Whom does it miss?"),

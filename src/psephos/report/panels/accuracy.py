@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from psephos.files.names import number as significant
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, FoldSpread
 from psephos.report.study.folder import Folder
@@ -18,7 +19,6 @@ from psephos.report.words import (
     series,
     small_difference,
 )
-from psephos.vote.names import number as significant
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, NDArray
 from psephos.explain.effects import axis_of
 from psephos.explain.missing_columns import VALUES
+from psephos.files.names import number, percent
 from psephos.report.numbers.column_values import by_importance, drawn_of
 from psephos.report.panels.missed import class_names
 from psephos.report.panels.observed import HeldOutNumbers
@@ -30,7 +31,6 @@ from psephos.report.words import plural, series
 from psephos.scoring import plain
 from psephos.scoring.lighter import lighter
 from psephos.vote import Vote
-from psephos.vote.names import number, percent
 
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
 _QUANTILES = 101

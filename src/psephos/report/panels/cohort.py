@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from psephos.files.names import number as significant
 from psephos.report.words import chance, count, difference, number, of, plural, rate, span
 from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
-from psephos.vote.names import number as significant
 
 _RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC")
 _OF_LEVELS = (["balanced accuracy"], ["mae", "mean error", "r2"])  # of classes, and of numbers

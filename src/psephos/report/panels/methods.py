@@ -10,13 +10,13 @@ import numpy as np
 
 from psephos import __version__
 from psephos._errors import PsephosError
+from psephos.files.names import joined_words
+from psephos.files.names import number as significant
 from psephos.report.study.answers import Positive
 from psephos.report.study.folder import Folder
 from psephos.report.study.options import PageOptions
 from psephos.report.study.standings import Standing
 from psephos.report.words import count, of, plural, series
-from psephos.vote.names import joined_words
-from psephos.vote.names import number as significant
 
 # Collins et al., BMJ 385 (2024), e078378: numbers of the items, and in our words what they ask
 ITEMS = (

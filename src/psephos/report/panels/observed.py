@@ -11,11 +11,11 @@ import numpy as np
 from psephos._types import Floats
 from psephos.explain.observed import ObservedDisplay, RangeErrors
 from psephos.figures import Estimate, share
+from psephos.files.names import number, sum_digits
 from psephos.report.study.answers import group_codes
 from psephos.report.study.folder import Folder
 from psephos.report.study.options import PageOptions
 from psephos.report.words import MINUS, cases_of, of, rate, span, three
-from psephos.vote.names import number, sum_digits
 
 WORST = 10
 _DRAWN = 400  # cases that are drawn one by one; of more the worst, and counts

@@ -19,6 +19,7 @@ from psephos._types import Floats
 from psephos.bounds.requirements import constant_error
 from psephos.explain.permuting import FIRST as MOST
 from psephos.explain.permuting import PermutedDisplay
+from psephos.files.names import MINUS
 from psephos.protocol.evaluation.scores import (
     ResultMetric,
     kept_metric,
@@ -44,7 +45,6 @@ from psephos.protocol.study.folder import (
 )
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
 from psephos.report.words import groups_of
-from psephos.vote.names import MINUS
 
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
 _REFITS = ("model", "columns_used", "status")

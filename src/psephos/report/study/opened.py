@@ -15,13 +15,13 @@ from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.effects import Threshold, asked_values
 from psephos.explain.errors import searched_by
+from psephos.files.names import Names, backup_words, percent
 from psephos.report.study.folder import Folder, KeptCases, Permuted
 from psephos.report.study.standings import standings
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, WEIGHTED_SHARE, ShortName, plural
 from psephos.vote import Vote
 from psephos.vote.ballots import Ballots
 from psephos.vote.describing import answer_rule
-from psephos.vote.names import Names, backup_words, percent
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 

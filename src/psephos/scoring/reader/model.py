@@ -10,8 +10,8 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.files.cells import FARTHEST
+from psephos.files.names import Names
 from psephos.scoring.reader.vote import Asked, WholeVote
-from psephos.vote.names import Names
 from psephos.vote.reading.answered import unanswered_words
 from psephos.vote.reading.core import NAN, after_hook
 from psephos.vote.reasons import Always, CaseLike, reason_and_vote, without_weight

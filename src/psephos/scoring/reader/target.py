@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from psephos.vote.names import (
+from psephos.files.names import (
     class_called,
     class_vote,
     label_vote,

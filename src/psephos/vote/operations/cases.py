@@ -8,9 +8,9 @@ import numpy as np
 
 from psephos._types import Array, Floats, NDArray, Usage
 from psephos.files.field_types import Nullable
+from psephos.files.names import Names, plural
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
-from psephos.vote.names import Names, plural
 from psephos.vote.operations.distance import PRIOR, Batches
 from psephos.vote.part import (
     Columns,

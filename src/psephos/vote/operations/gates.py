@@ -8,11 +8,11 @@ from scipy.sparse import csr_array
 
 from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize
+from psephos.files.names import formula_name, plural
 from psephos.runtime.threads import one_thread
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.names import formula_name, plural
 from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
 from psephos.vote.reading.scores import SoftTreeReader
 

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray, Usage
+from psephos._types import Array, Floats, NDArray, Usage, sparse
+from psephos.files.names import Names, sentence_name
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, joined_marks
-from psephos.vote.names import Names, sentence_name
-from psephos.vote.part import Columns, ShownTree, Voters, check, check_part, check_within, sparse
+from psephos.vote.part import Columns, ShownTree, Voters, check, check_part, check_within
 from psephos.vote.reasons import OfAnswers, Reason
 
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from psephos._types import Floats, NDArray, Usage
+from psephos.files.names import Names, listed
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
-from psephos.vote.names import Names, listed
 from psephos.vote.operations.weights import Constant
 from psephos.vote.part import (
     Columns,

@@ -8,11 +8,11 @@ import numpy as np
 
 from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize
+from psephos.files.names import formula_name, number, plural, sum_digits
 from psephos.trees.tree import spans_of
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.names import formula_name, number, plural, sum_digits
 from psephos.vote.part import (
     Columns,
     ReadsColumns,

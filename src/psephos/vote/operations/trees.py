@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from psephos._types import Floats, Indices, NDArray, Usage
+from psephos.files.names import listed
 from psephos.kernels.prediction import fused
 from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
@@ -26,7 +27,6 @@ from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks
-from psephos.vote.names import listed
 from psephos.vote.operations.nodes import check_nodes
 from psephos.vote.part import (
     Columns,

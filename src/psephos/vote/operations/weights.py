@@ -7,8 +7,8 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Floats, NDArray, Usage
+from psephos.files.names import percent
 from psephos.vote.codec import register
-from psephos.vote.names import percent
 from psephos.vote.part import (
     Columns,
     ReadsColumns,

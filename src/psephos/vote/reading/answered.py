@@ -4,7 +4,7 @@
 
 from typing import Any
 
-from psephos.vote.names import Names, listed, plural, sentence_name, series
+from psephos.files.names import Names, listed, plural, sentence_name, series
 from psephos.vote.reading.core import LEVEL
 from psephos.vote.reasons.base import NAMED
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from psephos.vote.names import Names
+from psephos.files.names import Names
 
 NAMED = 6  # columns that a sentence spells out
 Codes = Mapping[int, Any]  # sequences or arrays of numbers

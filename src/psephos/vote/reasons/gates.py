@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from psephos.vote.names import Names, number, percent
+from psephos.files.names import Names, number, percent
 from psephos.vote.reasons.base import Reason
 from psephos.vote.reasons.scores import Term
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from psephos.vote.names import Names, compared, listed, number, percent
+from psephos.files.names import Names, compared, listed, number, percent
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
 _EVERY = 15  # digits of a value that rounding moves over a threshold

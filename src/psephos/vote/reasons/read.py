@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from psephos.vote.names import Names, listed, plural, sentence_name
+from psephos.files.names import Names, listed, plural, sentence_name
 from psephos.vote.reasons.base import NAMED, Always, Codes, Reason, outer_code, plain_value
 
 _NONE = Always(())  # fields before it have defaults

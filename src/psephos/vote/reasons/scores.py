@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from psephos.vote.names import Names, number, sum_digits
+from psephos.files.names import Names, number, sum_digits
 from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
 
 

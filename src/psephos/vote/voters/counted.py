@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 
 from psephos._types import Floats, NDArray, Usage
+from psephos.files.names import percent
 from psephos.vote.codec import register
-from psephos.vote.names import percent
 from psephos.vote.part import ReadsLike, Voters, check, check_part, usage_of_all
 from psephos.vote.reasons import FittedEstimator, Reason
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses

@@ -15,6 +15,7 @@ from psephos.base import Labels
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Text
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.files.names import listed, plural
 from psephos.models.boosting.common import hold_out_rows
 from psephos.models.boosting.soft.memory import SoftInputs, SoftMemory, centre_and_scale, plan_of
 from psephos.models.training import Training, distinct_rows, ordered_rows, row_groups
@@ -24,7 +25,6 @@ from psephos.runtime.progress import tracked
 from psephos.runtime.threads import one_thread
 from psephos.trees.soft.training import SoftPlan, SoftTrainer, SquaredError
 from psephos.trees.soft.trees import SoftTrees, started
-from psephos.vote.names import listed, plural
 
 _ABOVE = Interval(0, open_low=True)
 
