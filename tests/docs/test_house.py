@@ -51,8 +51,8 @@ NONE_LINES = 320
 #: Lines of code (without blank lines, comments and docstrings) of each folder at most; of all files
 #: together fewer.
 FOLDERS = {
-    ".": 1167,
-    "files": 3061,
+    ".": 1170,
+    "files": 3231,
     "estimator": 2036,
     "runtime": 431,
     "bounds": 1154,
@@ -62,7 +62,7 @@ FOLDERS = {
     "explain": 2806,
     "figures": 632,
     "kernels": 6839,
-    "models": 13423,
+    "models": 13420,
     "optimise": 92,
     "protocol": 6994,
     "report": 5300,
@@ -71,9 +71,9 @@ FOLDERS = {
     "testing": 479,
     "trees": 3995,
     "validation": 1415,
-    "vote": 8786,
+    "vote": 8614,
 }
-ALL_CODE = 65_611
+ALL_CODE = 65_609
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3560
