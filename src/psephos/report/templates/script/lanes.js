@@ -34,10 +34,12 @@ page.lanes = (() => {
     });
     return [places, pushed];
   };
-  const dodged = (units, width, height) => {
+  // Of all lanes at one radius, as large as they have place for.
+  const dodged = (lanes, width, height) => {
     for (const radius of RADII) {
-      const [places, pushed] = placed(units, width, height, radius);
-      if (pushed <= PUSHED || radius === RADII[RADII.length - 1]) return [radius, places];
+      const found = lanes.map((units) => placed(units, width, height, radius));
+      if (found.every(([, pushed]) => pushed <= PUSHED) || radius === RADII[RADII.length - 1])
+        return found.map(([places]) => [radius, places]);
     }
     return null;
   };
@@ -80,7 +82,7 @@ page.lanes = (() => {
     return { bars, dots, ends: even(bars) };
   };
 
-  const laneOf = (g, lane, { bars, dots, ends }, { base, tallest, above, person, counts }) => {
+  const laneOf = (g, lane, { bars, dots, ends }, placing, { base, tallest, above, person, counts }) => {
     const n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length,
       strong = "strong " + lane.kind,
       high = base - g.lane - 6,
@@ -96,8 +98,7 @@ page.lanes = (() => {
       const [x, height] = [g.x(ends[b]), (k / tallest) * g.lane];
       if (k) parts.push(rect(lane.kind, x + 0.5, base - height, g.x(ends[b + 1]) - x - 1, height));
     });
-    const units = dots.map((i) => lane.units[i]),
-      [radius, places] = dodged(units, g.inner, g.lane);
+    const [radius, places] = placing;
     dots.forEach((i, j) => {
       const at = { cx: g.left + places[j][0], cy: base - places[j][1] },
         kind = `case ${lane.kind}${lane.wrong[i] ? " wrong" : ""}`;
@@ -147,9 +148,11 @@ page.lanes = (() => {
       tallest = Math.max(0, ...parted.flatMap(({ bars }) => bars)),
       picture = page.draw.picture(width, g.height, "", { "aria-hidden": "true" });
     if (two) picture.append(...sidesOf(g, g.x(threshold)));
+    const units = lanes.map((lane, k) => parted[k].dots.map((i) => lane.units[i])),
+      placing = dodged(units, g.inner, g.lane);
     lanes.forEach((lane, k) => {
       const more = { base: g.base(k), tallest, above: two ? 24 : 8, person, counts: counts[k] };
-      picture.append(...laneOf(g, lane, parted[k], more));
+      picture.append(...laneOf(g, lane, parted[k], placing[k], more));
     });
     if (two)
       picture.append(...thresholdOf(g, g.x(threshold), page.words.threshold(threshold), sides));
