@@ -105,7 +105,7 @@ def test_errors_of_numbers_are_better_the_smaller():
 def test_your_own_function_gets_labels_or_probabilities(tmp_path, monkeypatch):
     (tmp_path / "own_measures.py").write_text(
         "def share(y_true, y_pred):\n    return (y_true == y_pred).mean()\n"
-        "def worst_error(y_true, y_score):\n    return abs((y_true == 'ill') - y_score).max()\n"
+        "def worst_error(y_true, y_score):\n    return abs(y_true - y_score).max()\n"
         "def broken(y_true, y_pred):\n    raise ValueError('too few')\n"
         "def each(y_true, y_pred):\n    return y_true == y_pred\n"
     )
@@ -123,6 +123,34 @@ def test_your_own_function_gets_labels_or_probabilities(tmp_path, monkeypatch):
         broken.measured(found, truth)
     with pytest.raises(PsephosError, match="one number"):
         each.measured(found, truth)
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_functions_of_scikit_learn_are_of_the_positive_class(positive):
+    """By words, of which scikit-learn would take the later one in the alphabet."""
+    found, truth = answers(np.random.default_rng(2), 2)
+    found = found._replace(positive=positive)
+    own = {
+        "roc_auc_score": metrics.roc_auc_score(truth == positive, found.proba[:, positive]),
+        "average_precision_score": metrics.average_precision_score(
+            truth == positive, found.proba[:, positive]
+        ),
+        "log_loss": metrics.log_loss(truth, found.proba, labels=[0, 1]),
+        "brier_score_loss": metrics.brier_score_loss(truth, found.proba[:, 1]),
+        "f1_score": metrics.f1_score(truth, found.codes, pos_label=positive),
+        "balanced_accuracy_score": metrics.balanced_accuracy_score(truth, found.codes),
+    }
+    for classes in (["abnormal", "benign"], ["w", "b"], [0, 1]):
+        for name, value in own.items():
+            measure = metric_named(f"sklearn.metrics:{name}", "classes", np.array(classes))
+            assert_allclose(measure.measured(found, truth), value, err_msg=name)
+
+
+def test_probabilities_of_more_classes_are_in_the_order_of_sorted_labels():
+    found, truth = answers(np.random.default_rng(2), -4)  # no row of the last class
+    measure = metric_named("sklearn.metrics:log_loss", "classes", np.array(["d", "b", "a", "c"]))
+    value = metrics.log_loss(truth, found.proba, labels=range(4))
+    assert_allclose(measure.measured(found, truth), value)
 
 
 @pytest.mark.parametrize(

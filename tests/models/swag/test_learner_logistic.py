@@ -161,6 +161,26 @@ def test_separable_is_what_a_linear_programme_finds():
     assert 30 < sum(found) < len(found) - 30
 
 
+@pytest.mark.parametrize("k", [3, 4])
+def test_separable_is_what_a_linear_programme_finds_of_more_classes(k):
+    rng, found = np.random.default_rng(4), []
+    for _ in range(120):
+        n, d = rng.integers(6, 30), rng.integers(1, 3)
+        X = rng.integers(0, 4, (n, d)).astype(float)
+        y = np.clip(X[:, 0] + rng.normal(0, 1.0, n), 0, k - 1).round().astype(np.intp)
+        if len(np.unique(y)) == k:
+            standard = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+            exact = _programme(np.column_stack([standard, np.ones(n)]), y, k)
+            assert is_separable(X, y, k) == exact
+            found.append(exact)
+    assert 10 < sum(found) < len(found) - 10
+
+
+def test_separable_though_two_of_three_classes_tie():
+    """Class 2 does not occur at x = 1: its score there falls without end."""
+    assert is_separable(np.array([[0.0], [0.0], [0.0], [1.0], [1.0]]), np.array([0, 1, 2, 0, 1]), 3)
+
+
 def test_nearly_separable_is_not_separable():
     data = problem()
     X = data.X.copy(order="F")

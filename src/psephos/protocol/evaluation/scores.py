@@ -178,10 +178,11 @@ def _sensitivity_at(specificity: float) -> _OfClass:
 
 def _f1(answers: ClassAnswers, truth: Indices) -> float | None:
     """Return F1 of the positive class; of several classes the mean over those that occur."""
-    if answers.proba.shape[1] > 2:
-        return float(_sklearn.f1_score(truth, answers.codes, average="macro"))
-    yes, called_so = truth == answers.positive, answers.codes == answers.positive
-    return float(_sklearn.f1_score(yes, called_so)) if (yes | called_so).any() else None
+    k = answers.proba.shape[1]
+    both = np.bincount(truth[answers.codes == truth], minlength=k)
+    either = np.bincount(truth, minlength=k) + np.bincount(answers.codes, minlength=k)
+    of = np.array([answers.positive]) if k == 2 else np.flatnonzero(either)
+    return float(np.mean(2 * both[of] / either[of])) if either[of].all() else None
 
 
 def _brier(answers: ClassAnswers, truth: Indices) -> float:
@@ -526,17 +527,24 @@ def _of_user(name: str, kind: str, classes: Array) -> ResultMetric:
     if len(names) < 2 or names[0] in ("estimator", "self"):
         raise _unusable(name, "it must be a function of y_true and y_pred or y_score")
 
+    two = kind == "classes" and len(classes) == 2
+    scored = names[1] in ("y_score", "y_proba", "y_prob")
+
     def measured(answers: Any, truth: Any) -> float | None:
         y: Array = classes[truth] if kind == "classes" else truth
-        if names[1] in ("y_score", "y_proba", "y_prob"):
-            two = kind == "classes" and len(classes) == 2
-            given = answers.proba[:, answers.positive] if two else answers.proba
+        own: dict[str, Any] = {}
+        if two and scored:  # a probability alone does not name its class: 1 is the positive one
+            y, given = (truth == answers.positive).astype(int), answers.proba[:, answers.positive]
+        elif scored:  # columns in the order of the sorted labels, as in scikit-learn
+            given = answers.proba[:, np.argsort(classes)] if kind == "classes" else answers.proba
+            own = {"labels": np.sort(classes)} if kind == "classes" and "labels" in names else {}
         elif kind == "classes":
             given = classes[answers.codes]
+            own = {"pos_label": classes[answers.positive]} if two and "pos_label" in names else {}
         else:
             given = answers.predicted if kind == "numbers" else answers.given.astype(int)
         try:
-            value = found(y, given)
+            value = found(y, given, **own)
         except Exception as error:  # whatever a user's function does
             raise _unusable(name, f"{type(error).__name__}: {error}") from error
         if np.ndim(value) or not isinstance(value, Real):

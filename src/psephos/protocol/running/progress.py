@@ -30,7 +30,7 @@ _GUESSES = {
     "sklearn-ridge": 0.8, "sklearn-lasso": 0.7, "mean": 0.1,
     "swag-rbf-svm": 300.0, "swag-forest": 240.0, "swag-lasso": 95.0, "swag-linear-svm": 23.0,
 }  # fmt: skip
-_OTHER = 10.0
+_OTHER, _CONSTANT = 10.0, 0.1
 _KNOWN = 0.01  # of the work, by these guesses: before that the first imports are most of the time
 
 
@@ -93,10 +93,13 @@ class Forecast:
         return sum(self.fits.values()) - sum(self.fits[key] for key in self._left)
 
     @property
+    def _models_left(self) -> set[str]:
+        return {self._tasks[key].contender.name for key in self._left}
+
+    @property
     def sure(self) -> bool:
         """Return whether of each model that is left a time is known, or one is guessed."""
-        left = {self._tasks[key].contender.name for key in self._left}
-        return left <= {*self._work, *(() if any(self._budget.values()) else _GUESSES)}
+        return self._models_left <= {*self._work, *(() if any(self._budget.values()) else _GUESSES)}
 
     def order(self, tasks: Sequence[FitTask]) -> list[FitTask]:
         """Return tasks in the order in which they are done.
@@ -130,10 +133,13 @@ class Forecast:
         Of the tasks that are running, half is taken as done.
         """
         guessed = sum(_GUESSES.get(model, _OTHER) * work for model, work in self._work.items())
-        if guessed < _KNOWN * self._guessed and not any(self._budget.values()):
-            return None
+        known, budgets = guessed >= _KNOWN * self._guessed, any(self._budget.values())
         rates = {model: self._seconds[model] / work for model, work in self._work.items()}
-        off = [rate / _GUESSES.get(model, _OTHER) for model, rate in rates.items()]
+        # a constant is no measure of the machine: its fit takes no time beside its evaluation
+        guesses = {model: _GUESSES.get(model, _OTHER) for model in rates}
+        off = [rates[model] / guess for model, guess in guesses.items() if guess > _CONSTANT]
+        if not budgets and not (known and (off or self._models_left <= {*rates})):
+            return None
         scale = median(off) if off else 0.0
         times = [
             self._budget[key]

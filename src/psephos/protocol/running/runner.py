@@ -240,9 +240,10 @@ def compare(
         of numbers one of the usual columns (Notes). Of two classes those of one class are of
         `positive`, by default the class the page is about; of several they are means over classes.
         'module:name' is a function of your own as those of `sklearn.metrics`: it is called with
-        (y_true, y_pred), labels as in the target, or where its second parameter is y_score, y_proba
-        or y_prob with probabilities (of two classes the positive one's), and returns a number;
-        smaller is better where its name ends in _loss, _error or _deviance.
+        (y_true, y_pred), labels as in the target (and `pos_label` where it takes one of two
+        classes), or where its second parameter is y_score, y_proba or y_prob with probabilities: of
+        two classes that of `positive`, and y_true is 1 for this class and else 0. It returns a
+        number; smaller is better where its name ends in _loss, _error or _deviance.
     select : {'best', 'one-se'}, optional
         Which settings are chosen: those of the best mean (the default), or those within one
         standard error of it whose models read the fewest columns.

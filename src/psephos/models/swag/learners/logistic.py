@@ -171,9 +171,9 @@ def is_separable(X: Floats, y: Array, n_classes: int) -> bool:
     class is below another. Else the likelihood has its greatest value at finite coefficients.
 
     Decided by a fit with next to no ridge: separable if it has every row right; not separable if
-    no row is right by more than 11 log-odds, or, of two classes, if weights above 0 are found with
-    which the rows balance, since then no score is right on all (Stiemke's lemma); else by a linear
-    programme.
+    no row's own class is 11 log-odds or more above any other, or, of two classes, if weights above
+    0 are found with which the rows balance, since then no score is right on all (Stiemke's lemma);
+    else by a linear programme.
     """
     n, d = X.shape
     spread = X.std(axis=0)
@@ -184,21 +184,22 @@ def is_separable(X: Floats, y: Array, n_classes: int) -> bool:
     coef = np.zeros((n_classes if n_classes > 2 else 1, d + 1))
     table = frozen(standard.T)
     logistic_model(table, codes, weight, np.arange(d), _RIDGE, True, 1e-4, 200, coef)
-    margins = _margins(ones @ coef.T, y)
-    if (margins > 1e-9).all():
+    least, most = _margins(ones @ coef.T, y)
+    if (least > 1e-9).all():
         return True
-    if margins.max() < _CERTAIN or (len(coef) == 1 and _balanced(ones, y, margins)):
+    if most.max() < _CERTAIN or (len(coef) == 1 and _balanced(ones, y, least)):
         return False
     return _programme(ones, y, len(coef))
 
 
-def _margins(scores: Floats, y: NDArray[Any]) -> Floats:
-    """Return how far each row's own class is above the others, from scores (n, K)."""
+def _margins(scores: Floats, y: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return how far each row's own class is above the best and the worst other; scores (n, K)."""
     if scores.shape[1] == 1:
-        return np.where(y == 1, scores[:, 0], -scores[:, 0])
-    own = np.take_along_axis(scores, y[:, None], axis=1)
-    others = np.where(np.arange(scores.shape[1]) == y[:, None], -np.inf, scores)
-    return own[:, 0] - others.max(axis=1)
+        margins = np.where(y == 1, scores[:, 0], -scores[:, 0])
+        return margins, margins
+    own = np.take_along_axis(scores, y[:, None], axis=1)[:, 0]
+    others = np.where(np.arange(scores.shape[1]) == y[:, None], np.nan, scores)
+    return own - np.nanmax(others, axis=1), own - np.nanmin(others, axis=1)
 
 
 def _balanced(A: Floats, y: NDArray[Any], margins: Floats) -> bool:
