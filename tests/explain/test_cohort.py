@@ -52,6 +52,18 @@ def test_no_small_count_is_given_nor_follows_from_the_others(cases):
     assert few[["low", "median", "high"]].isna().all(axis=None)
 
 
+def test_small_classes_are_withheld_in_the_heads():
+    X, y = np.zeros((25, 1)), np.repeat(["a", "b", "c"], [3, 10, 12])
+    assert CohortDisplay.from_cases(X, y, ["g"]).heads() == [
+        "column",
+        "a, n 3",
+        "b, n 10",
+        "c, n 12",
+    ]
+    withheld = CohortDisplay.from_cases(X, y, ["g"], fewest=10)
+    assert withheld.heads() == ["column", "a, n < 10", "b, n 10", "c, n 12"]
+
+
 def test_a_number_is_set_out_by_thirds_and_many_categories_have_a_rest():
     y = np.arange(90.0)
     frame = pd.DataFrame({"kind": [f"k{i % 15:02}" for i in range(90)]})

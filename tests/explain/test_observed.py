@@ -68,6 +68,28 @@ def test_stated_intervals_cover_whom_they_cover():
     assert one.covered().tolist() == [True, True, False]
 
 
+def test_ends_of_parts_have_three_figures_and_more_where_they_are_close():
+    y = np.linspace(0, 87.6543, 100)
+    ends = [p.high for p in ObservedDisplay.from_predictions(y, y).parts()[:-1]]
+    np.testing.assert_allclose(ends, np.quantile(y, [0.2, 0.4, 0.6, 0.8]), atol=0.05)
+    assert [float(f"{end:.3g}") for end in ends] == ends
+    near = ObservedDisplay.from_predictions(4000 + y / 100, y).parts()
+    assert [round(p.high - 4000, 5) for p in near[:-1]] == [0.18, 0.35, 0.53, 0.7]
+
+
+def test_stated_intervals_are_in_the_table_and_drawn_at_their_cases():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    stated = np.array([[0.0, 1.0], [1.0, 3.0], [8.0, 9.5]])
+    one = ObservedDisplay.from_predictions([1, 2, 3], [1, 2, 9], stated=stated)
+    table = one.table()
+    assert table["case"] == ["2", "0", "1"]
+    assert (table["low"], table["high"]) == ([8.0, 0.0, 1.0], [9.5, 1.0, 3.0])
+    lines = one.plot().collections[0].get_segments()
+    np.testing.assert_array_equal(lines, [[[1, 0], [1, 1]], [[2, 1], [2, 3]], [[3, 8], [3, 9.5]]])
+    assert np.isnan(display().table()["low"]).all()
+    pyplot.close("all")
+
+
 @pytest.mark.parametrize(
     ("y", "predicted", "words"),
     [

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from psephos import CARTClassifier, CARTRegressor, PsephosError, RankRidgeClassifier
 from psephos.explain import PermutedDisplay
-from psephos.explain.permuting import worse_by
+from psephos.explain.permuting import most_important, worse_by
 
 
 def _planted(n=1200):
@@ -68,6 +68,18 @@ def test_one_batch_gives_what_each_draw_by_itself_gives():
         change = np.nan_to_num(X[:, 0]) - np.nan_to_num(permuted[:, 0])
         again.append(float(change @ weight))
     np.testing.assert_allclose(found[0], again, atol=1e-12)
+
+
+def test_of_many_columns_the_60_of_greatest_importance_are_permuted():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 70))
+    y = np.where(X @ rng.standard_normal(70) > 0, "ill", "well")
+    model = RankRidgeClassifier().fit(X, y)
+    shares = dict(enumerate(model.feature_importances_))
+    order = sorted(shares, key=lambda j: -shares[j])
+    assert most_important(model).tolist() == order[:60]
+    display = PermutedDisplay.from_estimator(model, rng.standard_normal((30, 70)), y[:30])
+    assert set(display.names) == {f"column {j}" for j in order[:60]}
 
 
 def test_within_groups_a_column_of_groups_has_no_figure():

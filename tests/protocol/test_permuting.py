@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import log_loss, roc_auc_score
 
-from psephos import PsephosError
+from psephos import CARTClassifier, PsephosError
 from psephos.explain import PermutedDisplay
 from psephos.protocol import compare, read_folds
 from psephos.protocol.running import permuting
+from psephos.protocol.tables.table import table_from_arrays
 
 MODELS = ["cart", "samba", "sklearn-l1-logistic"]
 
@@ -22,9 +24,42 @@ def _table(n=90):
     return X, y
 
 
-def _compare(folder, models=MODELS, **more):
-    X, y = _table()
+def _compare(folder, models=MODELS, given=None, **more):
+    X, y = given or _table()
     return compare(X, y, models=list(models), protocol="demo", out=folder, **{"n_jobs": 1} | more)
+
+
+def _balanced(proba, truth, _fold):
+    codes = proba.argmax(axis=1)
+    return np.mean([(codes[truth == k] == k).mean() for k in np.unique(truth)])
+
+
+def _held_to_permuting(folder, X, y, score, groups=None):
+    """Hold each figure of CART in permuted.csv against 100 permutations; return these means."""
+    rows = pd.read_csv(folder / "permuted.csv", float_precision="round_trip")
+    answers = pd.read_csv(folder / "predictions.csv").query("model == 'cart'")
+    found = []
+    for fold in read_folds(folder)["cart"]:
+        own = rows.query("model == 'cart' and repeat == @fold.repeat and fold == @fold.fold")
+        test = answers.query("repeat == @fold.repeat and fold == @fold.fold")["row"].to_numpy()
+        held, truth, rng = X.iloc[test], (y[test] == "well").astype(int), np.random.default_rng(1)
+        block = np.zeros(len(test)) if groups is None else groups[test]
+        home = np.argsort(block, kind="stable")
+        read = {fold.model.schema_.names[j] for j in fold.model.vote_.columns}
+        for column, worse in own.set_index("column")["worse"].dropna().items():
+            if column not in read:
+                assert worse == 0
+                continue
+            many = pd.concat([held] * 100, ignore_index=True)
+            for draw in range(100):
+                values = held[column].to_numpy()[np.lexsort((rng.random(len(test)), block))]
+                many.loc[draw * len(test) + home, column] = values
+            each = np.split(fold.model.predict_proba(many), 100)
+            after = [score(proba, truth, fold) for proba in each]
+            cost = score(fold.model.predict_proba(held), truth, fold) - np.mean(after)
+            assert worse == pytest.approx(cost, abs=4 * np.std(after) / np.sqrt(20) + 1e-12)
+            found.append(cost)
+    return found
 
 
 @pytest.fixture(scope="module", name="study")
@@ -35,32 +70,10 @@ def _study(tmp_path_factory):
 
 def test_of_kept_folds_it_is_what_permuting_by_hand_costs(study):
     found, folder = study
-    rows = pd.read_csv(folder / "permuted.csv")
+    rows = pd.read_csv(folder / "permuted.csv", float_precision="round_trip")
     assert set(rows["model"]) == {"cart", "samba"}  # models of other libraries are not kept
     assert rows.to_dict("records") == pd.DataFrame(found.permuted).to_dict("records")
-    X, y = _table()
-    answers = pd.read_csv(folder / "predictions.csv").query("model == 'cart'")
-    for fold in read_folds(folder)["cart"]:
-        own = rows.query("model == 'cart' and repeat == @fold.repeat and fold == @fold.fold")
-        worse = own.set_index("column")["worse"]
-        test = answers.query("repeat == @fold.repeat and fold == @fold.fold")["row"].to_numpy()
-        read = [fold.model.schema_.names[j] for j in fold.model.vote_.columns]
-        assert (worse[~worse.index.isin(read)] == 0).all()
-        if "a" not in read or "a" not in worse:
-            continue
-        truth = (y[test] == "well").astype(int)
-        rng, each = np.random.default_rng(1), []
-        for _ in range(400):
-            permuted = X.iloc[test].copy()
-            permuted["a"] = rng.permutation(permuted["a"].to_numpy())
-            each.append(_balanced(fold.model.predict(permuted), truth))
-        plain = _balanced(fold.model.predict(X.iloc[test]), truth)
-        error = 4 * np.std(each) / np.sqrt(20)
-        assert worse["a"] == pytest.approx(plain - np.mean(each), abs=error)
-
-
-def _balanced(codes, truth):
-    return np.mean([(codes[truth == k] == k).mean() for k in np.unique(truth)])
+    assert max(_held_to_permuting(folder, *_table(), _balanced)) > 0.2
 
 
 def test_the_same_bytes_for_any_number_of_jobs_and_nothing_is_measured_twice(
@@ -97,12 +110,59 @@ def test_a_display_is_the_mean_over_folds(study):
     assert table["worse"].iloc[0] > 0.1
 
 
-@pytest.mark.parametrize("metric", ["log_loss", "roc_auc"])
-def test_the_measure_is_that_of_the_study(tmp_path, metric):
+@pytest.mark.parametrize(
+    ("metric", "score"),
+    [
+        ("log_loss", lambda proba, truth, _: -log_loss(truth, proba)),
+        ("roc_auc", lambda proba, truth, _: roc_auc_score(truth, proba[:, 1])),
+    ],
+)
+def test_the_measure_is_that_of_the_study(tmp_path, metric, score):
     found = _compare(tmp_path / "out", ["cart"], metric=metric)
-    table = PermutedDisplay.from_rows(found.permuted, "cart")
-    assert table.measure == metric
-    assert table.worse[0] > (0, 0, 0, 0, 0)  # also where smaller is better
+    assert {row["measure"] for row in found.permuted} == {metric}
+    assert max(_held_to_permuting(tmp_path / "out", *_table(), score)) > 0.1
+
+
+def test_a_cost_is_that_at_the_threshold_of_the_fold(tmp_path):
+    found = _compare(tmp_path / "out", ["cart"], cost={"missed": 8}, positive="ill")
+    assert {row["measure"] for row in found.permuted} == {"cost"}
+    rows = pd.read_csv(tmp_path / "out" / "results.csv").set_index(["repeat", "fold"])
+    assert (rows["threshold"] < 0.3).any()
+
+    def cost(proba, truth, fold):
+        ill = proba[:, 0] >= rows.loc[(fold.repeat, fold.fold), "threshold"]
+        return -(8 * (~ill & (truth == 0)).sum() + (ill & (truth == 1)).sum()) / len(truth)
+
+    assert max(_held_to_permuting(tmp_path / "out", *_table(), cost)) > 0.2
+
+
+def test_groups_keep_their_values_and_a_column_of_groups_has_no_figure(tmp_path):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 5)
+    X = pd.DataFrame({"level": 2 * rng.normal(size=40)[groups] + rng.normal(size=200),
+                      "group": rng.normal(size=40)[groups]})  # fmt: skip
+    y = np.where(X["level"] + X["group"] + rng.normal(size=200) / 3 > 0, "ill", "well")
+    found = _compare(tmp_path / "out", ["cart"], (X, y), groups=groups)
+    kinds = {(row["column"], row["worse"] is None) for row in found.permuted}
+    assert kinds >= {("level", False), ("group", True)}
+    within = _held_to_permuting(tmp_path / "out", X, y, _balanced, groups)
+    with pytest.raises(AssertionError):  # freely it would cost more
+        _held_to_permuting(tmp_path / "out", X, y, _balanced)
+    assert max(within) > 0.05
+
+
+def test_a_category_that_a_fold_has_not_is_missing():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=120), "kind": rng.choice(["u", "v", "w"], 120)})
+    y = np.where((X["kind"] == "v") ^ (rng.random(120) < 0.1), "ill", "well")
+    X.loc[::7, "kind"] = None
+    X.loc[::10, "kind"] = "x"
+    train = np.flatnonzero(X["kind"] != "x")
+    model = CARTClassifier(max_depth=2).fit(X.iloc[train], y[train])
+    table, rows = table_from_arrays(X, y), np.arange(120)[::-1]
+    codes = permuting._encoded(table, rows, model)[:, 1]
+    known = [{"u": 0, "v": 1, "w": 2}.get(word, np.nan) for word in X["kind"].iloc[rows]]
+    np.testing.assert_array_equal(codes, known)
 
 
 def test_a_model_that_fails_is_not_measured(tmp_path, monkeypatch):

@@ -76,7 +76,12 @@ def test_every_model_has_its_dots_and_its_worst_cases_can_be_opened(study):
         assert [row[0] for row in island["number"]["models"][key]["cases"]] == [
             row[0] for row in one["worst"]
         ]
-    assert "stated" in island["observed"]["models"]["proset-regressor"]
+    with (study / "predictions.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["model"] == "proset-regressor"]
+    names = [name for name in rows[0] if name.startswith("q")]
+    ends = {int(r["row"]): [float(r[names[k]]) for k in (0, -1)] for r in rows}
+    stated = island["observed"]["models"]["proset-regressor"]["stated"]
+    assert np.array(stated) == pytest.approx(np.array([ends[i] for i in sorted(ends)]), abs=6e-3)
 
 
 def test_a_page_without_cases_names_none(study, tmp_path):
@@ -120,3 +125,16 @@ def test_a_validation_of_numbers_shows_the_same_of_its_cohort(tmp_path, cases):
     assert [row[0] for row in shown["worst"]] == (worst if cases == "rounded" else [])
     assert ("case by case" in report["carries"]) == (cases == "rounded")
     assert "in the cohort" in build_report(tmp_path / "v", cases=cases).read_text("utf-8")
+
+
+def test_intervals_of_sizes_begin_at_0_and_far_predictions_stand_at_the_rim(tmp_path):
+    X = np.repeat([0.0, 1.0], 20)[:, None]
+    model = CARTRegressor(max_depth=1).fit(X, np.repeat([0.25, 9.0], 20))
+    cohort = np.repeat([0.0, 1.0, 0.0], [59, 1, 20])[:, None]
+    y = np.r_[np.full(40, 0.25), np.linspace(0, 1, 40)]
+    write_validation(validate(model, cohort, y), tmp_path / "v")
+    shown = summarise_validation(tmp_path / "v")["observed"]
+    (low, high), parts = shown["ends"], shown["parts"]
+    assert (low, high) == pytest.approx((0.0, 1.2))  # predicted 9, and at least .2 of the range off
+    assert all(float(row[3].split(" to ")[0]) >= 0 for row in parts)
+    assert any(row[3].startswith("0.00 to") or row[3].startswith("0 to") for row in parts)
