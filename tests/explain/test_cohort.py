@@ -77,6 +77,11 @@ def test_a_number_is_set_out_by_thirds_and_many_categories_have_a_rest():
     ]  # fmt: skip
 
 
+def test_equal_numbers_are_in_one_third():
+    y = np.r_[np.zeros(10), np.arange(1, 11)]
+    assert np.bincount(CohortDisplay.from_cases(np.zeros((20, 1)), y).codes).tolist() == [10, 3, 7]
+
+
 def test_it_is_drawn_as_its_table(cases):
     pytest.importorskip("matplotlib", reason="needs matplotlib (extra 'plot')").use("Agg")
     display = CohortDisplay.from_cases(*cases)
@@ -116,5 +121,5 @@ def test_targets_with_gaps_and_other_lengths_are_refused():
     X = np.zeros((4, 1))
     with pytest.raises(PsephosError, match="no missing values"):
         CohortDisplay.from_cases(X, [1.0, np.nan, 2.0, 3.0])
-    with pytest.raises(PsephosError, match="one value for each row"):
+    with pytest.raises(PsephosError, match="y have one value for each row"):
         CohortDisplay.from_cases(X, [1.0, 2.0])

@@ -72,7 +72,7 @@ def test_what_is_refused(case):
     model, X, y = case
     with pytest.raises(PsephosError, match="no column 'z'"):
         ValuesDisplay.from_estimator(model, X, y, "z")
-    with pytest.raises(PsephosError, match="none of the classes"):
+    with pytest.raises(PsephosError, match="not one of the model's classes"):
         ValuesDisplay.from_estimator(model, X, np.full(90, "sick"), "a")
     stump = CARTClassifier(max_depth=1).fit(X[["a", "b"]], y)
     unread = next(name for name in "ab" if name not in stump.features_used_)

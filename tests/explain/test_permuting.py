@@ -50,12 +50,14 @@ def test_one_batch_gives_what_each_draw_by_itself_gives():
     groups = np.repeat(np.arange(6), 5)
     seen = []
 
-    def measured(rows):
+    def answers_to(rows):
         seen.append(rows)
-        values = np.nan_to_num(rows[:, 0]) + rows[:, 1] / 7
-        return lambda at: float(values[at] @ np.arange(30.0))
+        return np.nan_to_num(rows[:, 0]) + rows[:, 1] / 7
 
-    found = worse_by(X, [0], measured, groups, 5)
+    def measured(answers, at):
+        return float(answers[at] @ np.arange(30.0))
+
+    found = worse_by(X, [0], answers_to, measured, groups, 5)
     assert len(found[0]) == 20
     assert len(seen[1]) < 20 * 30  # a case with a value is predicted once
     draws, again = np.random.default_rng(5), []
@@ -107,19 +109,15 @@ def test_of_numbers_it_is_what_r2_loses_and_categories_are_permuted_too():
     display.plot()
 
 
-def test_rows_labels_and_groups_are_of_one_length():
-    X, y = _planted(260)
-    model = CARTClassifier(max_depth=1).fit(X[:200], y[:200])
-    for change in ({"y": ["ill"] * 3}, {"groups": [1, 2]}):
-        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-            PermutedDisplay.from_estimator(model, **{"X": X[200:], "y": y[200:]} | change)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"estimator": LogisticRegression()}, "not a fitted model of psephos"),
         ({"X": "fitted"}, "needs held-out rows"),
+        ({"y": ["ill"] * 3}, "inconsistent numbers of samples"),
+        ({"y": ["sick"] * 60}, "'sick' is not one of the model's classes"),
+        ({"groups": [1, 2]}, "one group per row"),
+        ({"random_state": "a"}, "random_state must be a whole number"),
     ],
 )
 def test_what_it_refuses(change, words):
@@ -130,3 +128,19 @@ def test_what_it_refuses(change, words):
         given |= {"X": X[:200], "y": y[:200]}
     with pytest.raises(PsephosError, match=words):
         PermutedDisplay.from_estimator(**given)
+
+
+def test_cases_of_one_number_have_no_r2_and_a_class_may_have_no_case():
+    X, y = _planted(260)
+    numbers = CARTRegressor(max_depth=2).fit(X[:200], X[:200, 0])
+    with pytest.raises(PsephosError, match="two different numbers"):
+        PermutedDisplay.from_estimator(numbers, X[200:], np.ones(60))
+    model = CARTClassifier(max_depth=1).fit(X[:200], y[:200])
+    ill = y[200:] == "ill"  # none is well, and some are called so, as many after permuting
+    table = PermutedDisplay.from_estimator(model, X[200:][ill], y[200:][ill]).table()
+    assert table["worse"] == [pytest.approx(0)]
+
+
+def test_rows_of_permuted_csv_have_its_columns():
+    with pytest.raises(PsephosError, match="rows must be mappings with model, column"):
+        PermutedDisplay.from_rows([{"model": "cart"}], "cart")

@@ -27,7 +27,7 @@ import psephos
 from psephos.cli import main
 from psephos.registry import MODELS
 from psephos.scoring import plain
-from psephos.scoring.lighter import lighter
+from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.scoring.scorer import scorer
 from psephos.testing import small_settings, small_table
 
@@ -178,7 +178,7 @@ def others():
     tree = clone(SETTINGS["cart"])
     yield "twice learnt", "three", psephos.twice_learn(tree, forest, X)
     samba = fitted("samba", "two")
-    yield "rounded", "two", lighter(samba, 3)
+    yield "rounded", "two", with_rounded_rows(samba, 3)
     further = (
         clone(SETTINGS["random-forest"]).set_params(warm_start=True).fit(*drawn("two", FITTED, 0))
     )

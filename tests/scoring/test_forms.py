@@ -1,4 +1,4 @@
-"""ONNX, sheets of paper and lighter models."""
+"""ONNX, sheets of paper and models of rounded rows."""
 
 import itertools
 import re
@@ -17,9 +17,9 @@ from psephos import (
 )
 from psephos._errors import PsephosError
 from psephos.scoring import conformance, plain
-from psephos.scoring.lighter import lighter
 from psephos.scoring.plain_rules import single_bound
 from psephos.scoring.reader.calibrated import Posteriors
+from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.scoring.sheet import hand_bound, sheet, sheet_of
 from psephos.scoring.vectors import drawn_rows, read_in_single
 
@@ -246,24 +246,24 @@ def test_other_models_have_no_sheet(families):
             sheet(wide)
 
 
-# ---------------------------------------------------------------------- lighter models
+# ---------------------------------------------------------------------- models of rounded rows
 @pytest.mark.parametrize("name", ["samba-paper, 2 classes, 0.0 missing", *KEEPING])
 def test_rounded_rows_answer_nearly_the_same(name, families):
     model = families.fitted(name)
-    text = str(plain(lighter(model, 2)))
+    text = str(plain(with_rounded_rows(model, 2)))
     assert len(text) < len(str(plain(model)))
     table = drawn_rows(model.vote_, model.schema_.levels, 200)
     rows = np.full((len(table), model.vote_.n_features), np.nan)
     rows[:, model.vote_.columns] = table
     before = model.vote_.score(rows)
-    same = model.vote_.answers(rows) == lighter(model, 2).vote_.answers(rows)
+    same = model.vote_.answers(rows) == with_rounded_rows(model, 2).vote_.answers(rows)
     assert np.mean(same) > 0.8
-    np.testing.assert_allclose(lighter(model, 17).vote_.score(rows), before, atol=1e-12)
+    np.testing.assert_allclose(with_rounded_rows(model, 17).vote_.score(rows), before, atol=1e-12)
 
 
 def test_a_model_without_training_rows_is_not_rounded(families):
     model = families.fitted("cart, frame")
-    assert lighter(model, 3) is model
+    assert with_rounded_rows(model, 3) is model
 
 
 def test_a_parameter_of_a_hostile_file_is_no_error(families):

@@ -32,7 +32,7 @@ def warn_of_types(
     was warned of is not repeated where `once` is wanted: for clones, of which scikit-learn's
     searches and folds fit many, and in which an index may look otherwise.
     """
-    found = cautions_on(Given(X, names, levels, listed=listed), OF_TYPES)
+    found = cautions_on(Given(X, names, levels, all_listed=listed), OF_TYPES)
     before = _warned.copy() if once else set[str]()
     for one in found:
         if not before.issuperset(one.columns):

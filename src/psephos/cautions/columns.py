@@ -85,8 +85,7 @@ def _naming(given: Given, columns: Indices) -> Found:
 
 def dates(given: Given) -> Found:
     """Find dates and times, by type, as words, or as numbers such as 20210209."""
-    words = {j: own for j, own in given.words.items() if given.names[j] not in given.chosen}
-    columns = [j for j, own in words.items() if are_dates(own)]
+    columns = [j for j, own in given.unlisted.items() if are_dates(own)]
     least, most = (end.reduce(given.X[:, given.whole], axis=0) for end in (np.fmin, np.fmax))
     whole = given.whole[(least >= _FIRST_DAY) & (most < _LAST_DAY)]
     written = [int(j) for j in whole if are_written_days(given.X[:, j])]
@@ -272,8 +271,7 @@ def sentinels(given: Given) -> Found:
 
 def _unknown_words(given: Given) -> list[tuple[int, str]]:
     """Return words that say that a value is not known, by column."""
-    own = [j for j in given.words if given.names[j] not in given.chosen]
-    every = [(j, word) for j in own for word in given.levels[j]]
+    every = [(j, word) for j, own in given.unlisted.items() for word in own]
     return [(j, word) for j, word in every if _UNKNOWN.fullmatch(" ".join(parts_of(word)))]
 
 

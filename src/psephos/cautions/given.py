@@ -40,9 +40,9 @@ class Given:
     rows : sequence of str, default=()
         The names of the rows; none: they are counted from 0.
     n_folds : int, default=5
-    listed : bool, default=False
-        Whether the user listed the columns of words as categories.
-    chosen : set of str, default={}
+    all_listed : bool, default=False
+        Whether the user listed every column of words as categories: all are taken as they are.
+    categorical : set of str, default={}
         Columns that the user listed with --categorical.
     aside : mapping of str to sequence of str, default={}
         Columns that are not learnt from, and may name subjects: each row's cell as it is written.
@@ -61,8 +61,8 @@ class Given:
     groups: NDArray[np.generic] | None = None
     rows: Sequence[str] = ()
     n_folds: int = 5
-    listed: bool = False
-    chosen: frozenset[str] = frozenset()
+    all_listed: bool = False
+    categorical: frozenset[str] = frozenset()
     quantiles: Floats | None = None
     numbers: Floats | None = None
     aside: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -86,7 +86,12 @@ class Given:
     @property
     def words(self) -> Mapping[int, Sequence[str]]:
         """The levels of columns of words, unless they were listed as categories."""
-        return {} if self.listed else self.levels
+        return {} if self.all_listed else self.levels
+
+    @property
+    def unlisted(self) -> Mapping[int, Sequence[str]]:
+        """The levels of columns of words that were not listed with --categorical either."""
+        return {j: own for j, own in self.words.items() if self.names[j] not in self.categorical}
 
     @property
     def counts(self) -> Indices:

@@ -10,6 +10,7 @@ from psephos._types import Floats
 from psephos.cautions.given import SUBJECT, Found, Given
 from psephos.files.cells import Cells
 from psephos.files.columns import TOTAL
+from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some
 from psephos.files.spelling import alike
 
@@ -151,6 +152,6 @@ def groups_alike(given: Given) -> Found:
 
 
 def _spellings(same: Sequence[Sequence[str]], counts: Mapping[str, int]) -> Found:
-    words = {word: f"{shown(word, CELL)} ({n} row{'s' * (n != 1)})" for word, n in counts.items()}
+    words = {word: f"{shown(word, CELL)} ({plural(n, 'row')})" for word, n in counts.items()}
     each = [" and ".join(words[word] for word in one) for one in same]
     return Found(facts={"which": some(each)} if each else {})

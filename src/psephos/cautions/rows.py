@@ -13,6 +13,7 @@ from psephos.cautions.given import POSTAL, SUBJECT, Found, Given, parts_of, subj
 from psephos.cautions.replicates import replicates
 from psephos.cautions.stems import stem_form, stem_of
 from psephos.files.cells import Cells
+from psephos.files.names import plural
 from psephos.files.near import CELL, shown, some
 
 _BATCH = re.compile(
@@ -116,7 +117,7 @@ def many_words(given: Given) -> Found:
     """Find other words of which there are many for so few rows, as of names of persons."""
     known = {*words_once(given).columns, *_keyed(given)}
     found = dict[int, str]()
-    for j in [j for j in given.words if j not in known and given.names[j] not in given.chosen]:
+    for j in [j for j in given.unlisted if j not in known]:
         sizes = np.unique(given.X[~np.isnan(given.X[:, j]), j], return_counts=True)[1]
         called = _NAME.fullmatch(" ".join(parts_of(given.names[j]))) and len(sizes) >= _LEAST
         many = called or (len(sizes) >= _SEVERAL and 3 * len(sizes) > sizes.sum())
@@ -282,7 +283,7 @@ def _drift(answers: Indices, what: str) -> dict[str, str]:
     far = expected - _FAR * np.sqrt(expected * (1 - expected / max(n - 1, 1)))
     if n < _LEAST or 2 * changes > expected or changes >= far:
         return {}
-    times = [f"{k:.0f} time{'s' * (round(k) != 1)}" for k in (changes, expected)]
+    times = [plural(round(k), "time") for k in (changes, expected)]
     return {"changes": times[0], "expected": times[1], "what": what}
 
 

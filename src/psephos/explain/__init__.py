@@ -1,8 +1,9 @@
 """Explanations as objects: from a fitted estimator to a frame and a plot."""
 
 from psephos.explain.bias_variance import BiasVarianceDisplay
+from psephos.explain.cohort import CohortDisplay
 from psephos.explain.column_curve import ColumnCurveDisplay
-from psephos.explain.column_values import CohortDisplay, ValuesDisplay
+from psephos.explain.column_values import ValuesDisplay
 from psephos.explain.diversity import DiversityDisplay
 from psephos.explain.errors import ErrorDisplay
 from psephos.explain.missed import MissedDisplay

@@ -1,9 +1,12 @@
-"""Pictures by matplotlib, which is an extra: what they show is in the tables of the objects."""
+"""What displays share: pictures by matplotlib, which is an extra, and checks of what is given."""
 
 from typing import Any
 
-from psephos._errors import MissingExtraError
+import numpy as np
+
+from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Axes
+from psephos.files.names import plural
 from psephos.vote.frames import Framed
 
 POSITIVE, OTHER = "#bf4408", "#1a6aa3"  # colours of the class that is looked for, and the other
@@ -27,6 +30,21 @@ def axes_of(ax: Axes | None, **settings: Any) -> Any:
 def plain(text: Any) -> str:
     """Return a name that matplotlib reads as no formula."""
     return str(text).replace("$", r"\$")
+
+
+def fitted_vote(estimator: Any) -> Any:
+    """Return the vote of a fitted model of psephos."""
+    if not hasattr(estimator, "vote_"):
+        kind = type(estimator).__name__
+        raise PsephosError(f"estimator must be a fitted model of psephos; got {kind}.")
+    return estimator.vote_
+
+
+def case_names(ids: Any, n: int) -> tuple[str, ...]:
+    """Return what n cases are called: by their ids, or their positions."""
+    if ids is not None and np.shape(ids)[:1] != (n,):
+        raise PsephosError(f"ids must name each of {plural(n, 'case')}; got shape {np.shape(ids)}.")
+    return tuple(str(one) for one in (range(n) if ids is None else ids))
 
 
 class Display(Framed):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from psephos._types import Floats, Indices
-from psephos.files.names import MINUS, Names, number, series
+from psephos.files.names import MINUS, Names, number, series, value_text
 from psephos.vote import Vote
 from psephos.vote.importance import evenly_spaced
 
@@ -262,11 +262,6 @@ class Says(NamedTuple):
     def every(self) -> Floats:
         """Return the moves from the lowest value on, zero included."""
         return self.moves if self.zero is None else np.vstack([self.zero, self.moves])
-
-
-def value_text(value: float, digits: int = 3) -> str:
-    """Return a value of a column for reading: three figures, a true minus."""
-    return number(value, digits=digits).replace("-", MINUS)
 
 
 def _written(at: float, closed: bool, values: Floats) -> tuple[str, bool]:

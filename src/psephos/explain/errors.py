@@ -11,6 +11,7 @@ from psephos._errors import PsephosError
 from psephos._types import Axes, ColumnLists, Floats, Indices
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import pyplot
+from psephos.files.names import plural
 from psephos.vote.frames import Framed
 
 
@@ -174,6 +175,5 @@ class ErrorDisplay(Framed):
         axes.axvline(self.threshold[d], color="C1", lw=1.2, ls="--", label="strong below")
         for i, (name, error) in enumerate(self.reference.items()):
             axes.axvline(error, color=f"C{i + 3}", lw=1.5, ls=":", label=name)
-        plural = "" if self.dimension[d] == 1 else "s"
-        axes.set_ylabel(f"{self.dimension[d]} column{plural}")
+        axes.set_ylabel(plural(self.dimension[d], "column"))
         axes.set_yticks([])

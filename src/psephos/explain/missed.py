@@ -11,11 +11,11 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Axes, ColumnLists, Floats, Label, LabelsLike, PerRow, TableLike
 from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import codes_among
-from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
+from psephos.explain.drawing import OTHER, POSITIVE, Display, case_names, plain
 from psephos.figures import Confusion, Estimate, called, confusion, in_millionths
 from psephos.figures.confusion import UNIT
 from psephos.figures.estimate import numbers
-from psephos.files.names import class_words
+from psephos.files.names import class_words, plural
 from psephos.vote.seen import refuse_seen
 
 _RADII = (3.2, 2.6, 2.1, 1.6)
@@ -215,8 +215,11 @@ class MissedDisplay(Display):
             is not clear.
         """
         truth, answers = _labels(y_true), numbers(y_proba, "y_proba")
-        if truth.ndim != 1 or truth.shape != answers.shape or not len(truth):
-            raise PsephosError(f"y_true has shape {truth.shape} and y_proba {answers.shape}.")
+        if truth.shape != answers.shape or not len(truth):
+            raise PsephosError(
+                "y_proba must have one probability a case, as y_true has classes; got shapes"
+                f" {answers.shape} and {truth.shape}."
+            )
         if not ((answers >= 0) & (answers <= 1)).all():
             raise PsephosError("y_proba has values that are no probabilities: give 0 to 1.")
         if not isinstance(threshold, int | float | np.number) or not 0 <= threshold <= 1:
@@ -230,9 +233,7 @@ class MissedDisplay(Display):
         rest = [class_words(str(one)) for one in labels if one != label]
         names = class_words(str(label)), other or (rest[0] if len(rest) == 1 else "others")
         positive = truth == label
-        cases = tuple(str(i) for i in (range(len(truth)) if ids is None else ids))
-        if len(cases) != len(truth):
-            raise PsephosError(f"ids has {len(cases)} entries for {len(truth)} cases.")
+        cases = case_names(ids, len(truth))
         counts = confusion(positive, called(answers, threshold), groups)
         return cls(
             positive, answers, float(threshold), counts, names, name, cases,
@@ -287,11 +288,10 @@ class MissedDisplay(Display):
     def __str__(self) -> str:
         """Return the counts in a sentence."""
         c, (pos, neg) = self.counts, self.names
-        alarms = f"{c.alarms} false alarm" + ("" if c.alarms == 1 else "s")
         return (
             f"From {self.threshold:g} on called {pos}: {c.found} of {c.found + c.missed} {pos} "
             f"found, {c.missed} missed; {c.cleared} of {c.alarms + c.cleared} {neg} cleared, "
-            f"{alarms}."
+            f"{plural(c.alarms, 'false alarm')}."
         )
 
     def _draw(self, axes: Axes) -> None:
@@ -319,7 +319,9 @@ class MissedDisplay(Display):
 def _labels(y_true: LabelsLike) -> NDArray[Any]:
     """Return true classes as an array; none may be missing."""
     labels = np.asarray(y_true)
-    gone = [i for i, one in enumerate(labels.ravel().tolist()) if is_missing(one)]
+    if labels.ndim != 1:
+        raise PsephosError(f"y_true must have one class a case; got shape {labels.shape}.")
+    gone = [i for i, one in enumerate(labels.tolist()) if is_missing(one)]
     if gone:
         raise PsephosError(
             f"y_true is missing in {len(gone)} of {labels.size} rows, such as row {gone[0]}: leave "

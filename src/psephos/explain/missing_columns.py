@@ -9,6 +9,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, NDArray, TableLike
 from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.explain.drawing import fitted_vote
 from psephos.vote.frames import Framed
 from psephos.vote.profile import Profile
 from psephos.vote.reading.core import LEVEL
@@ -158,7 +159,8 @@ def next_column(model: VoteEstimator, X: TableLike) -> NextColumn:
     Raises
     ------
     PsephosError
-        If the model keeps no summary of its training columns, or cannot answer without a value.
+        If the model is not fitted, keeps no summary of its training columns, or cannot answer
+        without a value.
 
     Examples
     --------
@@ -171,6 +173,7 @@ def next_column(model: VoteEstimator, X: TableLike) -> NextColumn:
     >>> next_column(model, np.array([[5.0, 3.0, np.nan, np.nan]])).column
     ['column 2', 'column 3']
     """
+    fitted_vote(model)
     table = model._table(X)
     baseline = model._known_baseline()
     if baseline is None or baseline.profile is None:

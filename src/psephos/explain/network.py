@@ -13,7 +13,7 @@ import scipy.sparse
 from psephos._errors import PsephosError
 from psephos._types import Axes, Floats, Indices
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.explain.drawing import axes_of, plain
+from psephos.explain.drawing import axes_of, fitted_vote, plain
 from psephos.vote.frames import frame_of
 
 _ALIKE = 0.5
@@ -98,8 +98,9 @@ class ColumnNetwork:
         Raises
         ------
         PsephosError
-            If no voter reads a column.
+            If it is not fitted, or no voter reads a column.
         """
+        fitted_vote(estimator)
         return cls.from_usage(voter_usage(estimator), estimator.schema_.words().columns)
 
     @classmethod

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Axes, ColumnLists, Floats, PerRow
-from psephos.explain.drawing import OTHER, Display, plain
+from psephos.estimator.labels import read_groups
+from psephos.explain.drawing import OTHER, Display, case_names, plain
 from psephos.figures import Estimate, mean
 from psephos.figures.estimate import numbers
-from psephos.files.names import MINUS, number, sum_digits
+from psephos.files.names import number, plural, sum_digits, value_text
 
 _LEAST, _MOST = 10, 5  # cases of a part of the range, and parts
 
@@ -31,7 +32,7 @@ class RangeErrors(NamedTuple):
 
     def words(self) -> str:
         """Return 'up to 16', 'above 16, up to 23' or 'above 23'."""
-        low, high = (number(one, digits=12).replace("-", MINUS) for one in (self.low, self.high))
+        low, high = (value_text(one, 12) for one in (self.low, self.high))
         above = "" if math.isinf(self.low) else f"above {low}"
         return ", ".join(filter(None, (above, "" if math.isinf(self.high) else f"up to {high}")))
 
@@ -95,33 +96,37 @@ class ObservedDisplay(Display):
         y_true : array of shape (n_samples,)
         y_pred : array of shape (n_samples,) or (n_samples, n_times)
             Of cases that were predicted several times a column each time, NaN where it was not.
-        stated : array of shape (n_samples, 2), default=None
-            The ends of the interval that the model states of each case.
-        groups, ids : array of shape (n_samples,), default=None
-        name : str, default='Regressor'
+        stated, groups, ids, name
+            As the attributes; cases without ids are called by their positions.
 
         Raises
         ------
         PsephosError
-            If lengths differ, or a case has no observed or no predicted number.
+            If shapes differ, or a case has no observed or no predicted number.
         """
-        observed, each = numbers(y_true, "y_true"), np.asarray(y_pred, dtype=np.float64)
-        each = each.reshape(len(each), -1)
-        if len(each) != len(observed) or not len(observed):
-            raise PsephosError(f"y_true has {len(observed)} rows and y_pred {len(each)}.")
+        observed, each = numbers(y_true, "y_true"), numbers(y_pred, "y_pred")
+        n = observed.size
+        if observed.shape != (n,) or each.ndim not in (1, 2) or len(each) != n or not each.size:
+            raise PsephosError(
+                "y_true must have one number a case, and y_pred one or a row of several; got "
+                f"shapes {observed.shape} and {each.shape}."
+            )
+        each = each.reshape(n, -1)
         gone = np.isnan(each).all(axis=1) | ~np.isfinite(observed) | np.isinf(each).any(axis=1)
         if gone.any():
             raise PsephosError(
                 f"row {int(gone.argmax())} of y_true or y_pred is not finite: leave it out."
             )
-        cases = tuple(str(i) for i in (range(len(observed)) if ids is None else ids))
-        if len(cases) != len(observed):
-            raise PsephosError(f"ids has {len(cases)} entries for {len(observed)} cases.")
+        ends = None if stated is None else numbers(stated, "stated")
+        if ends is not None and (ends.shape != (n, 2) or (ends[:, 0] > ends[:, 1]).any()):
+            raise PsephosError(
+                f"stated must have a low and a high end for each of {plural(n, 'case')}, none below"
+                f" the other; got shape {ends.shape}."
+            )
         sizes = np.nanmean(np.abs(each - observed[:, None]), axis=1)
         return cls(
-            observed, np.nanmean(each, axis=1), sizes,
-            None if stated is None else np.asarray(stated, dtype=np.float64), name, cases,
-            None if groups is None else np.asarray(groups),
+            observed, np.nanmean(each, axis=1), sizes, ends, name, case_names(ids, n),
+            read_groups(groups, n),
         )  # fmt: skip
 
     @property
@@ -179,10 +184,10 @@ class ObservedDisplay(Display):
 
     def __str__(self) -> str:
         """Return the mean and the greatest error in a sentence."""
-        i, n = self.order[0], len(self.ids)
+        i = self.order[0]
         return (
-            f"Mean absolute error {number(float(self.sizes.mean()))} over {n}"
-            f" case{'' if n == 1 else 's'}; the greatest error is"
+            f"Mean absolute error {number(float(self.sizes.mean()))} over"
+            f" {plural(len(self.ids), 'case')}; the greatest error is"
             f" {number(float(self.predicted[i] - self.observed[i]))}, of case {self.ids[i]}."
         )
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.metrics import balanced_accuracy_score, r2_score
-from sklearn.utils import check_consistent_length
+from sklearn.metrics import r2_score
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Axes, ColumnLists, Floats, Indices, LabelsLike, PerRow, TableLike
+from psephos.estimator.labels import codes_among, read_groups, read_numbers
+from psephos.estimator.params import Interval
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import POSITIVE, Display, plain
+from psephos.figures.confusion import balanced_accuracy
 from psephos.vote.importance import evenly_spaced
 from psephos.vote.seen import refuse_seen
 
-Measured = Callable[[Floats], Callable[[Indices], float | None]]
 DRAWS, FIRST = 20, 60  # permutations of a column, and columns that are permuted at most
 _CASES, _NUMBERS = 1000, 1 << 24  # held-out cases, and values of all permuted tables, at most
 
@@ -42,7 +42,12 @@ def held_out_sample(n_cases: int, n_columns: int) -> Indices:
 
 
 def worse_by(
-    X: Floats, columns: Sequence[int], measured: Measured, groups: Array | None, seed: int
+    X: Floats,
+    columns: Sequence[int],
+    answers_to: Callable[[Floats], Any],
+    measured: Callable[[Any, Indices], float | None],
+    groups: Array | None,
+    seed: int,
 ) -> dict[int, list[float]]:
     """Return, by column, how much better answers are than where it is permuted, draw by draw.
 
@@ -54,9 +59,11 @@ def worse_by(
     ----------
     X : ndarray of shape (n, p)
         Held-out cases.
+    answers_to : callable
+        Of rows like those of X: their answers.
     measured : callable
-        Of rows like those of X: how good their answers are, of the greater the better, as a
-        function of positions among the rows, one for each case of X.
+        Of such answers, and the position among them of that to each case of X: how good they are,
+        of the greater the better; None where that is not defined.
     """
     n, rng = len(X), np.random.default_rng(seed)
     block = (
@@ -66,7 +73,7 @@ def worse_by(
     drawn = np.empty((DRAWS, n), dtype=np.intp)
     for draw in drawn:
         draw[home] = np.lexsort((rng.random(n), block))
-    as_is = measured(X)(np.arange(n))
+    as_is = measured(answers_to(X), np.arange(n))
     if as_is is None:
         return {}
     found = {j: list[float]() for j in columns}
@@ -78,8 +85,8 @@ def worse_by(
         pairs, where = np.unique(np.arange(n) * len(values) + codes[drawn], return_inverse=True)
         rows = X[pairs // len(values)]
         rows[:, j] = values[pairs % len(values)]
-        answers = measured(rows)
-        after = [answers(at) for at in where.reshape(drawn.shape)]
+        answers = answers_to(rows)
+        after = [measured(answers, at) for at in where.reshape(drawn.shape)]
         found[j] = [as_is - one for one in after if one is not None]
     return found
 
@@ -134,8 +141,11 @@ class PermutedDisplay(Display):
         Raises
         ------
         PsephosError
-            If they have none of this model.
+            If they have none of this model, or are not such rows.
         """
+        keys = ("model", "column", "measure", "worse")
+        if not all(isinstance(row, Mapping) and {*keys} <= {*row} for row in rows):
+            raise PsephosError(f"rows must be mappings with {', '.join(keys)}, as in permuted.csv.")
         own = [row for row in rows if row["model"] == model]
         if not own:
             raise PsephosError(
@@ -177,23 +187,32 @@ class PermutedDisplay(Display):
                 f"{type(estimator).__name__} is not a fitted model of psephos: "
                 "sklearn.inspection.permutation_importance permutes columns of others."
             )
-        check_consistent_length(X, y, groups)
-        X, truth = estimator._table(X).dense(), np.asarray(y)  # pyright: ignore[reportPrivateUsage]
+        if not (kind := Interval(0, whole=True)).allows(random_state):
+            raise PsephosError(f"random_state must be {kind.words()}; got {random_state!r}.")
+        X = estimator._table(X).dense()  # pyright: ignore[reportPrivateUsage]
         refuse_seen(estimator, X, "PermutedDisplay", None)
-        rows, score = held_out_sample(*X.shape), r2_score
-        if classes := is_classifier(estimator):
-            score = balanced_accuracy_score
+        blocks, rows = read_groups(groups, len(X)), held_out_sample(*X.shape)
+        classes = getattr(estimator, "classes_", None)
 
-        def measured(X: Floats) -> Callable[[Indices], float]:
-            answers = encoded(estimator).predict(X)
-            return lambda at: float(score(truth[rows], answers[at]))
+        def read(some: Floats, y: LabelsLike) -> Any:
+            return read_numbers(some, y) if classes is None else codes_among(classes, some, y)
 
-        blocks = None if groups is None else np.asarray(groups)[rows]
-        first = most_important(estimator).tolist()
-        found = worse_by(X[rows], first, measured, blocks, random_state)
+        def measured(answers: Any, at: Indices) -> float:
+            if classes is None:
+                return float(r2_score(truth, answers[at]))
+            return balanced_accuracy(answers[at], truth)
+
+        truth = read(X, y)[rows]
+        if classes is None and np.ptp(truth) == 0:
+            raise PsephosError(f"y must hold two different numbers; got {truth[0]} for all cases.")
+        found = worse_by(
+            X[rows], most_important(estimator).tolist(),
+            lambda some: read(some, encoded(estimator).predict(some)), measured,
+            None if blocks is None else blocks[rows], random_state,
+        )  # fmt: skip
         words = estimator.schema_.words().columns
         named = {words[j]: own for j, own in found.items()}
-        return cls.of("balanced_accuracy" if classes else "r2", named)
+        return cls.of("r2" if classes is None else "balanced_accuracy", named)
 
     def table(self) -> ColumnLists:
         """Return one entry a column: ``column``, ``worse`` and ``sd``.

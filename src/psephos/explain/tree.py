@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._types import Axes, ColumnLists, Floats
 from psephos.base import VoteEstimator
-from psephos.explain.drawing import axes_of, plain
+from psephos.estimator.params import Interval
+from psephos.explain.drawing import axes_of, fitted_vote, plain
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import Condition, condition_words, split_conditions
 from psephos.trees.tree_text import NodeAnswers, leaf_words, leaves_below, nodes_table, rules_table
@@ -79,11 +80,11 @@ class TreeDisplay(Framed):
         PsephosError
             If there is no such voter or tree, or the voter is none.
         """
-        vote: Vote = estimator.vote_
+        vote: Vote = fitted_vote(estimator)
         number = _first_tree(vote.voters) if voter is None else voter
-        if not 0 <= number < vote.n_voters:
+        if not Interval(0, vote.n_voters - 1, whole=True).allows(number):
             raise PsephosError(
-                f"voter is {number}: this vote has the voters 0 to {vote.n_voters - 1}."
+                f"voter must be a number from 0 to {vote.n_voters - 1}; got {number!r}."
             )
         grown, shares, votes = _shown(vote.voters, number, tree)
         return cls(grown, estimator.schema_.words(), _answers(vote, shares, votes), number)

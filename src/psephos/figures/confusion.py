@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import ArrayLike, Floats, NDArray, PerRow
+from psephos._types import ArrayLike, Floats, Indices, NDArray, PerRow
 from psephos.figures.estimate import (
     Estimate,
     codes_of_groups,
@@ -204,3 +204,11 @@ def net_benefit(
         model = mean(np.where(called(p, t), worth, 0.0), groups, level)
         found.append(NetBenefit(float(t), model, mean(worth, groups, level)))
     return found
+
+
+def balanced_accuracy(codes: Indices, truth: Indices) -> float:
+    """Return the mean over the classes present of the share of their rows answered rightly."""
+    rows = np.bincount(truth)
+    right = np.bincount(truth[codes == truth], minlength=len(rows))
+    present = rows > 0
+    return float(np.mean(right[present] / rows[present]))

@@ -13,6 +13,7 @@ from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import FARTHEST, Cells
 from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words
 from psephos.files.levels import LevelCodes, Unknown
+from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
 from psephos.files.spelling import nearly, renaming_words
 from psephos.files.text import Header, checked_separator, kind_of, opened, table_rows
@@ -118,10 +119,9 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
     lacking = [wanted.word(j) for j in gone if j not in wanted.backup]
     spare = [wanted.word(j) for j in gone if j in wanted.backup]
     if spare and not wanted.absent:
-        count = "1 column" if len(spare) == 1 else f"{len(spare)} columns"
         notes.append(
-            f"{header.file!r} lacks {count} that the model reads only where another is missing "
-            f"({some(list(map(repr, spare)), 1)}): taken as missing."
+            f"{header.file!r} lacks {plural(len(spare), 'column')} that the model reads only where "
+            f"another is missing ({some(list(map(repr, spare)), 1)}): taken as missing."
         )
     alike = nearly(lacking, {*where} - {*names})
     hint = renaming_words(alike, _NAMED)

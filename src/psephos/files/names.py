@@ -106,6 +106,11 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
     return f"{value:.{max(digits, before)}g}"
 
 
+def value_text(value: float, digits: int = 3) -> str:
+    """Return a value for reading: three figures, a true minus."""
+    return number(value, digits=digits).replace("-", MINUS)
+
+
 def ends(values: Sequence[float]) -> list[str]:
     """Return the numbers of a range, with as many digits as it takes to see how far apart they are.
 
@@ -134,6 +139,13 @@ def fixed(value: float, digits: int = 3) -> str:
     """
     text = f"{round(value, 12):.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text
+
+
+def decimals(value: float | None, digits: int = 3) -> str:
+    """Return a number to so many decimals, with a true minus; a dash where there is none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return fixed(value, digits).replace("-", MINUS)
 
 
 def compared(value: float, asked: Sequence[tuple[str, float]]) -> tuple[str, list[str]]:
@@ -262,9 +274,9 @@ def number_vote(vote: Sequence[float], scale: float, names: Sequence[str]) -> st
     return ", ".join(f"{n} = {number(v, scale)}" if n else number(v, scale) for v, n in each)
 
 
-def plural(count: int, word: str) -> str:
+def plural(count: int, one: str, many: str = "") -> str:
     """Return '1 voter', '2 voters'."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def listed(names: Sequence[str], most: int = _LISTED) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from psephos._types import Indices
-from psephos.files.names import MINUS, class_words, fixed, series
-from psephos.files.names import number as written
+from psephos.files.names import MINUS, class_words, series, value_text
+from psephos.files.names import decimals as number
 
 __all__ = [
     "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "WEIGHTED_SHARE", "Wording",
@@ -105,13 +105,6 @@ _HUES = 8  # of classes, where there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """Return a number to so many decimals, with a true minus; a dash where there is none."""
-    if value is None or not math.isfinite(value):
-        return "–"
-    return fixed(value, digits).replace("-", MINUS)
-
-
 def difference(value: float, digits: int = 3) -> str:
     """Return a signed number; a dash where there is none."""
     text = number(value, digits)
@@ -147,15 +140,14 @@ def plus_minus(mean: float | None, sd: float | None, digits: int = 3) -> str:
 
 def plural(n: float, one: str, many: str = "") -> str:
     """Return '1 column', '4 columns'."""
-    word = one if n == 1 else (many or f"{one}s")
-    return f"{count(n)} {word}"
+    return f"{count(n)} {one if n == 1 else many or f'{one}s'}"
 
 
 def three(value: float | None) -> str:
     """Return a number to three figures, with a true minus; a dash where there is none."""
     if value is None or not math.isfinite(value):
         return "–"
-    text = f"{value:#.3g}" if 1e-4 <= abs(value) < 999.5 else written(value, digits=3)
+    text = f"{value:#.3g}" if 1e-4 <= abs(value) < 999.5 else value_text(value)
     return text.removesuffix(".").replace("-", MINUS)
 
 

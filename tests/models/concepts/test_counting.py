@@ -151,4 +151,4 @@ def test_too_many_states_are_told():
 def test_a_space_is_counted_by_mitchells_formulas():
     sizes = [len(v) for v in by_hand.ENJOY.values()]
     space = space_of(sizes, [True] * 6)
-    assert (space.n_hypotheses, space.n_instances) == (973, 96)
+    assert (space.n_hypotheses, space.size.prod()) == (973, 96)

@@ -38,7 +38,7 @@ def test_enjoy_sport_step_by_step():
     whole = VersionSpaceClassifier().fit(enjoy(ROWS), LABELS)
     assert_array_equal(whole.predict_proba(enjoy(ASKED)), model.predict_proba(enjoy(ASKED)))
     space = whole.memory_.space
-    assert (space.n_hypotheses, space.n_instances) == (973, 96)
+    assert (space.n_hypotheses, space.size.prod()) == (973, 96)
 
 
 @pytest.mark.parametrize("listed", [0, 5, 6, 1000])

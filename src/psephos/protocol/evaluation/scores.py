@@ -19,7 +19,7 @@ from sklearn import metrics as _metrics
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, Label, NDArray, Values
-from psephos.figures.confusion import called, levelled
+from psephos.figures.confusion import balanced_accuracy, called, levelled
 from psephos.files.names import fixed, number
 from psephos.protocol.evaluation.label_scores import (
     LabelAnswers,
@@ -238,14 +238,6 @@ def _accuracy(answers: ClassAnswers, truth: Indices) -> float:
 def _log_loss(answers: ClassAnswers, truth: Indices) -> float:
     of_truth: Floats = np.clip(answers.proba[np.arange(len(truth)), truth], _CLIP, 1.0)
     return -math.fsum(math.log(p) for p in of_truth.tolist()) / len(of_truth)
-
-
-def balanced_accuracy(codes: Indices, truth: Indices) -> float:
-    """Return the mean over the classes present of the share of their rows answered rightly."""
-    rows = np.bincount(truth)
-    right = np.bincount(truth[codes == truth], minlength=len(rows))
-    present = rows > 0
-    return float(np.mean(right[present] / rows[present]))
 
 
 def _roc_auc(answers: ClassAnswers, truth: Indices) -> float | None:

@@ -43,7 +43,7 @@ from psephos.protocol.running.notes import (
     refuted_records,
     rows_left_out,
 )
-from psephos.protocol.running.permuting import permuted_rows
+from psephos.protocol.running.permuted_folds import permuted_rows
 from psephos.protocol.running.progress import Forecast, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.spread import results_of

@@ -15,7 +15,7 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, JsonObject, NDArray
 from psephos.explain.drawing import Display, plain
 from psephos.files.escaping import printable
-from psephos.files.names import MINUS, fixed
+from psephos.files.names import decimals
 from psephos.files.near import suggest
 from psephos.protocol.evaluation.scores import (
     display_name,
@@ -464,10 +464,10 @@ def _cells(comparison: Comparison) -> list[list[str]]:
         [
             row["model"] + (" *" if row["frontier"] else ""),
             _span(row["columns_low"], row["columns_high"], 0),
-            _number(row["score"]) + ("" if math.isnan(row["sd"]) else f" ± {_number(row['sd'])}"),
+            decimals(row["score"]) + ("" if math.isnan(row["sd"]) else f" ± {decimals(row['sd'])}"),
             *[str(row["n"])] * some,
-            " ".join([_number(row["difference"]), *_interval(row["low"], row["high"])]),
-            _number(stable[row["model"]], 2),
+            " ".join([decimals(row["difference"]), *_interval(row["low"], row["high"])]),
+            decimals(stable[row["model"]], 2),
         ]
         for row in rows
     ]
@@ -496,12 +496,8 @@ def _note(comparison: Comparison) -> str:
     )
 
 
-def _number(value: float, digits: int = 3) -> str:
-    return "–" if math.isnan(value) else fixed(value, digits).replace("-", MINUS)
-
-
 def _span(low: float, high: float, digits: int) -> str:
     if math.isnan(low) or math.isnan(high):
         return "–"
-    one, two = _number(low, digits), _number(high, digits)
+    one, two = decimals(low, digits), decimals(high, digits)
     return one if digits == 0 and one == two else f"{one} to {two}"

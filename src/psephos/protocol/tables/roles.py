@@ -225,7 +225,7 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
         "left_out": roles.left_out,
         "aside": written_aside(roles, sheet),
         "insisted": roles.task == "classes",
-        "chosen": frozenset(roles.categorical),
+        "categorical": frozenset(roles.categorical),
         "positive": roles.positive,
     }
 

@@ -157,7 +157,7 @@ class DataTable:
         Names and columns of the views that `MultiViewClassifier` learns from.
     n_products : int, default=0
         How many columns, the last, are products of two others: cautions do not look at them.
-    chosen : set of str, default={}
+    categorical : set of str, default={}
         Columns that the user listed as categories.
     joined : mapping of str to (str or None, int), default={}
         What became of classes of its file, and their rows: another class, or left out (None).
@@ -191,7 +191,7 @@ class DataTable:
     cohorts: Cohorts | None = None
     views: Sequence[tuple[str, tuple[str, ...]]] = ()
     n_products: int = 0
-    chosen: frozenset[str] = frozenset()
+    categorical: frozenset[str] = frozenset()
     joined: Mapping[str, tuple[str | None, int]] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -339,7 +339,7 @@ class DataTable:
             answers=codes,
             classes=tuple(map(str, self.classes.tolist())) if plain else (),
             target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
-            n_folds=n_folds, chosen=self.chosen,
+            n_folds=n_folds, categorical=self.categorical,
             numbers=self.y if plain and self.kind == "numbers" else None,
             aside={} if self.cohorts else self.aside,
         )  # fmt: skip
@@ -505,7 +505,7 @@ def table_from_arrays(
         notes=tuple(notes),
         positive=label_word(positive),
         insisted=task == "classes",
-        chosen=frozenset(given[j] for j in marked),
+        categorical=frozenset(given[j] for j in marked),
         cohorts=Cohorts.of(leave_out, getattr(leave_out, "name", None)),
     )
 

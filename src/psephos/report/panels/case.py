@@ -29,7 +29,7 @@ from psephos.report.study.options import (
 from psephos.report.study.standings import Opening
 from psephos.report.words import plural, series
 from psephos.scoring import plain
-from psephos.scoring.lighter import lighter
+from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.vote import Vote
 
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
@@ -168,7 +168,7 @@ def light(asked: Reduced) -> tuple[Any, bool]:
     """Return the model with the values of training cases that it keeps rounded, and whether so."""
     if not asked.keeps_rows:
         return asked.model, False
-    made = lighter(asked.model, FIGURES)
+    made = with_rounded_rows(asked.model, FIGURES)
     return made, made is not asked.model  # the same where voters of its own keep the rows
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from psephos._types import Floats
 from psephos.explain.observed import ObservedDisplay, RangeErrors
 from psephos.figures import Estimate, share
-from psephos.files.names import number, sum_digits
+from psephos.files.names import sum_digits, value_text
 from psephos.report.study.answers import group_codes
 from psephos.report.study.folder import Folder
 from psephos.report.study.options import PageOptions
-from psephos.report.words import MINUS, cases_of, of, rate, span, three
+from psephos.report.words import cases_of, of, rate, span, three
 
 WORST = 10
 _DRAWN = 400  # cases that are drawn one by one; of more the worst, and counts
@@ -229,7 +229,7 @@ def _interval(size: Estimate) -> str:
 
 
 def _text(value: float, digits: int = 4) -> str:
-    return number(float(value), digits=digits).replace("-", MINUS)
+    return value_text(float(value), digits)
 
 
 def _signed(value: float) -> str:

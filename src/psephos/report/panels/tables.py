@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos.explain.column_values import THIRDS, CohortDisplay, thirds
+from psephos.explain.cohort import THIRDS, CohortDisplay, thirds
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, one_part
 from psephos.protocol.running.curve import failed_words

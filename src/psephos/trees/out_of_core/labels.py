@@ -7,6 +7,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats
+from psephos.files.names import plural
 
 _MOST_CLASSES = 1000
 
@@ -62,10 +63,8 @@ class BlockLabels:
     def classes(self) -> tuple[Array, Floats]:
         """Return the sorted classes and their weights."""
         if len(self.weight) < 2:
-            raise PsephosError(
-                f"y has {len(self.weight)} class(es) with weight: a classifier needs rows of at "
-                "least two."
-            )
+            found = plural(len(self.weight), "class", "classes")
+            raise PsephosError(f"y must have at least two classes with weight; got {found}.")
         labels = sorted(self.weight)
         return np.array(labels, dtype=self.kind), np.array([self.weight[label] for label in labels])
 

@@ -150,11 +150,6 @@ class ConjunctiveSpace(ReadsColumns):
         """Return |H|: 1 for the empty hypothesis, and the product of the constraints."""
         return 1 + math.prod(self.n_constraints())
 
-    @property
-    def n_instances(self) -> int:
-        """Return |X|: the cases without missing values that differ in codes."""
-        return math.prod(self.size.tolist())
-
     # ------------------------------------------------------------------ single hypotheses
     def anything(self) -> Hypotheses:
         """Return the most general hypothesis, which tests no column."""

@@ -1,4 +1,4 @@
-"""Columns that return on halves of the rows."""
+"""Columns that correlate with the target, one at a time, or that return on halves of the rows."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,3 +26,11 @@ def stability(problem: SelectionProblem) -> NDArray[np.float64]:
             entered = first[entries(problem, r, rows, Z, _SCREENED, _ENTRIES)]
             total[entered] += 1.0 / _HALVES
     return problem.by_column(total)
+
+
+def univariate(problem: SelectionProblem) -> NDArray[np.float64]:
+    """Return (p,) absolute correlations of each column's normal scores with the target.
+
+    Of several classes each is told from the rest, and the correlations are added up.
+    """
+    return problem.by_column(problem.correlation.sum(axis=1))

@@ -13,7 +13,7 @@ from psephos.vote.part import Voters
 from psephos.vote.weights.gaussian_kernels import KernelWeights
 
 
-def lighter(estimator: Any, digits: int) -> Any:
+def with_rounded_rows(estimator: Any, digits: int) -> Any:
     """Return a copy of a fitted estimator whose training rows are rounded; itself without any.
 
     Parameters

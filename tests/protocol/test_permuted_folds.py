@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from psephos import CARTClassifier, PsephosError
 from psephos.explain import PermutedDisplay
 from psephos.protocol import compare, read_folds
-from psephos.protocol.running import permuting
+from psephos.protocol.running import permuted_folds
 from psephos.protocol.tables.table import table_from_arrays
 
 MODELS = ["cart", "samba", "sklearn-l1-logistic"]
@@ -83,7 +83,7 @@ def test_the_same_bytes_for_any_number_of_jobs_and_nothing_is_measured_twice(
     _compare(tmp_path / "out", n_jobs=2)
     name = "permuted.csv"
     assert (tmp_path / "out" / name).read_bytes() == (folder / name).read_bytes()
-    monkeypatch.setattr(permuting, "_measured", None)  # any measurement would fail
+    monkeypatch.setattr(permuted_folds, "_measured", None)  # any measurement would fail
     again = _compare(folder)
     assert again.permuted == study[0].permuted
 
@@ -160,7 +160,7 @@ def test_a_category_that_a_fold_has_not_is_missing():
     train = np.flatnonzero(X["kind"] != "x")
     model = CARTClassifier(max_depth=2).fit(X.iloc[train], y[train])
     table, rows = table_from_arrays(X, y), np.arange(120)[::-1]
-    codes = permuting._encoded(table, rows, model)[:, 1]
+    codes = permuted_folds._encoded(table, rows, model)[:, 1]
     known = [{"u": 0, "v": 1, "w": 2}.get(word, np.nan) for word in X["kind"].iloc[rows]]
     np.testing.assert_array_equal(codes, known)
 
@@ -169,5 +169,5 @@ def test_a_model_that_fails_is_not_measured(tmp_path, monkeypatch):
     def fails(*_given):
         raise ValueError("no answer")
 
-    monkeypatch.setattr(permuting, "_by_column", fails)
+    monkeypatch.setattr(permuted_folds, "_by_column", fails)
     assert _compare(tmp_path / "out", ["cart"]).permuted == []

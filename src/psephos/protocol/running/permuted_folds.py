@@ -1,6 +1,6 @@
 """Columns permuted among the held-out cases of each fold, for the kept models of the folds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,7 +36,6 @@ from psephos.runtime.workers import results
 PermutedRow = dict[str, str | int | float | None]  # of permuted.csv
 _Found = dict[str, float | None]  # by column
 _OF_CLASSES = ("balanced_accuracy", "accuracy")  # measures of the class alone
-_Call = tuple[FitTask, float | None, bytes, tuple[str, ...]]
 
 
 def permuted_rows(
@@ -54,20 +53,23 @@ def permuted_rows(
     models : dict of str to estimator
         The refits.
     """
-    journal, calls = study.journal, dict[str, _Call]()
+    journal, folder = study.journal, study.folder
+    if folder is None or table.partial is not None:  # which need not have a truth
+        return []
     first: dict[str, tuple[str, ...]] = {}
     for name, model in models.items():
         names, order = model.schema_.words().columns, list[int](most_important(model))
         first[name] = tuple(str(names[j]) for j in order)
-    for task, entry in finished if table.partial is None else ():  # which need not have a truth
+    calls: dict[str, tuple[FitTask, float | None, tuple[str, ...]]] = {}
+    for task, entry in finished:
         name, digest = task.contender.name, entry.get("file_sha256")
-        if study.folder is None or task.split is None or not digest or not first.get(name):
+        if task.split is None or not digest or not first.get(name):
             continue
         of = {"permuted": DRAWS, "fit": task.key, "file": digest, "columns": first[name]}
-        content = kept_fold(study.folder, task.key).read_bytes()  # other machines lack the folder
-        calls[key_of(of)] = (task, entry.get("threshold"), content, first[name])
+        calls[key_of(of)] = (task, entry.get("threshold"), first[name])
     todo = [key for key in calls if journal.get(key) is None]
-    work = [calls[key] for key in todo]
+    contents = [kept_fold(folder, calls[key][0].key).read_bytes() for key in todo]
+    work = [(*calls[key], content) for key, content in zip(todo, contents, strict=True)]
     for i, worse in results(_measured, table, work, n_jobs):
         model = work[i][0].contender.name
         journal.add({"key": todo[i], "model": model, "worse": worse})
@@ -82,7 +84,7 @@ def permuted_rows(
 
 
 def _measured(
-    table: DataTable, task: FitTask, threshold: float | None, content: bytes, first: Sequence[str]
+    table: DataTable, task: FitTask, threshold: float | None, first: Sequence[str], content: bytes
 ) -> _Found:
     """Return the mean over draws of each column, 0 of one that the model does not read."""
     from psephos.modelfile import load
@@ -106,26 +108,23 @@ def _by_column(
     metric = chosen or ranked_by(metrics_of(table, task.protocol))
     truth, answering = table.codes[test], encoded(model)
 
-    def measured(X: Floats) -> Callable[[Indices], float | None]:
+    def answered(X: Floats) -> Any:
         if metric.name in _OF_CLASSES:  # probabilities would take as long again
-            answers: Any = ClassAnswers(codes_of(answering, X, len(table.classes)), X, X)
-        else:
-            answers = answers_to(answering, X, table)
-        if table.kind == "classes":
-            answers = answers._replace(threshold=threshold)
+            return ClassAnswers(codes_of(answering, X, len(table.classes)), X, X)
+        answers: Any = answers_to(answering, X, table)
+        return answers._replace(threshold=threshold) if table.kind == "classes" else answers
+
+    def measured(answers: Any, at: Indices) -> float | None:
         by_row = [n for n in answers._fields if isinstance(getattr(answers, n), np.ndarray)]
-
-        def of(at: Indices) -> float | None:
-            own = answers._replace(**{n: getattr(answers, n)[at] for n in by_row})
-            found = metric.measured(own, truth)
-            return None if found is None else metric.sign * found
-
-        return of
+        own = answers._replace(**{n: getattr(answers, n)[at] for n in by_row})
+        found = metric.measured(own, truth)
+        return None if found is None else metric.sign * found
 
     columns = [names.index(name) for name in first if name in names]
     groups = None if table.groups is None else table.groups[test]
     seed = seed_of(task.seeds[0], "permuted")
-    found = worse_by(_encoded(table, test, model), columns, measured, groups, seed)
+    X = _encoded(table, test, model)
+    found = worse_by(X, columns, answered, measured, groups, seed)
     if columns and not found:  # the measure is not defined
         return {}
     means = {names[j]: float(np.mean(own)) if own else None for j, own in found.items()}
