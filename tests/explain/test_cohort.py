@@ -78,8 +78,8 @@ def test_a_number_is_set_out_by_thirds_and_many_categories_have_a_rest():
 
 
 def test_equal_numbers_are_in_one_third():
-    y = np.r_[np.zeros(10), np.arange(1, 11)]
-    assert np.bincount(CohortDisplay.from_cases(np.zeros((20, 1)), y).codes).tolist() == [10, 3, 7]
+    y = np.r_[np.zeros(20), np.arange(1, 21)]
+    assert np.bincount(CohortDisplay.from_cases(np.zeros((40, 1)), y).codes).tolist() == [20, 7, 13]
 
 
 def test_it_is_drawn_as_its_table(cases):
