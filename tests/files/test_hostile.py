@@ -206,6 +206,45 @@ def test_an_old_matrix_by_columns(h5ad, tmp_path):
     np.testing.assert_array_equal(read_table(tmp_path / "t.h5ad", target="y").X, X)
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_entries_of_a_sparse_matrix_that_their_indptr_does_not_divide(h5ad, tmp_path, kind):
+    sp = pytest.importorskip("scipy.sparse")
+    X = np.arange(24.0).reshape(12, 2)
+    X[0, 0] = 24
+    matrix, group = getattr(sp, f"{kind}_array")(X), h5ad.create_group("X")
+    group.attrs["encoding-type"] = f"{kind}_matrix"
+    held = {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
+    for name, values in held.items():
+        group[name] = values
+
+    def read(name, values):
+        group[name][...] = values
+        h5ad.flush()
+        try:
+            return read_table(tmp_path / "t.h5ad", target="y").X
+        finally:
+            group[name][...] = held[name]
+
+    def refused(name, values, why):
+        with pytest.raises(PsephosError, match=f"is damaged.*{why}"):
+            read(name, values)
+
+    np.testing.assert_array_equal(read("indptr", held["indptr"]), X)
+    none, capped = np.zeros_like(held["indptr"]), np.minimum(held["indptr"], 7)
+    far, back, late = none.copy(), held["indptr"].copy(), held["indptr"].copy()
+    far[1], late[0] = 300, 1
+    back[1:-1] = back[1:-1][::-1] if kind == "csr" else 30
+    for damaged in (none, capped, far, back, late):
+        refused("indptr", damaged, "indptr of X does not divide its entries")
+    once = held["indices"].copy()
+    once[1] = once[0]
+    refused("indices", once, "two entries of one cell")
+    refused("indices", held["indices"] + 100, "")
+    group["data"][0] = 0.0  # an entry of 0 is one
+    h5ad.flush()
+    assert read_table(tmp_path / "t.h5ad", target="y").X[0, 0] == 0
+
+
 # ------------------------------------------------------------------- workbooks
 def test_a_cell_far_from_all_others(tmp_path):
     pytest.importorskip("python_calamine")

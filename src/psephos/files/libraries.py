@@ -347,11 +347,16 @@ def _h5_matrix(
     form = _decoded(found.attrs.get("encoding-type", found.attrs.get("h5sparse_format")))
     forms = {"csr": sparse.csr_array, "csc": sparse.csc_array}
     kind = forms[str(form).removesuffix("_matrix")]
-    matrix = kind(
-        tuple(_h5_array(found[part]) for part in ("data", "indices", "indptr")), shape=shape
-    )
+    parts = [_h5_array(found[part]) for part in ("data", "indices", "indptr")]
+    steps = np.diff(parts[2].astype(np.int64), prepend=0, append=len(parts[1]))
+    if steps[[0, -1]].any() or (steps < 0).any() or {one.dtype.kind for one in parts[1:]} - {*"iu"}:
+        raise ValueError("indptr of X does not divide its entries into rows or columns")
+    matrix = kind(tuple(parts), shape=shape)
     matrix.check_format(full_check=True)
-    columns = matrix.tocsc()
+    columns, entries = matrix.tocsc(), matrix.nnz
+    columns.sum_duplicates()
+    if columns.nnz < entries:
+        raise ValueError("X has two entries of one cell")
     return lambda j: columns[:, [j]].toarray()[:, 0], columns
 
 
