@@ -242,10 +242,8 @@ def c_bound_2(
 
     def inside(at: float) -> bool:
         least = ((1.0 - math.sqrt(1.0 - 2.0 * at)) / 2.0) ** 2
-        return kl_within(at) and worst(at) >= least
-
-    def kl_within(at: float) -> bool:
-        return _kl3(e, d, e * (1.0 - at) / (1.0 - d), at) <= most
+        within = _kl3(e, d, e * (1.0 - at) / (1.0 - d), at) <= most
+        return within and worst(at) >= least
 
     def value(at: float) -> float:
         return _c(worst(at) + at / 2.0, at)

@@ -320,7 +320,8 @@ class CaseFile:
                 elif levels is not None:
                     columns.append(codes_in(name, words[place], levels, cells, missing, self.notes))
                 else:
-                    columns.append(_finite_in(name, words[place], cells, line_of, self.notes))
+                    numbers = numbers_in(name, words[place], cells, line_of, self.notes)
+                    columns.append(_within(name, numbers, line_of))
         wrong.refuse()
         made = [
             product_of(wanted.word(j), columns[part[0]], columns[part[1]], line_of)
@@ -328,12 +329,6 @@ class CaseFile:
             for j, part in zip(wanted.columns, parts, strict=True)
         ]  # fmt: skip
         self.rows = [[column[i] for column in made] for i in range(len(lines))]
-
-
-def _finite_in(
-    name: str, words: list[str], cells: Cells, place: Callable[[int], str], notes: list[str]
-) -> list[float]:
-    return _within(name, numbers_in(name, words, cells, place, notes), place)
 
 
 def _within(name: str, values: list[float], place: Callable[[int], str]) -> list[float]:

@@ -31,11 +31,7 @@ def value_of(value: Any) -> int | float | None:
         number = value.item() if hasattr(value, "item") else value
     except (TypeError, ValueError):
         return None
-    return number if isinstance(number, int | float) and not _is_nan(number) else None
-
-
-def _is_nan(number: int | float) -> bool:
-    return isinstance(number, float) and math.isnan(number)
+    return number if isinstance(number, int | float) and number == number else None
 
 
 def is_led(value: Any) -> bool:

@@ -255,19 +255,6 @@ def drawn_rows(vote: Vote, levels: Any, n: int, random_state: int = 0) -> Floats
     return _with_gaps(vote, rows, gap < _GAPS)
 
 
-def read_in_single(vote: Vote, X: Floats) -> Floats:
-    """Return rows as a reader of single precision sees them: what is rounded to a mark is the mark.
-
-    A threshold is rounded as the values are, so that a value equal to it stays on its side.
-    """
-    out = X.astype(np.float32).astype(np.float64)
-    for j, value in zip(*vote.marks(), strict=True):
-        if np.isfinite(value):
-            column = out[:, int(j)]
-            column[column == float(np.float32(value))] = value
-    return out
-
-
 def _column(marks: Floats, n_levels: int, where: Floats, exact: NDArray[np.bool_]) -> Floats:
     if n_levels:
         return np.floor(where * n_levels)

@@ -26,6 +26,18 @@ class LoweredOnce:
         """Return the operation of `psephos.vote.operations` that gives the same."""
         return self._operation
 
+    def usage(self) -> Any:
+        """Return the (T, p) table of who reads what."""
+        return self.lowered().usage()
+
+    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
+        """Return (n, p): how much of the sizes each column accounts for."""
+        return self.lowered().divided(X, size, centre)
+
+    def marks(self) -> Breakpoints:
+        """Return (columns, values): the breakpoints of answers."""
+        return self.lowered().marks()
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields: what was derived from them is made anew."""
         own: Any = self
@@ -44,10 +56,6 @@ class ReadAsLowered(LoweredOnce, Voters):
         """Return the (n, T, K) votes."""
         return self.lowered().votes(X)
 
-    def usage(self) -> Any:
-        """Return the (T, p) table of who reads what."""
-        return self.lowered().usage()
-
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
         """Return the voter in words."""
         return self.lowered().rule(voter, names, levels)
@@ -59,14 +67,6 @@ class ReadAsLowered(LoweredOnce, Voters):
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return a voter's possible votes."""
         return self.lowered().sides(voter)
-
-    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
-        """Return (n, p): how much of the sizes each column accounts for."""
-        return self.lowered().divided(X, size, centre)
-
-    def marks(self) -> Breakpoints:
-        """Return (columns, values): the breakpoints of answers."""
-        return self.lowered().marks()
 
     def n_trees(self, voter: int) -> int:
         """Return how many trees a voter is."""
@@ -113,18 +113,6 @@ class WeighedAsLowered(LoweredOnce, Weighting):
     def words(self) -> str:
         """Return what the weights are, in a few words."""
         return self.lowered().words()
-
-    def usage(self) -> Any:
-        """Return the (T, p) table of who reads what."""
-        return self.lowered().usage()
-
-    def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
-        """Return (n, p): how much of the sizes each column accounts for."""
-        return self.lowered().divided(X, size, centre)
-
-    def marks(self) -> Breakpoints:
-        """Return (columns, values): the breakpoints of answers."""
-        return self.lowered().marks()
 
     def primary_voters(self) -> NDArray[np.intp]:
         """Return the voters that a complete case needs."""

@@ -90,7 +90,7 @@ class Part(ABC):
 
     def marks(self) -> Breakpoints:
         """Return (columns, values): the breakpoints of answers, or points about a range."""
-        return no_columns(), np.empty(0)
+        return np.empty(0, dtype=np.intp), np.empty(0)
 
     def named_rows(self, names: Array) -> Self:
         """Return the part with names in place of the positions of training rows that it keeps."""
@@ -388,11 +388,6 @@ def over_outputs(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     if weights.ndim == 2:
         return weights
     return weights[:, :, 0] if weights.shape[2] == 1 else np.abs(weights).mean(axis=2)
-
-
-def no_columns() -> Columns:
-    """Return an empty row of columns."""
-    return np.empty(0, dtype=np.intp)
 
 
 def evenly(table: Any, size: Floats) -> Floats:

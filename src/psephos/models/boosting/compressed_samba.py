@@ -211,11 +211,6 @@ def _joined(data: Training) -> tuple[Training, Indices]:
     return distinct._replace(table=data.table.take(position)), position
 
 
-def _message(yes: int, no: int, n_classes: int) -> int:
-    """Return the number of a pair of different answers, from 0 to K (K - 1) - 1."""
-    return yes * (n_classes - 1) + no - (no > yes)
-
-
 class SearchedStumps:
     """All stumps of a column and two rows: the best is searched as SamBA's are.
 
@@ -280,7 +275,8 @@ class SearchedStumps:
         for stump, left, right in found:
             j, c = self.source[stump.column]
             first, second = self.position[list(self._pair(stump, j, c))].tolist()
-            message = 2 * _message(left, right, k) + bool(stump.missing_left)
+            answers = left * (k - 1) + right - (right > left)  # from 0 to K (K - 1) - 1
+            message = 2 * answers + bool(stump.missing_left)
             pair = first * (self.m - 1) + second - (second > first)
             numbers.append((j * self.m * (self.m - 1) + pair) * 2 * k * (k - 1) + message)
             rows.append(np.array([first, second]))

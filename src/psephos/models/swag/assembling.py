@@ -105,16 +105,12 @@ def _alpha(error: Floats, rule: str, evaluation: Evaluation) -> Floats:
         return np.reciprocal(1.0 + np.arange(len(error)), dtype=np.float64)
     if rule != "performance":
         return np.ones(len(error))
-    gain = prior_error(evaluation) - error
+    prior = prior_scores(evaluation.problem)[None]  # reads no column
+    gain = evaluation.measure.errors(prior).error[0] - error
     best = float(gain.max())
     if best <= 0:
         return np.ones(len(error))
     return np.asarray(np.maximum(gain, 0.01 * best) / best, dtype=np.float64)
-
-
-def prior_error(evaluation: Evaluation) -> float:
-    """Return the error of the training prior, that reads no column."""
-    return float(evaluation.measure.errors(prior_scores(evaluation.problem)[None]).error[0])
 
 
 def usable_models(vote: Vote, library: Library, table: Table) -> ColumnLists:

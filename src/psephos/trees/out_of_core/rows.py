@@ -274,9 +274,10 @@ class ParquetRows:
             columns[j] = _numbers(batch.column(name))
         y = batch.column(self._y)
         if y.null_count:
+            first = int(np.flatnonzero(y.is_null().to_numpy(zero_copy_only=False))[0])
             raise PsephosError(
-                f"column {self._y!r} has no value in row {start + _first_null(y)}: leave out rows "
-                "that are not labelled."
+                f"column {self._y!r} has no value in row {start + first}: leave out rows that are "
+                "not labelled."
             )
         weight = None if self._weight is None else _numbers(batch.column(self._weight))
         return Block.of(start, columns, y.to_numpy(zero_copy_only=False).copy(), weight)
@@ -293,9 +294,5 @@ def _numbers(column: Any) -> Array:
     """Return a column of a batch as floats, NaN where null."""
     kind = str(column.type)
     if kind == "bool" or kind.startswith("decimal"):
-        column = column.cast("float64") if kind != "bool" else column.cast("uint8")
+        column = column.cast("uint8" if kind == "bool" else "float64")
     return column.to_numpy(zero_copy_only=False)
-
-
-def _first_null(column: Any) -> int:
-    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
