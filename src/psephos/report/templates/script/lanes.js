@@ -82,7 +82,7 @@ page.lanes = (() => {
     return { bars, dots, ends: even(bars) };
   };
 
-  const laneOf = (g, lane, { bars, dots, ends }, placing, { base, tallest, above, person, counts }) => {
+  const laneOf = (g, lane, { bars, dots, ends, at }, { base, tallest, above, person, counts }) => {
     const n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length,
       strong = "strong " + lane.kind,
       high = base - g.lane - 6,
@@ -98,12 +98,13 @@ page.lanes = (() => {
       const [x, height] = [g.x(ends[b]), (k / tallest) * g.lane];
       if (k) parts.push(rect(lane.kind, x + 0.5, base - height, g.x(ends[b + 1]) - x - 1, height));
     });
-    const [radius, places] = placing;
+    const [radius, places] = at;
     dots.forEach((i, j) => {
-      const at = { cx: g.left + places[j][0], cy: base - places[j][1] },
+      const place = { cx: g.left + places[j][0], cy: base - places[j][1] },
         kind = `case ${lane.kind}${lane.wrong[i] ? " wrong" : ""}`;
-      parts.push(svg("circle", { class: kind, ...at, r: radius, "data-at": lane.at[i] }));
-      if (lane.at[i] === person) parts.push(svg("circle", { class: "pin", ...at, r: radius + 4 }));
+      parts.push(svg("circle", { class: kind, ...place, r: radius, "data-at": lane.at[i] }));
+      if (lane.at[i] === person)
+        parts.push(svg("circle", { class: "pin", ...place, r: radius + 4 }));
     });
     if (counts)
       parts.push(
@@ -152,7 +153,7 @@ page.lanes = (() => {
       placing = dodged(units, g.inner, g.lane);
     lanes.forEach((lane, k) => {
       const more = { base: g.base(k), tallest, above: two ? 24 : 8, person, counts: counts[k] };
-      picture.append(...laneOf(g, lane, parted[k], placing[k], more));
+      picture.append(...laneOf(g, lane, { ...parted[k], at: placing[k] }, more));
     });
     if (two)
       picture.append(...thresholdOf(g, g.x(threshold), page.words.threshold(threshold), sides));

@@ -442,12 +442,14 @@
       cost_in: m.cost_in[c],
     });
     page.curves.show(m.curves[c], m.axis);
+    const most = Math.max(...m.grid.flatMap((row, is) => row.filter((_, j) => j !== is))),
+      often = (k) => (2 * k >= most ? " miss" : ""); // a box stands around frequent mistakes alone
     fillBody(
       "grid",
       m.grid.map((row, is) =>
         page.row(
           [told.classes[is], ...row.map(String)],
-          ["", ...row.map((k, j) => "num" + (!k ? " nil" : j === is ? " hit" : " miss"))],
+          ["", ...row.map((k, j) => "num" + (!k ? " nil" : j === is ? " hit" : often(k)))],
         ),
       ),
     );

@@ -36,10 +36,24 @@
     return `${name}, ${data.classes[data.y[i]]}: ${whole === undefined ? "" : write(data.of[whole][i], 3)}`;
   };
 
+  // The body of a dot: in the plane each of three classes and more has its shape, a second cue.
+  const SHAPES = ["circle", "square", "triangle", "diamond"];
+  const shape = (k) => (data.classes.length > 2 ? SHAPES[k % SHAPES.length] : "circle");
+  const bodyOf = (kind, { cx, cy, r }, more, title) => {
+    const turn = kind === "square" ? 45 : -90,
+      n = kind === "triangle" ? 3 : 4,
+      corner = (_, i) => ((turn + (360 * i) / n) * Math.PI) / 180,
+      at = (a) => [cx + 1.3 * r * Math.cos(a), cy + 1.3 * r * Math.sin(a)].map(page.draw.near),
+      points = Array.from({ length: n }, corner).map(at).join(" ");
+    if (kind === "circle") return svg("circle", { cx, cy, r, ...more }, title);
+    return svg("polygon", { points, ...more }, title);
+  };
   // The dot of a case, which chooses it; with a ring where it is a prototype, and another where it is chosen.
-  const caseDot = (box, i, place, { kind, words, ringed, rings: [prototype, pin] }) => {
+  const caseDot = (box, i, place, { kind, form = "circle", words, ringed, rings }) => {
     const row = data.rows[i],
-      circle = svg("circle", { ...place, class: kind, "data-row": row }, svg("title", {}, words)),
+      [prototype, pin] = rings,
+      title = svg("title", {}, words),
+      circle = bodyOf(form, place, { class: kind, "data-row": row }, title),
       around = { cx: place.cx, cy: place.cy };
     circle.addEventListener("click", () =>
       hub.set("person", hub.get("person") === row ? null : row),
@@ -368,7 +382,8 @@
       const cx = across.x(u) + (axes[0].zero && u === 0 ? spread(i, 36) : 0),
         cy = y(up.x(v) + (axes[1].zero && v === 0 ? spread(i + 13, 30) : 0)),
         words = `${say(i, a.whole)}, ${write(v)}`,
-        look = { kind: `${hue[data.y[i]]} dot`, words, ringed: one.ringed, rings: [6.5, 8] };
+        [kind, form] = [`${hue[data.y[i]]} dot`, shape(data.y[i])],
+        look = { kind, form, words, ringed: one.ringed, rings: [6.5, 8] };
       caseDot(box, i, { cx: near(cx), cy: near(cy), r: radius }, look);
     });
   };
@@ -476,7 +491,9 @@
     const figure = make("figure", "", "follows"),
       at = data.classes.length === 2 ? ", at the threshold above" : "",
       seen = data.rows.length ? " The model has seen these cases." : "",
-      words = `The surface is painted with the class that ${key} calls at each pair of values${at}.${seen}`;
+      shapes = data.classes.map((name, k) => `${shape(k)} ${name}`).join(", "),
+      cue = data.classes.length > 2 ? ` Cases: ${shapes}.` : "",
+      words = `The surface is painted with the class that ${key} calls at each pair of values${at}.${seen}${cue}`;
     figure.dataset.test = "plane";
     figure.append(chart(plane(one), 600), told(words, "note"));
     return figure;
