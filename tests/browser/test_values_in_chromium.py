@@ -4,20 +4,39 @@ import itertools
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
+from psephos import (
+    AdaBoostClassifier,
+    NewtonBoostingClassifier,
+    ProsetClassifier,
+    RandomForestClassifier,
+    RankRidgeClassifier,
+    SamBAClassifier,
+)
 from psephos.explain.missing_columns import next_of
 from psephos.report import build_report
 from psephos.report.panels.case import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
 from psephos.report.words import shown_names
+from psephos.scoring import plain
 from psephos.scoring.reader.model import PlainModel
 
 pytestmark = pytest.mark.browser
 EXACT = 1e-12
+TURNED = {  # kinds whose least changes are held to a brute force
+    AdaBoostClassifier: {"n_estimators": 20},
+    SamBAClassifier: {},
+    RankRidgeClassifier: {},
+    NewtonBoostingClassifier: {"n_estimators": 20},
+    RandomForestClassifier: {"n_estimators": 15, "random_state": 0},
+    ProsetClassifier: {},
+}
 
 
 def by(name):
@@ -212,7 +231,7 @@ def test_the_nearest_cases_are_the_nearest(visit, saved, island):
     share = float(page.locator(by("familiar")).get_attribute("data-share"))
     assert share == pytest.approx(np.mean(np.array(calc["own"]) > distance.min()), abs=0.02)
     says = page.locator(f"{by('case-live')} .say").inner_text()
-    assert "the model asked here has seen this case" in says
+    assert "a model that was fitted to this case as well" in says
 
 
 def test_the_same_values_are_said_only_of_all_columns(visit, island):
@@ -583,50 +602,122 @@ def test_no_voter_that_moves_a_class_is_said_to_say_nothing(visit, island):
     assert moved > 5
 
 
-LEAST = """([key, x]) => { const calc = page.data.case.models[key], model = openModel(calc.plain);
-const called = (values) => { const row = Array(model.columns.length).fill(null);
-  calc.fields.forEach((field, i) => { row[field.at] = values[i]; });
-  const p = model.answer(row).probabilities; return p.indexOf(Math.max(...p)); };
-return page.turn.least(called, x, calc); }"""
+LEAST = """([calc, x]) => { const model = openModel(calc.plain);
+const whole = (values) => { const row = Array(model.columns.length).fill(null);
+  calc.fields.forEach((field, i) => { row[field.at] = values[i]; }); return row; };
+const ask = (values) => { const { scores, probabilities: p } = model.answer(whole(values));
+  return { scores, called: p.indexOf(Math.max(...p)) }; };
+const cuts = (values, i) => model.cuts(whole(values), calc.fields[i].at);
+const found = page.turn.least({ ask, cuts }, x, calc);
+return found && found.map((one) => ({ ...one, size: one.size(one.value) })); }"""
 
 
-def singles(calc, x):
-    """Return every change of one column: its field, the value and the size."""
-    for i, (field, (values, *_)) in enumerate(zip(calc["fields"], calc["tried"], strict=True)):
-        if x[i] is None or i >= 60:
-            continue
-        for value in set(values) - {x[i]}:
-            below = (
-                [sum(v < end for v in values) for end in (value, x[i])] if "axis" in field else []
-            )
-            yield i, value, abs(below[0] - below[1]) / len(values) if below else 1
+def below(calc, i, values):
+    """Return the share of training cases below values of a field, from the page's quantiles."""
+    low, high = calc["fields"][i]["range"]
+    tried = np.clip(calc["tried"][i][0], low, high)
+    at = np.array([low, *tried, high])
+    share = np.array([0, *(np.arange(len(tried)) + 0.5) / len(tried), 1])
+    first = np.searchsorted(at, values, "left").clip(max=len(at) - 1)
+    last = (np.searchsorted(at, values, "right") - 1).clip(0)
+    tied = (share[first] + share[last]) / 2
+    return np.where(first > last, np.interp(values, at, share), tied)
+
+
+def trials(calc, x, i, marks):
+    """Return values of a field and the size of the change to each: fine steps and thresholds."""
+    field, (known, *_) = calc["fields"][i], calc["tried"][i]
+    if x[i] is None:
+        return [], []
+    if field.get("levels"):
+        others = [level for level in field["levels"] if level != x[i]]
+        return others, [1.0] * len(others)
+    low, high = field["range"]
+    at = marks[1][(marks[0] == field["at"]) & np.isfinite(marks[1])]
+    by = np.abs(at) * 1e-7  # beyond what single precision holds
+    grid = np.interp(np.linspace(0, 1, 301), np.linspace(0, 1, len(known) + 2), [low, *known, high])
+    every = np.unique(np.concatenate([grid, at, at - by, at + by]))
+    every = every[(every >= low) & (every <= high) & (every != x[i])]
+    return every.tolist(), np.abs(below(calc, i, every) - below(calc, i, x[i])).tolist()
+
+
+def beyond(x, part, sign):
+    """Return the value that turns an answer, or the last that does not, clear of rounding."""
+    value = part["value"] if sign > 0 else part["last"]
+    if isinstance(value, str):
+        return value
+    away = np.sign(part["value"] - x[part["i"]]) * sign
+    return float(value + away * 1e-9 * max(abs(value), 1e-3))
+
+
+def check_least(page, one, calc, x, additive=False):
+    """Hold a change that the page names to every one of a brute force; return its columns."""
+    at, marks = [field["at"] for field in calc["fields"]], one.vote.marks()
+
+    def called(changes):
+        rows = [[None] * len(at) for _ in changes]
+        for row, change in zip(rows, changes, strict=True):
+            for i, j in enumerate(at):
+                row[j] = change.get(i, x[i])
+        return one.vote.probabilities(coded(one, rows)).argmax(axis=1)
+
+    own = called([{}])[0]
+    every = [
+        (i, v, s) for i in range(len(at)) for v, s in zip(*trials(calc, x, i, marks), strict=True)
+    ]
+    turned = called([{i: v} for i, v, _ in every]) != own
+    least = min((size for (*_, size), t in zip(every, turned, strict=True) if t), default=None)
+    found = page.evaluate(LEAST, [calc, x])
+    if found:
+        change = {part["i"]: beyond(x, part, 1) for part in found}
+        assert called([change])[0] != own
+        if len(found) == 1 and found[0]["value"] != found[0]["last"]:
+            assert called([{found[0]["i"]: beyond(x, found[0], -1)}])[0] == own
+    if least is not None:
+        assert len(found) == 1
+        assert found[0]["size"] <= least + 1e-6
+        return 1
+    assert found is None or len(found) == 2
+    if additive:
+        some = [part for part in every if part[0] < 4][::3]
+        both = [(a, b) for a in some for b in some if a[0] < b[0]]
+        turned = called([{a[0]: a[1], b[0]: b[1]} for a, b in both]) != own
+        sizes = [a[2] + b[2] for (a, b), t in zip(both, turned, strict=True) if t]
+        assert not sizes or sum(part["size"] for part in found) <= min(sizes) + 1e-6
+    return len(found or [])
 
 
 def test_the_change_that_turns_an_answer_is_the_least(visit, saved, island):
     page, turned = visit(), 0
     for key, calc in island["case"]["models"].items():
-        if "plain" not in calc:
-            continue
-        one, at = in_page(saved, key), [field["at"] for field in calc["fields"]]
-        called = lambda rows, one=one: one.vote.probabilities(coded(one, rows)).argmax(axis=1)  # noqa: E731
-        for case in (0, 5):
-            whole = worded(one, one.X[[case]])[0]
-            x = [whole[j] for j in at]
-            change = page.evaluate(LEAST, [key, x])
-            own = called([whole])[0]
-            other = [
-                (size, i, value)
-                for i, value, size in singles(calc, x)
-                if called([[value if j == at[i] else v for j, v in enumerate(whole)]])[0] != own
-            ]
-            if not other:
-                assert change is None or len(change) == 2
-                continue
-            turned += 1
-            assert len(change) == 1
-            assert change[0][2] == pytest.approx(min(size for size, *_ in other))
-            assert (change[0][0], change[0][1]) in [(i, value) for _, i, value in other]
+        if "plain" in calc:
+            one, at = in_page(saved, key), [field["at"] for field in calc["fields"]]
+            for case in (0, 5):
+                whole = worded(one, one.X[[case]])[0]
+                turned += check_least(page, one, calc, [whole[j] for j in at]) == 1
     assert turned
+
+
+@pytest.mark.parametrize("kind", TURNED, ids=lambda kind: kind.__name__)
+def test_the_least_change_of_models_that_vote_in_steps_or_smoothly(visit, summarised, kind):
+    n_classes = len(summarised["island"]["case"]["models"]["samba"]["typical"])
+    X, y = make_classification(
+        150, 6, n_informative=4, n_classes=n_classes, n_clusters_per_class=1, random_state=4
+    )
+    X[:, 0] = np.maximum(X[:, 0].round(1), 0)  # many are alike
+    model = kind(**TURNED[kind]).fit(X, y).reduce()
+    X = X[:, [int(name.split()[1]) for name in model.schema_.words().columns]]
+    one = SimpleNamespace(vote=model.vote_, levels={}, names=range(X.shape[1]))
+    tenths = (np.quantile(own, (np.arange(10) + 0.5) / 10).tolist() for own in X.T)
+    calc = {
+        "plain": plain(model), "tried": [[own] for own in tenths],
+        "fields": [
+            {"at": j, "range": [own.min(), own.max()]} for j, own in enumerate(X.T)
+        ],
+    }  # fmt: skip
+    additive = kind in (AdaBoostClassifier, RankRidgeClassifier)
+    page = visit()
+    assert {check_least(page, one, calc, x, additive) for x in X[:24:2].tolist()} - {0}
 
 
 def test_the_form_says_what_would_turn_it_and_leaves_fixed_columns_alone(visit):
@@ -814,7 +905,7 @@ def test_a_page_without_cases_shows_none_of_them_in_any_state(load, compared, sa
     assert set(found["starts"]) <= {"e0", "t0", "t1", "t2"}
     assert found["drawn"] == found["near"] == found["turn"] == found["next"] == 0
     text = found["texts"]
-    for words in ("nearest case", "While held out", "has seen this case", "What would turn"):
+    for words in ("nearest case", "held-out answer, of", "fitted to this case", "What would turn"):
         assert words not in text
     cases = saved.folder.cases
     assert not [one for one in cases.ids if one in text]

@@ -1,5 +1,6 @@
 // openModel(plain) -> {columns, classes, needs: [columns of each voter, whether it needs all],
-//   answer(values) -> {scores, probabilities, label, why, unanswered, ballots}}
+//   answer(values) -> {scores, probabilities, label, why, unanswered, ballots},
+//   cuts(values, column) -> thresholds of a column, NaN where votes change between them}
 
 const FARTHEST = 1e150; // the greatest size of a value: squares and their sums are finite
 
@@ -112,6 +113,7 @@ function openModel(plain) {
     classes: plain.classes,
     needs: model.vote.column_needs,
     answer: (values) => model.answer(values),
+    cuts: (values, j) => model.vote.cuts(model.row(values), j),
   };
 }
 

@@ -186,12 +186,41 @@ VOTERS["trees"] = class {
     return found;
   }
   voted(t, x) {
+    const { nodes, rules } = this;
+    let [node, way] = [this.root[t], nodes.lower ? -1 : 0]; // the one way of a case, if it has one
+    while (way >= 0 && nodes.n_children[node]) {
+      way = rules.branch(node, x);
+      node = nodes.child[node] + way;
+    }
+    if (way >= 0) return this.value[node];
     const ends = this.ends(t, x);
     if (ends.length === 1) return this.value[ends[0][0]];
     return ends.reduce(
       (out, [node, part]) => mix(out, part, this.value[node]),
       zeros(this.value[0].length),
     );
+  }
+  // thresholds of a column, on ways of a case that can be taken whatever its value there
+  cuts(x, j) {
+    const { nodes, rules, surrogates } = this;
+    const [found, todo] = [[], [...this.root]];
+    while (todo.length) {
+      const node = todo.pop();
+      const number = nodes.n_children[node];
+      if (!number) continue;
+      const own = rules.column[node] === j;
+      const way = own ? -1 : rules.branch(node, x);
+      const { ptr } = nodes.surrogates;
+      if (own) found.push(rules.rules.threshold[node]);
+      if (own && nodes.lower) found.push(nodes.lower[node], nodes.upper[node], NaN);
+      range(ptr[node + 1] - ptr[node])
+        .map((r) => ptr[node] + r)
+        .filter((r) => way < 0 && surrogates.column[r] === j)
+        .forEach((r) => found.push(surrogates.rules.threshold[r]));
+      const ways = way < 0 ? range(number) : [way];
+      todo.push(...ways.map((b) => nodes.child[node] + b));
+    }
+    return found;
   }
   last(t) {
     let node = this.root[t];
@@ -253,6 +282,9 @@ WEIGHTS["first match"] = class {
   constructor(part) {
     this.rules = new VOTERS["trees"](part.rules);
     this.order = orderBy(part.rank.length, (t) => part.rank[t]);
+  }
+  cuts(x, j) {
+    return this.rules.cuts(x, j);
   }
   weights(x) {
     const first = this.order.find((t) => this.rules.holds(t, x));

@@ -71,6 +71,11 @@ const CHOICES = {
     }),
 };
 
+function cutsOf(voters, x, j) {
+  if (voters.cuts) return voters.cuts(x, j);
+  return voters.reads.some((own) => own.includes(j)) ? [NaN] : [];
+}
+
 class WholeVote {
   constructor(data) {
     this.data = data;
@@ -106,6 +111,11 @@ class WholeVote {
     if (plain) score = score.map((s) => s / (mass > 0 ? mass : 1));
     mass *= scale;
     return { said: votes, votes: terms, weights, shares, score: this.target.level(score), mass };
+  }
+  // thresholds at which votes change with a column alone; NaN among them where they change between
+  cuts(x, j) {
+    const near = this.weights.readsAll?.includes(j) ? [NaN] : [];
+    return [...cutsOf(this.voters, x, j), ...(this.weights.cuts?.(x, j) ?? near)];
   }
   terms(votes, weights, scale, x) {
     const how = this.readout.score;

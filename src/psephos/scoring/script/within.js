@@ -15,6 +15,9 @@ VOTERS["joined voters"] = class {
     const each = this.parts.map((part) => part.reasons(x, words));
     return this.where.map(([k, t]) => each[k][t]);
   }
+  cuts(x, j) {
+    return this.parts.flatMap((part) => cutsOf(part, x, j));
+  }
   label(t) {
     const [k, place] = this.where[t];
     return this.names[t] ?? this.parts[k].label?.(place) ?? "";
@@ -44,6 +47,10 @@ VOTERS["coded voters"] = class extends OnTable {
       if (Number.isNaN(this.level[i]) || Number.isNaN(x[j])) return x[j];
       return x[j] === this.level[i] ? 1 : 0;
     });
+  }
+  cuts(x, j) {
+    const own = range(this.source.length).filter((i) => this.source[i] === j);
+    return own.flatMap((i) => cutsOf(this.inner, this.table(x), i));
   }
   reasons(x, words) {
     const names = this.source.map((j, i) => {
@@ -122,6 +129,11 @@ VOTERS["nested voters"] = class {
     }
     return row;
   }
+  cuts(x, j) {
+    return this.inner.flatMap((vote, t) =>
+      this.columns[t].flatMap((own, i) => (own === j ? vote.cuts(this.table(t, x), i) : [])),
+    );
+  }
   votes(x) {
     return this.inner.map((vote, t) =>
       this.gaps(t, x).length ? zeros(this.part.value[0].length) : this.vote(vote, this.table(t, x)),
@@ -178,6 +190,9 @@ VOTERS["composed voters"] = class extends OnTable {
     this.reads = this.inner.reads.map((own) =>
       sorted(own.flatMap((j) => (j < wide ? [j] : this.members.reads[Math.floor((j - wide) / k)]))),
     );
+  }
+  cuts(x, j) {
+    return [...cutsOf(this.members, x, j), ...cutsOf(this.inner, this.table(x), j)];
   }
   table(x) {
     const votes = this.members.votes(x);

@@ -139,17 +139,8 @@
   // ---- the fields
   // Of categories: their choice, and a pip each in the colour of what it moves the answer to.
   const chooser = (one, i, column, set) => {
-    const select = make("select"),
+    const select = page.entry(one, `field-${i}`, (value) => set(value, select)),
       strip = make("span", "", "levels");
-    select.id = `field-${i}`;
-    ["", ...one.levels].forEach((level, k) => {
-      const option = make("option", k ? level : "not measured");
-      option.value = k ? `=${level}` : "";
-      select.append(option);
-    });
-    select.addEventListener("change", () =>
-      set(select.value ? select.value.slice(1) : null, select),
-    );
     const sync = () => {
       select.value = x[i] === null ? "" : `=${x[i]}`;
       [...strip.children].forEach((pip, k) =>
@@ -170,7 +161,19 @@
 
   // Of numbers: a field to type in and a slider on the painted axis.
   const slider = (one, i, column, set) => {
-    const number = make("input"),
+    const number = page.entry(
+        one,
+        `field-${i}`,
+        (value) => {
+          judge(i, number, slide, "");
+          set(value, number);
+        },
+        (words) => {
+          judge(i, number, slide, words);
+          edited();
+          refresh();
+        },
+      ),
       slide = make("input"),
       track = make("div", "", "track"),
       under = make("div", "", "rule"),
@@ -178,23 +181,8 @@
       pos = scale({ ...axis, missing: true }, 0, 1000, { zeroWidth: 70 }),
       size = { viewBox: "0 0 1000 7", preserveAspectRatio: "none", "aria-hidden": "true" },
       bar = svg("rect", { x: 0, y: 2, width: 1000, height: 3, class: "plain-track" });
-    Object.assign(number, { type: "text", inputMode: "decimal", id: `field-${i}` });
-    Object.assign(number, { placeholder: "empty", autocomplete: "off" });
     Object.assign(slide, { type: "range", min: 0, max: 1000, step: 1 });
     slide.setAttribute("aria-label", `${one.name}, slide`);
-    number.addEventListener("input", () => {
-      let value;
-      try {
-        value = openModel.number(number.value);
-        judge(i, number, slide, "");
-      } catch (error) {
-        judge(i, number, slide, error.message);
-        edited();
-        refresh();
-        return;
-      }
-      set(value, number);
-    });
     slide.addEventListener("input", () => {
       const px = Number(slide.value);
       judge(i, number, slide, "");
@@ -211,14 +199,7 @@
   };
   // A text that is no number has no answer: the slider waits, and the sentence stands where the answer was.
   const judge = (i, number, slide, error) => {
-    number.setCustomValidity(error);
-    [
-      ["aria-invalid", "true"],
-      ["aria-describedby", "case-wrong"],
-    ].forEach(([name, to]) => {
-      if (error) number.setAttribute(name, to);
-      else number.removeAttribute(name);
-    });
+    page.mark(number, error, "case-wrong");
     slide.classList.toggle("idle", Boolean(error));
     if (error) wrong.set(i, number.value.trim());
     else wrong.delete(i);
@@ -299,8 +280,9 @@
           ? ""
           : ` ${named[0].toUpperCase()}${named.slice(1)} is ${study.classes[study.y[i]]}.` +
             (held
-              ? ` While held out the answer was ${chance(held[about])}; the model asked here has seen this case.`
-              : " The model asked here has seen this case.");
+              ? ` Its held-out answer, of models that were fitted without it, was ${chance(held[about])}.`
+              : "") +
+            " The answer here is of a model that was fitted to this case as well.";
     const say = told(
       [
         none
@@ -469,7 +451,7 @@
     const how = { calc, rows: rowsOf(), chances, self, name, person, heldOut, chance, button, pin };
     page.near.show(near, { ...shared, ...how, answer: now, open, whole });
     const about = (p) => (two ? study.positive : called(p));
-    page.turn.show(turn, { ...shared, ...how, about, called, fixed });
+    page.turn.show(turn, { ...shared, ...how, about, called, fixed, open, whole });
   };
 
   const form = () => {

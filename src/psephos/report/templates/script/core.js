@@ -98,19 +98,47 @@ const page = (() => {
       (listeners[key] || []).forEach((call) => call(value));
     },
   };
-  // Says beneath a field, for as long as it is so, what it takes; "" takes that back.
+  // Marks a field whose text is not taken, with the id of the sentence that says why; "" takes that back.
+  const mark = (field, words, id) => {
+    field.setCustomValidity(words);
+    ["aria-invalid", "aria-describedby"].forEach((name) => field.removeAttribute(name));
+    if (!words) return;
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-describedby", id);
+  };
+  // Says so beneath the field.
   const refuse = (field, words) => {
     const id = `${field.id}-wrong`;
     if (at(id)) at(id).remove();
-    field.setCustomValidity(words);
-    ["aria-invalid", "aria-describedby"].forEach((name) => field.removeAttribute(name));
+    mark(field, words, id);
     if (!words) return;
     const note = make("span", words, "refused");
     note.id = id;
     note.setAttribute("role", "status");
     field.closest("p, .steer").append(note);
-    field.setAttribute("aria-invalid", "true");
-    field.setAttribute("aria-describedby", id);
+  };
+  // What a column holds in a case, to type or to choose: `set(value)`, null for nothing, or `fail(words)`.
+  const entry = ({ levels }, id, set, fail) => {
+    const field = make(levels ? "select" : "input");
+    field.id = id;
+    ["", ...(levels || [])].slice(levels ? 0 : 1).forEach((level, k) => {
+      const option = make("option", k ? level : "not measured");
+      option.value = k ? `=${level}` : "";
+      field.append(option);
+    });
+    if (!levels) Object.assign(field, { type: "text", inputMode: "decimal", autocomplete: "off" });
+    if (!levels) field.placeholder = "empty";
+    field.addEventListener("input", () => {
+      if (levels) return set(field.value ? field.value.slice(1) : null);
+      let value;
+      try {
+        value = openModel.number(field.value);
+      } catch (error) {
+        return fail(error.message);
+      }
+      return set(value);
+    });
+    return field;
   };
   // What was typed into a field of text, if the whole of it is a number from low to high; undefined if not, and the
   // field then says what it takes. A field of the type "number" drops a comma: 0,5 is 5 there.
@@ -135,5 +163,5 @@ const page = (() => {
   addEventListener("beforeprint", fold(true));
   addEventListener("afterprint", fold(false));
   fold(false)();
-  return { data, at, all, make, svg, draw, row, folded, hub, refuse, typed };
+  return { data, at, all, make, svg, draw, row, entry, folded, hub, mark, refuse, typed };
 })();

@@ -18,37 +18,21 @@
   const fieldOf = (one, value, change) => {
     const row = make("div", "", "field"),
       label = make("label", one.name + (one.backup ? " (where others are missing)" : "")),
-      input = make(one.levels ? "select" : "input");
-    input.id = `number-${one.at}`;
+      input = page.entry(
+        one,
+        `number-${one.at}`,
+        (found) => taken("", found),
+        (words) => taken(words),
+      ),
+      taken = (words, found) => {
+        page.mark(input, words, "number-note");
+        change(found);
+      };
+    input.value = value === null ? "" : (one.levels ? "=" : "") + value;
     label.htmlFor = input.id;
     label.title = one.whole;
     row.dataset.test = "number-field";
     row.dataset.column = one.whole;
-    if (one.levels) {
-      ["", ...one.levels].forEach((level, k) => {
-        const option = make("option", k ? level : "not measured");
-        option.value = k ? `=${level}` : "";
-        input.append(option);
-      });
-      input.value = value === null ? "" : `=${value}`;
-      input.addEventListener("change", () => change(input.value ? input.value.slice(1) : null));
-    } else {
-      Object.assign(input, { type: "text", inputMode: "decimal", autocomplete: "off" });
-      input.placeholder = "not measured";
-      input.value = value === null ? "" : String(value);
-      input.addEventListener("input", () => {
-        let found;
-        try {
-          found = openModel.number(input.value);
-        } catch (error) {
-          page.refuse(input, error.message);
-          change(undefined);
-          return;
-        }
-        page.refuse(input, "");
-        change(found);
-      });
-    }
     const holder = make("span");
     holder.append(input);
     row.append(label, holder);
@@ -131,7 +115,7 @@
       wrong = new Set(),
       boxes = {
         answer: text("p", "", "number-answer", "big"),
-        note: text("p", "", "", "note"),
+        note: Object.assign(text("p", "", "", "note"), { id: "number-note" }),
         votes: make("div"),
       },
       refresh = () => answered(key, model, values, wrong, boxes),

@@ -2,62 +2,179 @@
 page.turn = (() => {
   const { make } = page,
     MANY = 60, // columns of which each is tried, the most important
-    MOST = 8; // columns of which pairs are tried
-  // The values a field may be changed to, within the training range, each with the size of the change: the share
-  // of the training quantiles between, of categories 1.
-  const stepsOf = (own, { levels }, [values]) => {
-    if (own === null) return []; // of a missing value "Measure next" speaks
-    if (levels) return levels.filter((v) => v !== own).map((v) => [v, 1]);
-    const below = (v) => values.filter((one) => one < v).length;
-    return [...new Set(values)]
-      .filter((v) => v !== own)
-      .map((v) => [v, Math.abs(below(v) - below(own)) / values.length]);
+    PAIRED = 20, // columns of which pairs are tried
+    ASKED = 3000, // pairs that are answered at most
+    PARTS = 4; // of a tenth of the cases, where votes change between thresholds
+  const { abs, max, min } = Math;
+  // Values of a column and the shares of training cases below: the ends of the range, and the quantiles of the page.
+  const knotsOf = ({ range: [low, high] }, [values]) => [
+    [low, 0],
+    ...values.map((v, k) => [min(max(v, low), high), (k + 0.5) / values.length]),
+    [high, 1],
+  ];
+  // The share below a value: linear between knots; where several have the value, the middle of theirs.
+  const below = (knots, v) => {
+    const i = knots.findIndex(([at]) => at >= v),
+      j = knots.findLastIndex(([at]) => at <= v);
+    if (i < 0 || j < 0) return i < 0 ? 1 : 0;
+    const [[a, low], [b, high]] = [knots[j], knots[i]];
+    return i <= j ? (low + high) / 2 : low + ((high - low) * (v - a)) / (b - a);
   };
-  // Every change of some fields, as [[field, value, size], ...], from the least change upwards.
-  const sizeOf = (change) => change.reduce((sum, [, , size]) => sum + size, 0);
-  const changesOf = (steps, n) => {
-    const single = steps.flatMap((own, i) => own.map(([value, size]) => [[i, value, size]]));
-    const every =
-      n === 1
-        ? single
-        : single.flatMap(([a]) => single.filter(([b]) => a[0] < b[0]).map(([b]) => [a, b]));
-    return every.sort((a, b) => sizeOf(a) - sizeOf(b));
+  // The pieces of a column on one side of a value, the nearest first, each tried by one value: between thresholds of
+  // voters and, where votes change between these, between quantiles. `low` is the least change to reach it, in
+  // training quantiles; `from` the value tried before.
+  const pieces = (i, own, knots, cuts, up) => {
+    const [start, end] = up
+        ? [max(own, knots[0][0]), knots.at(-1)[0]]
+        : [min(own, knots.at(-1)[0]), knots[0][0]],
+      within = (v) => (up ? v > start && v < end : v < start && v > end),
+      size = (v) => abs(below(knots, v) - below(knots, own)),
+      parts = ([to], k) =>
+        [1, 2, 3, PARTS].map((n) => knots[k][0] + ((to - knots[k][0]) * n) / PARTS),
+      even = cuts.some(Number.isNaN) ? knots.slice(1).flatMap(parts) : [],
+      ends = [...new Set([...cuts, ...even])].filter(within).sort((a, b) => (up ? a - b : b - a));
+    if (!(up ? own < end : own > end)) return [];
+    const found = start === own ? [] : [{ i, value: start, from: start, low: size(start), size }];
+    [...ends, ...(start === end ? [] : [end])].forEach((to, k) => {
+      const near = k ? ends[k - 1] : start,
+        middle = near + (to - near) / 2,
+        value = cuts.includes(to) && to !== end && middle !== near ? middle : to;
+      found.push({ i, value, from: k ? found.at(-1).value : start, low: size(near), size });
+    });
+    return found;
+  };
+  const linesOf = ({ cuts }, x, { fields, tried }, i) => {
+    const { levels } = fields[i],
+      own = x[i];
+    if (own === null) return []; // of a missing value "Measure next" speaks
+    const other = (value) => [{ i, value, from: value, low: 1, size: () => 1 }];
+    if (levels) return levels.filter((v) => v !== own).map(other);
+    if (!tried[i][0].length) return [];
+    const [knots, at] = [knotsOf(fields[i], tried[i]), cuts(x, i)];
+    return [true, false].map((up) => pieces(i, own, knots, at, up));
   };
   const changed = (x, change) => {
     const values = [...x];
-    change.forEach(([i, value]) => {
+    change.forEach(({ i, value }) => {
       values[i] = value;
     });
     return values;
   };
-  // The least change of one field, else of two, with which `call` says another class; null where none does.
-  const least = (call, x, { fields, tried }, fixed = new Set()) => {
-    const own = call(x),
-      tries = (i) => i < MANY && !fixed.has(i),
-      steps = fields.map((field, i) => (tries(i) ? stepsOf(x[i], field, tried[i]) : [])),
-      pairs = steps.map((one, i) => (i < MOST ? one : []));
-    const turns = (change) => call(changed(x, change)) !== own;
-    return changesOf(steps, 1).find(turns) || changesOf(pairs, 2).find(turns) || null;
+  // The last value of a piece that does not turn the answer, and the first that does, others as in `values`.
+  const edge = (turns, values, { i, value, from, size }, own) => {
+    const at = (v) => turns(values.with(i, v));
+    if (typeof value !== "number" || value === from) return { i, value, last: value, size };
+    let [last, first] = [at(from) ? own : from, value];
+    for (;;) {
+      const middle = last + (first - last) / 2;
+      if (middle === last || middle === first) return { i, value: first, last, size };
+      if (at(middle)) first = middle;
+      else last = middle;
+    }
+  };
+  const sizeOf = (change) => change.reduce((sum, { value, size }) => sum + size(value), 0);
+  const lowOf = (change) => change.reduce((sum, { low }) => sum + low, 0);
+  const lesser = (a, b) => (a && sizeOf(a) <= sizeOf(b) ? a : b);
+  // A change that turns, drawn back to where it just does: one column after the other, in each order.
+  const drawn = (turns, x, change) => {
+    const back = (order) =>
+      order.reduce(
+        (done, n) => done.with(n, edge(turns, changed(x, done), change[n], x[change[n].i])),
+        change,
+      );
+    return change.length === 1 ? back([0]) : lesser(back([0, 1]), back([1, 0]));
+  };
+  // How far scores are from each other class.
+  const margins = ({ scores }, own) =>
+    scores.length === 1
+      ? [own === 1 ? -scores[0] : scores[0]]
+      : scores.map((s, c) => (c === own ? -Infinity : s - scores[own]));
+  // Pairs that may turn it, of what brings the answer nearer to another class than all nearer values of the column.
+  const pairsOf = (lines, before) => {
+    const kept = lines.flatMap((line) => {
+      let most = before;
+      return line.filter(({ margin }) => {
+        const more = margin.some((m, c) => m > most[c]);
+        most = most.map((m, c) => max(m, margin[c]));
+        return more;
+      });
+    });
+    return kept.flatMap((a) => kept.filter((b) => a.i < b.i).map((b) => [a, b]));
+  };
+  // The least change of one column, else of two, with which the model says another class, as {i, value, last}: the
+  // value that just turns it and the last that does not; null where none is found. Of two columns those pairs are
+  // tried whose effects add up to more than any that was tried: where columns add up, no other can turn it.
+  const least = (model, x, calc, fixed = new Set()) => {
+    const own = model.ask(x),
+      turns = (values) => model.ask(values).called !== own.called,
+      before = margins(own, own.called),
+      open = calc.fields.map((_, i) => i).filter((i) => i < MANY && !fixed.has(i)),
+      lines = open.flatMap((i) => linesOf(model, x, calc, i));
+    let top = before;
+    const search = (changes, most, worth) => {
+      let [best, left] = [null, most];
+      const order = changes.map((change) => [lowOf(change), change]);
+      for (const [low, change] of order.sort((a, b) => a[0] - b[0])) {
+        if (!left || (best && low >= sizeOf(best))) break;
+        if (!worth(change)) continue;
+        const answer = model.ask(changed(x, change)),
+          margin = margins(answer, own.called);
+        left -= 1;
+        if (answer.called !== own.called) best = lesser(best, drawn(turns, x, change));
+        else top = top.map((m, c) => max(m, margin[c]));
+        if (change.length === 1) change[0].margin = margin;
+      }
+      return best;
+    };
+    const single = search(
+      lines.flat().map((one) => [one]),
+      Infinity,
+      () => true,
+    );
+    if (single) return single;
+    const few = lines.filter((line) => line.length && line[0].i < PAIRED),
+      adds = ([a, b]) => a.margin.some((m, c) => m + b.margin[c] - before[c] > top[c]);
+    return search(pairsOf(few, before).filter(adds), ASKED, adds);
   };
 
-  const sentence = ({ calc, x, told, name, called, chances, about }, change) => {
-    const values = changed(x, change),
-      p = chances(values),
-      k = called(p);
-    const parts = change.flatMap(([i, value], n) => [
+  // "above 0.0246": as few digits as are true there, where `says` tells whether a value turns the answer.
+  const bound = ({ value, last }, up, says) => {
+    const whole = String(Math.round(abs(value))).length,
+      [at, beyond] = up ? ["at least", "above"] : ["at most", "below"];
+    for (let digits = max(4, min(whole, 16)); digits < 17; digits += 1) {
+      const near = Number(last.toPrecision(digits)),
+        unit = 10 ** (Math.floor(Math.log10(abs(last) || 1)) - digits + 1),
+        ahead = up ? near >= last : near <= last,
+        to = ahead ? near : Number((near + (up ? unit : -unit)).toPrecision(digits));
+      if (Number(value.toPrecision(digits)) === value) return [at, value, digits];
+      if (to === last || says(to)) return [beyond, to, digits];
+    }
+    return [at, value, 17];
+  };
+  const boundOf = ({ model, x, calc }, change, one) => {
+    const { i, value } = one;
+    if (typeof value !== "number") return [` were ${value} (here ${x[i]})`];
+    const { range } = calc.fields[i],
+      values = changed(x, change),
+      { called } = model.ask(values),
+      says = (v) =>
+        v >= range[0] && v <= range[1] && model.ask(values.with(i, v)).called === called,
+      [words, to, digits] = bound(one, value > x[i], says),
+      apart = [digits, 9, 13].find((n) => value > x[i] === Number(x[i].toPrecision(n)) < to) || 17;
+    return [` were ${words} ${page.axis.write(to, 17)} (here ${page.axis.write(x[i], apart)})`];
+  };
+  const sentence = (about, change) => {
+    const { calc, x, model, told, name } = about,
+      { called, chances } = model.ask(changed(x, change));
+    const parts = change.flatMap((one, n) => [
       n ? " and " : "",
-      page.axis.titled(calc.fields[i], "strong"),
-      ` were ${page.axis.write(value, 4)} (here ${page.axis.write(x[i], 4)})`,
+      page.axis.titled(calc.fields[one.i], "strong"),
+      ...boundOf(about, change, one),
     ]);
-    const one = told([
-      "If ",
-      ...parts,
-      `: ${page.words.number(p[about(p)], 3)}, called `,
-      name(k),
-      ".",
-    ]);
-    Object.assign(one.dataset, { test: "turned", class: k });
-    return one;
+    const p = page.words.number(chances[about.about(chances)], 3),
+      said = told(["If ", ...parts, `: ${p}, called `, name(called), "."]);
+    Object.assign(said.dataset, { test: "turned", class: called });
+    return said;
   };
   // The nearest case of the study that the model calls another class.
   const other = ({ calc, x, rows, study, called, chances, person, pin, button, told }) => {
@@ -92,26 +209,37 @@ page.turn = (() => {
     });
     return page.folded("Columns that cannot change", ...boxes);
   };
-  const NONE = `None of the changes that were tried turns it: ten quantiles of each column, alone and in pairs of the ${MOST} most important columns, without those that cannot change.`;
+  const MEANT =
+    "counted in the share of training cases between, within the training range. It describes the model; it is no advice to act.";
+  const wordsOf = (change, n) => {
+    const many = n > MANY ? ` (the ${MANY} most important were tried)` : "";
+    if (!change)
+      return `No change of one column that can change${many} turns it within the training range, and of two none was found.`;
+    return change.length === 1
+      ? `This is the least change of one column${many}, ${MEANT}`
+      : `No change of one column${many} turns it. This is the least found of two, ${MEANT}`;
+  };
   const show = (box, about) => {
-    const { calc, x, told, button, called, chances } = about;
+    const { calc, x, told, button, open, whole, called } = about;
     if (!calc.tried || x.every((v) => v === null)) return box.replaceChildren();
-    const found = make("div"),
+    const ask = (values) => {
+      const { scores, probabilities } = open.answer(whole(values));
+      return { scores, chances: probabilities, called: called(probabilities) };
+    };
+    const model = { ask, cuts: (values, i) => open.cuts(whole(values), calc.fields[i].at) },
+      found = make("div"),
       search = () => {
-        const change = least((values) => called(chances(values)), x, calc, about.fixed);
+        const change = least(model, x, calc, about.fixed);
         found.replaceChildren(
-          change ? sentence(about, change) : told(NONE),
+          ...(change ? [sentence({ ...about, model }, change)] : []),
+          told(wordsOf(change, calc.fields.length), change ? "note" : ""),
           ...other(about),
-          told(
-            "This is the least of the changes tried (ten quantiles a column, within the training range). It describes the model; it is no advice to act.",
-            "note",
-          ),
           fixedOf(about, search),
         );
       };
-    const ask = button("What would turn this answer?", search);
-    ask.dataset.test = "turn";
-    return box.replaceChildren(ask, found);
+    const press = button("What would turn this answer?", search);
+    press.dataset.test = "turn";
+    return box.replaceChildren(press, found);
   };
   return { least, show };
 })();
