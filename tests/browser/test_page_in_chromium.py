@@ -551,9 +551,13 @@ def test_pictures_are_saved_as_svg_files_that_stand_alone(visit, study, tmp_path
     for place in ("#lanes-figure", "#chart", ".four figure >> nth=0", ".col figure >> nth=0"):
         figure = page.locator(place)
         drawn = figure.locator("svg").filter(visible=True).first
-        with page.expect_download() as waiting:
-            figure.locator(by("svg")).press("Enter")
-        waiting.value.save_as(tmp_path / "x.svg")
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme)
+            with page.expect_download() as waiting:
+                figure.locator(by("svg")).press("Enter")
+            waiting.value.save_as(tmp_path / f"{scheme}.svg")
+        assert (tmp_path / "dark.svg").read_text() == (tmp_path / "light.svg").read_text()
+        (tmp_path / "light.svg").rename(tmp_path / "x.svg")
         root = ElementTree.parse(tmp_path / "x.svg").getroot()
         every = list(root.iter())
         assert not [one for one in every if one.get("class") or "var(" in str(one.attrib)]

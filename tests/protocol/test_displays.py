@@ -13,6 +13,7 @@ from psephos.protocol import (
     selection_stability,
     table_from_arrays,
 )
+from psephos.protocol.study import comparison
 from psephos.report.page.summarise import first_words, summarise
 
 
@@ -104,15 +105,25 @@ def test_a_comparison_prints_as_its_table_and_the_verdict_of_its_page(study):
     assert "model" not in str(Comparison(failed, study.about, None)).splitlines()[-1]
 
 
-def test_long_names_of_models_keep_the_table_within_a_hundred_characters(study):
-    long = "a-model-of-another-package-with-a-long-name\x1b[31m"
-    named = [{**row, "model": long if row["model"] == "cart" else row["model"]}
-             for row in study.results]  # fmt: skip
-    about = {**study.about, "models": {long: {}, "majority": {}}}
+def test_long_names_of_models_and_measures_are_whole_within_a_hundred_characters(
+    study, monkeypatch
+):
+    long = "a-model-of-another-package-with-a-long-name"
+    names = [long + "-of-one\x1b[31m", long + "-of-two"]
+    new = dict(zip(["cart", "majority"], names, strict=True))
+    named = [{**row, "model": new[row["model"]]} for row in study.results]
+    about = {**study.about, "models": {name: {} for name in names}}
+    measure = "geometric mean of sensitivity and specificity over the folds, weighted by region"
+    monkeypatch.setattr(comparison, "display_name", lambda _: measure)
     text = str(Comparison(named, about, None))
-    assert max(map(len, text.splitlines())) <= 100 + len("\\x1b")
     assert "\x1b" not in text
-    assert "a-model-of-another-pack… *" in text
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 100 + len("\\x1b")
+    end = next(i for i, line in enumerate(lines) if line.startswith("* none"))
+    first = "".join(line[:28].split("  ")[0].rstrip() for line in lines[1:end])
+    assert f"{long}-of-one" in first
+    assert f"{long}-of-two" in first
+    assert set(measure.split()) <= set(" ".join(lines[1:end]).split())
 
 
 def test_the_sentences_printed_are_those_of_the_page(tmp_path, study):

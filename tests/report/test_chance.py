@@ -55,6 +55,28 @@ def test_of_groups_the_groups_are_counted(builders, tmp_path):
     assert any("It is not significantly better than a constant" in w for w in said["grouped"])
 
 
+def test_interval_and_p_that_seem_to_contradict_are_explained_and_no_others(builders, tmp_path):
+    truth, proba = builders.of_two(120, shift=0.8)
+    for name, more in {"alone": {}, "grouped": {"n_groups": 6}}.items():
+        folder = builders.written_folder(
+            tmp_path / name, truth, {"m": [proba]}, ["healthy", "ill"], **more
+        )
+        words = summarise(folder)["first"][1]
+        told = " Interval and p are of two tests: the interval is of the folds' spread, p is"
+        assert (told in words) == (name == "grouped")
+
+
+def test_where_all_models_are_better_that_is_said_once(builders, tmp_path):
+    truth, proba = builders.of_two(120, shift=1.6)
+    folder = builders.written_folder(
+        tmp_path, truth, {"a": [proba], "b": [proba**2]}, ["healthy", "ill"]
+    )
+    report = summarise(folder)
+    words = " ".join([*report["first"], *report["verdict"]])
+    assert words.count("significantly better") == 1
+    assert "It is, like all 2 models that read columns, significantly better than a" in words
+
+
 def test_an_old_bound_above_the_error_of_the_most_frequent_class_is_vacuous(builders, tmp_path):
     """Of 100 cases 10 are ill. The file, of an earlier version, compared with guessing."""
     truth = (np.arange(100) % 10 == 0).astype(int)

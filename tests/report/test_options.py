@@ -1,9 +1,11 @@
 """Titles and classes that the reader of a page asks for."""
 
+import numpy as np
 import pytest
 
 from psephos._errors import PsephosError
 from psephos.report import build_report, summarise
+from psephos.report.panels.cohort import figures_section
 from psephos.report.study.options import PageOptions
 from psephos.report.words import ShortName, shown_names
 
@@ -27,3 +29,26 @@ def test_title_and_class_are_on_the_page(compared, summarised, tmp_path):
     assert report["island"]["first"]["cls"] == 1
     with pytest.raises(PsephosError, match="is no class of this study"):
         build_report(compared, tmp_path / "r.html", positive="nobody")
+
+
+def test_a_page_without_cases_withholds_small_classes_and_what_gives_them_away(builders, tmp_path):
+    truth, proba = builders.of_two(60)
+    truth = np.where(np.arange(60) < 7, 1, 0)
+    folder = builders.written_folder(tmp_path, truth, {"m": [proba]}, ["healthy", "ill"])
+    for cases, ill in (
+        ("none", "healthy 10 or more and ill < 10"),
+        ("full", "healthy 53 and ill 7"),
+    ):
+        report = summarise(folder, options=PageOptions(cases=cases))
+        items = {one["no"]: one["words"] for one in report["tripod"]["answered"]}
+        assert report["data_line"].endswith(f": {ill}.")
+        assert items["21"] == f"60 cases: {ill}"
+        few = "fewer than 10 cases" if cases == "none" else "7 cases only"
+        assert any(f"Class ill has {few}: what" in one for one in report["cautions"])
+    row = {"by": "sex", "level": "f", "n": 9, "mae": 1.5, "mean_error": 1.0, "r2": 0.5}
+    told = {"about": {"level": 0.95, "n_groups": None, "classes": [], "target": "numbers"},
+            "figures": [], "subgroups": [row, row | {"level": "m", "n": 10}]}  # fmt: skip
+    small, large = figures_section(told, subgroups=True, kept=False)["subgroups"]
+    assert small == ["sex f", "< 10", "–", "–", "–"]
+    assert large[1:3] == ["10", "1.5"]
+    assert figures_section(told, subgroups=True, kept=True)["subgroups"][0][1:3] == ["9", "1.5"]

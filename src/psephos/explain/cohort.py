@@ -116,7 +116,7 @@ class CohortDisplay(Display):
             known = [one for one in own if one is not None]
             counts = Counter(one if one in first else _REST for one in known)
             middle = [len(known)] if not words else [counts[one] for one in kinds[:-1]]
-            given = _given([*middle, len(own) - len(known)], self.fewest)
+            given = given_counts([*middle, len(own) - len(known)], self.fewest)
             ends = [np.nan] * 3
             if not words and len(known) >= max(1, self.fewest):
                 ends = np.quantile(np.array(known, dtype=np.float64), (0.25, 0.5, 0.75)).tolist()
@@ -137,8 +137,8 @@ class CohortDisplay(Display):
     def heads(self) -> list[str]:
         """Return the heads of `lines`: each class with its cases."""
         sizes: list[int] = np.bincount(self.codes, minlength=len(self.classes)).tolist()
-        small = [f"< {self.fewest}" if 0 < n < self.fewest else str(n) for n in sizes]
-        return ["column", *(f"{c}, n {n}" for c, n in zip(self.classes, small, strict=True))]
+        given = [text for _, text in given_counts(sizes, self.fewest)]
+        return ["column", *(f"{c}, n {n}" for c, n in zip(self.classes, given, strict=True))]
 
     def lines(self) -> list[list[str]]:
         """Return a line for each column and category: its name and the cells of the classes."""
@@ -168,7 +168,7 @@ def _word(word: str) -> str:
     return f"the word {word}" if word == _MISSING else word
 
 
-def _given(counts: Sequence[int], fewest: int) -> list[tuple[int | None, str]]:
+def given_counts(counts: Sequence[int], fewest: int) -> list[tuple[int | None, str]]:
     """Return counts, None for those withheld: small ones, and others until none of these follows.
 
     A reader knows their sum, and that each is from 1 to below `fewest`, or `fewest` and more.

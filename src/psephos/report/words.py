@@ -99,8 +99,8 @@ def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
 
 # what answers are
 STATED, VOTE_SHARE = "stated probability", "share of the vote"
-LEAF_SHARE = "leaf share of training cases"
-WEIGHTED_SHARE = f"{LEAF_SHARE} by class weight"
+LEAF_SHARE = "share of the training cases in the same leaf"
+WEIGHTED_SHARE = f"class-weighted {LEAF_SHARE}"
 _HUES = 8  # of classes, where there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Self
 
@@ -410,17 +411,23 @@ class StabilityDisplay(Display):
 
 # ------------------------------------------------------------------- in a notebook
 _CELL = "padding:2px 10px 2px 0;text-align:left"
-_WIDTH, _NAME = 100, 26  # characters of a line, and of the name of a model in it
+_WIDTH, _NAME, _HEAD = 100, 26, 11  # characters of a line, of a name and a head where it is full
 
 
 def comparison_text(comparison: Comparison) -> str:
     """Return how the run ended, a row a model, and the verdict, in lines of at most 100 letters."""
     cells, words = _shown(comparison)
-    short = [[_short(name), *more] for name, *more in cells]
-    widths = [max(map(len, column)) for column in zip(*short, strict=True)]
-    lines = ["  ".join([f"{row[0]:{widths[0]}}",
-                        *(f"{w:>{n}}" for w, n in zip(row[1:], widths[1:], strict=True))])
-             for row in short]  # fmt: skip
+    columns = list(zip(*cells, strict=True))
+    widths = [max(map(len, own)) for own in columns]
+    if sum(widths) + 2 * len(widths) > _WIDTH + 2:  # heads and names on several lines
+        widths = [max(_HEAD, *map(len, own)) for _, *own in columns]
+        widths[0] = min(widths[0], _NAME)
+    lines: list[str] = []
+    for row in cells:
+        own = [textwrap.wrap(one, n) or [""] for one, n in zip(row, widths, strict=True)]
+        for name, *more in zip_longest(*own, fillvalue=""):
+            figures = (f"{w:>{n}}" for w, n in zip(more, widths[1:], strict=True))
+            lines.append("  ".join([f"{name:{widths[0]}}", *figures]).rstrip())
     first, *rest = [textwrap.fill(one, _WIDTH, break_on_hyphens=False) for one in words]
     return printable("\n".join([first, *lines, *rest]))
 
@@ -430,11 +437,6 @@ def comparison_html(comparison: Comparison) -> str:
     cells, (first, *rest) = _shown(comparison)
     parts = [f"<p><b>{escape(first)}</b></p>", _table(cells) if cells else ""]
     return f"<div>{''.join([*parts, *(f'<p>{escape(one)}</p>' for one in rest)])}</div>"
-
-
-def _short(name: str) -> str:
-    star = name[-2:] * name.endswith(" *")
-    return name if len(name) <= _NAME else f"{name[: _NAME - 3]}…{star}"
 
 
 def _shown(comparison: Comparison) -> tuple[list[list[str]], list[str]]:

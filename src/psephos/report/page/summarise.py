@@ -40,9 +40,9 @@ from psephos.report.study.answers import (
 )
 from psephos.report.study.folder import Folder, fit_of, read_folder
 from psephos.report.study.opened import Facts, Opened, Saved, model_facts, open_model
-from psephos.report.study.options import PageOptions
+from psephos.report.study.options import DRAWN, PageOptions
 from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
-from psephos.report.words import ShortName, cases_of, count, plural, series, shown_names
+from psephos.report.words import ShortName, cases_of, plural, series, shown_names
 from psephos.vote.plain import to_plain
 
 _CONTENTS = (
@@ -174,7 +174,7 @@ def _report(
         "first": first_sentences(read, rows, choice, found, told or observed["observed"], better),
         "verdict": verdict(read, rows, choice, better),
         "caution": caution(read, choice),
-        "cautions": cautions(read, choice, prior) if choice else [],
+        "cautions": cautions(read, choice, prior, kept) if choice else [],
         "contents": _OF_NUMBERS if read.kind == "numbers" else _CONTENTS,
         "label_figures": label_figures(read, choice) if choice else None,
         "pooled": pooled_figures(read, rows),
@@ -257,9 +257,8 @@ def _title(folder: Folder) -> str:
 
 def _data_line(folder: Folder, kept: bool) -> str:
     about = folder.about
-    sizes = folder.sizes
-    names = [str(c) for c in about["classes"]]
-    listed = [f"{n} {count(k)}" for n, k in zip(names, sizes, strict=True)] if sizes else names
+    sizes, names = folder.counted(kept), [str(c) for c in about["classes"]]
+    listed = [f"{n} {k}" for n, k in zip(names, sizes, strict=True)] if sizes else names
     cases = cases_of(folder.n_rows, about.get("n_groups"), str(about.get("groups") or ""))
     line = f"{cases}, {plural(folder.n_columns, 'column')}"
     if folder.multilabel:
@@ -307,9 +306,13 @@ def _carries(
         )
     if folder.kind == "numbers":
         more = " with its id" if options.ids else ""
+        held = f"data of the {n}, case by case{more}: the target and held-out predictions, and"
+        each = "the values"
+        if folder.n_rows > DRAWN:
+            held = f"counts of the {n}{', their ids' if options.ids else ''} and"
+            each = "the target, held-out predictions and values"
         return (
-            f"This file holds data of the {n}, case by case{more}: the target and held-out"
-            " predictions, and of the worst cases of each model the values of the columns it"
+            f"This file holds {held} of the worst cases of each model {each} of the columns it"
             f" reads, {_digits(options)}. Treat it as you would the table itself."
         )
     held = [] if answers is None else ["class, held-out answers to six decimals"]

@@ -22,18 +22,8 @@ from psephos.report.panels.verdict import misses
 from psephos.report.study.answers import CaseAnswers, Positive, class_codes, positive_class
 from psephos.report.study.folder import Fit, Folder, KeptCases
 from psephos.report.study.opened import model_facts
-from psephos.report.study.options import PageOptions
-from psephos.report.words import (
-    Wording,
-    chance,
-    class_words,
-    count,
-    of,
-    plural,
-    series,
-    shown_names,
-    span,
-)
+from psephos.report.study.options import DRAWN, PageOptions
+from psephos.report.words import Wording, chance, class_words, of, plural, series, shown_names, span
 from psephos.validation import read_validation
 from psephos.validation.result import AGAIN, MARK, unanswered_words
 
@@ -128,7 +118,7 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
     grouped = bool(first.get("groups"))
     return {
         **_common(saved, options, kept),
-        "data_line": _data_line(about),
+        "data_line": _data_line(about, folder.counted(kept)),
         "first": [],
         "verdict": [*map(str, about.get("cautions", ())), *_verdict(saved, first)],
         "caution": [_caution(about, first, answers, said, threshold)],
@@ -137,7 +127,7 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
         "bar": _bar(models, folder),
         "missed": first,
         "observed": None,
-        "judged": figures_section(saved, subgroups=not grouped),
+        "judged": figures_section(saved, subgroups=not grouped, kept=kept),
         "validated": _made(place, saved, f"{about['classes'][positive.code]}: {positive.rule}"),
         "carries": _carries(about, parted, options),
         "island": {
@@ -167,7 +157,9 @@ def _common(found: dict[str, Any], options: PageOptions, kept: bool) -> dict[str
 
 def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dict[str, Any]:
     """Return the page of a model of numbers: its tables, which nothing steers."""
-    about, tables = found["about"], figures_section(found, subgroups=True)
+    kept, about = options.cases != "none", found["about"]
+    tables = figures_section(found, subgroups=True, kept=kept)
+    target = about["target"] if kept else "numbers"  # its ends are single cases
     n, key = plural(about["n_cases"], "case"), about["model"]
     folder = _folder(place, found, options)
     folder.about["target"] = "the target"
@@ -175,8 +167,8 @@ def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dic
     words = ", ".join(f"{row[0]} {row[1]} ({row[2]})" for row in tables["rows"][:3] if row[2])
     first = f"{about['model']}, not fitted again, predicted {n}: {words or 'no figure'}."
     return {
-        **_common(found, options, kept=options.cases != "none"),
-        "data_line": f"{n} of another cohort: {about['target']}.",
+        **_common(found, options, kept=kept),
+        "data_line": f"{n} of another cohort: {target}.",
         "first": [],
         "verdict": [*about["cautions"], first, *_columns(found)],
         "caution": ["These are figures of one fitted model on cases drawn like these."],
@@ -188,10 +180,12 @@ def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dic
         "missed": None,
         "observed": observed["observed"],
         "judged": tables,
-        "validated": _made(place, found, about["target"]),
+        "validated": _made(place, found, target),
         "carries": f"This file holds summaries of the {n}, and of columns."
-        if options.cases == "none"
-        else f"This file holds data of the {n}, case by case: the target and the prediction.",
+        if not kept
+        else f"This file holds data of the {n}, case by case: the target and the prediction."
+        if about["n_cases"] <= DRAWN
+        else f"This file holds counts of the {n}, and the target and prediction of the worst.",
         "island": {"first": {"model": key, "person": None}, **observed.get("island", {})},
     }  # fmt: skip
 
@@ -293,10 +287,10 @@ def _parted(rows: Sequence[Mapping[str, str]]) -> list[Subgroups]:
 
 
 # ---------------------------------------------------------------------- words
-def _data_line(about: Mapping[str, Any]) -> str:
-    counts = zip(about["classes"], about["class_counts"], strict=True)
+def _data_line(about: Mapping[str, Any], sizes: Sequence[str]) -> str:
+    counts = zip(about["classes"], sizes, strict=True)
     words = f"{plural(about['n_cases'], 'case')} of another cohort: "
-    words += series([f"{count(n)} {class_words(name, None)}" for name, n in counts])
+    words += series([f"{n} {class_words(name, None)}" for name, n in counts])
     return words + "." if about["n_groups"] is None else f"{words}; {about['n_groups']} groups."
 
 

@@ -142,10 +142,10 @@ def _chart_note(rows: Sequence[Standing]) -> str:
     if any(len(s.fits) > _FOLDS for s in rows):
         folds = "a bar spans the columns of its folds' models, too many to draw one by one"
     return (
-        "Each name is a model's mean over the held-out folds. Filled marks can be read on this"
-        f" page; of hollow ones there are answers only. {line * any(s.frontier for s in rows)}For"
-        f" the model being read, {folds}; the triangle on the axis marks the columns of its fit to"
-        " all cases."
+        "Each name is a model's mean over the held-out folds. Models with filled marks can be read"
+        " on this page; of those with hollow marks it has only the answers."
+        f" {line * any(s.frontier for s in rows)}For the model being read, {folds}; the triangle on"
+        " the axis marks the columns of its fit to all cases."
     )
 
 

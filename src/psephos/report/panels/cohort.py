@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from psephos.explain.cohort import given_counts
 from psephos.files.names import number as significant
+from psephos.report.study.folder import FEWEST
 from psephos.report.words import chance, count, difference, number, of, plural, rate, span
 from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, speaking_words
@@ -15,12 +17,16 @@ _RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC
 _OF_LEVELS = (["balanced accuracy"], ["mae", "mean error", "r2"])  # of classes, and of numbers
 _CLIPPED = "probabilities clipped"
 _BARS = 10  # of the familiarity
-_FEWEST = 10  # training cases below which no share of them is drawn
 _LISTED = 200  # columns of the table
 
 
-def figures_section(told: Mapping[str, Any], subgroups: bool) -> dict[str, Any]:
-    """Return the table of all figures, and where asked for that of subgroups."""
+def figures_section(told: Mapping[str, Any], subgroups: bool, kept: bool) -> dict[str, Any]:
+    """Return the table of all figures, and where asked for that of subgroups.
+
+    Where cases are not kept, figures of few cases are withheld.
+    """
+    fewest = 0 if kept else FEWEST
+    parts = [_subgroup(row, told["about"]["classes"], fewest) for row in told["subgroups"]]
     level = f"{100 * told['about']['level']:g} %"
     rows = [_figure(row) for row in told["figures"] if row["figure"] != _CLIPPED]
     clipped = [
@@ -35,7 +41,7 @@ def figures_section(told: Mapping[str, Any], subgroups: bool) -> dict[str, Any]:
         "level": level,
         "rows": rows,
         "notes": [*notes, *clipped],
-        "subgroups": [_subgroup(row, classes) for row in told["subgroups"]] if subgroups else [],
+        "subgroups": parts if subgroups else [],
         "heads": [*classes, *_OF_LEVELS[not classes]],
         "numbers": bool(told["about"].get("target")),
     }
@@ -81,12 +87,17 @@ def _interval(row: Mapping[str, Any]) -> str:
     return f"{number(row['low'], digits)} to {number(row['high'], digits)}"
 
 
-def _subgroup(row: Mapping[str, Any], classes: Sequence[str]) -> list[str]:
+def _subgroup(row: Mapping[str, Any], classes: Sequence[str], fewest: int) -> list[str]:
+    name, figures = f"{row['by']} {row['level']}", _OF_LEVELS[not classes]
+    if row["n"] < fewest:
+        return [name, f"< {fewest}", *["–"] * (len(classes) + len(figures))]
+    given = given_counts([row[f"n_{c}"] for c in classes], fewest)
+    pairs = zip(classes, given, strict=True)
     return [
-        f"{row['by']} {row['level']}",
+        name,
         count(row["n"]),
-        *(of(row[f"right_{c}"], row[f"n_{c}"]) for c in classes),
-        *(_of_level(row, figure) for figure in _OF_LEVELS[not classes]),
+        *(text if n is None else of(row[f"right_{c}"], n) for c, (n, text) in pairs),
+        *(_of_level(row, figure) for figure in figures),
     ]
 
 
@@ -114,7 +125,7 @@ def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool)
             for cells in zip(*shift["columns"].values(), strict=True)]  # fmt: skip
     rows.sort(key=lambda row: (row["there"], -_excess(row)))
     shares = [float(v) for r in told["predictions"] for v in [r.get("share_farther")] if v]
-    drawn = near is not None and len(shares) == near["n"] and near["n_kept"] >= _FEWEST and kept
+    drawn = near is not None and len(shares) == near["n"] and near["n_kept"] >= FEWEST and kept
     return {
         "speaking": _sentences(speaking_words(told["speaking"])),
         "shift": _sentences(shift_words(shift, told["about"]["n_cases"])),

@@ -132,89 +132,80 @@ def _noted(notes: Mapping[str, str]) -> list[dict[str, object]]:
     ]
 
 
-def tripod(facts: Mapping[str, Any], notes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the items that this page answers, with their answers, and the others.
-
-    Parameters
-    ----------
-    facts : mapping
-        ``n``, ``classes``, ``sizes``, ``columns``; ``events`` and ``read``, or None; ``missing``:
-        (missing, all) values of the columns that saved models read, or None; ``grouped``: what
-        groups are called, or None; ``balanced``: models that weigh classes; ``model``: label of
-        the model shown first or None; ``saved``, ``answers``, ``subgroups``: bool; ``made``:
-        software and versions.
-    notes : mapping, optional
-        As of `read_notes`.
-    """
-    answers = {no: words for no, words in _answers(facts).items() if words}
-    for no in filter(None, (NOTES.get(one, one) for one in notes or ())):
-        answers[no] = "; ".join(filter(None, [answers.get(no), "see the notes of the authors"]))
+def _answers(
+    folder: Folder, shown: Standing | None, held: bool, grouped: bool, kept: bool
+) -> dict[str, str]:
+    """Return the items of TRIPOD+AI that the page answers, '' for the others."""
+    about, groups = folder.about, folder.about.get("groups")
+    classes, cases = [str(c) for c in about["classes"]], folder.cases
+    two, saved = held and len(classes) == 2, shown is not None and shown.key in folder.models
+    balanced = [
+        key
+        for key, one in about.get("models", {}).items()
+        if folder.refit_params.get(key, {}).get("class_weight") == "balanced"
+        or "class_weight='balanced'" in str(one.get("notes", ""))
+    ]
+    sizes = [f"{name} {k}" for name, k in zip(classes, folder.counted(kept), strict=False)]
+    more = "; discrimination, calibration and net benefit of held-out answers" if two else ""
+    threshold = "that of least cost is in the saved file"
+    threshold = threshold if folder.missed_cost else "no best one is claimed"
     return {
-        "answered": [
-            {"no": no, "asks": asks, "words": answers[no]} for no, asks in ITEMS if no in answers
-        ],
-        "left": [{"no": no, "asks": asks} for no, asks in ITEMS if no not in answers],
-    }
-
-
-def _answers(facts: Mapping[str, Any]) -> dict[str, str]:
-    saved, held = facts["saved"], facts["answers"]
-    return {
-        "7": _prepared(facts["left_out"], facts["missing_words"]),
-        "10": _size(facts),
-        "11": _missing_words(facts["missing"]),
+        "7": _prepared(about.get("left_out", ()), about.get("missing_words", ())),
+        "10": _size(folder, shown, kept),
+        "11": "" if cases is None else _missing_words(cases.values),
         "12a": "nested: settings were chosen within training parts, and judged on held-out parts;"
         " see the protocol above",
         "12c": "the models compared, what was drawn for each and how it was chosen: see above",
-        "12d": f"cases of one {facts['grouped']} stayed on one side of each split"
-        if facts["grouped"]
-        else "",
-        "12e": "those of the table of models"
-        + (
-            "; discrimination, calibration and net benefit of held-out answers"
-            if held and len(facts["classes"]) == 2
-            else ""
-        ),
+        "12d": f"cases of one {groups} stayed on one side of each split" if groups else "",
+        "12e": f"those of the table of models{more}",
         "12g": "by the saved model file, whose votes are shown" if saved else "",
-        "13": f"classes are weighed to be equal in {series(facts['balanced'])}, as fitted to all"
-        " cases"
-        if facts["balanced"]
+        "13": f"classes are weighed to be equal in {series(balanced)}, as fitted to all cases"
+        if balanced
         else "",
         "14": "figures of groups stand under “Whom does it miss?”; which groups matter is yours to"
         " say"
-        if facts["subgroups"]
+        if grouped
         else "",
-        "15": "an answer from 0 to 1 a class; the threshold can be moved on this page, and "
-        + ("that of least cost is in the saved file" if facts["cost"] else "no best one is claimed")
-        if held and len(facts["classes"]) == 2
+        "15": f"an answer from 0 to 1 a class; the threshold can be moved on this page, and"
+        f" {threshold}"
+        if two
         else "",
         "16": "both are parts of one table; no data from elsewhere were used",
-        "18f": f"the software is {facts['made']}; what you ran beside it is yours to share",
-        "20b": "in the table of cases by class, above" if facts["described"] else "",
-        "21": ": ".join(filter(None, [plural(facts["n"], "case"), series(_sizes(facts))])),
-        "22": f"the file of {facts['model']}, fitted to all cases, and its votes on this page"
-        if saved
+        "18f": f"the software is psephos {_version(folder)}; what you ran beside it is yours to"
+        " share",
+        "20b": "in the table of cases by class, above"
+        if cases and cases.names and not folder.multilabel
+        else "",
+        "21": ": ".join(filter(None, [plural(folder.n_rows, "case"), series(sizes)])),
+        "22": f"the file of {shown.label}, fitted to all cases, and its votes on this page"
+        if shown and saved
         else "",
         "23a": "with intervals, under “How accurate” and “Whom does it miss?”" if held else "",
-        "23b": f"by {facts['grouped'] or 'fold'}, under “Whom does it miss?”"
-        if facts["subgroups"]
-        else "",
+        "23b": f"by {groups or 'fold'}, under “Whom does it miss?”" if grouped else "",
         "26": "those that follow from the figures: the cautions at the top; of the study, yours",
+    }
+
+
+def _listed(answers: Mapping[str, str], notes: Mapping[str, str]) -> dict[str, Any]:
+    """Return the items that the page answers, with their answers, and the others."""
+    found = {no: words for no, words in answers.items() if words}
+    for no in filter(None, (NOTES.get(one, one) for one in notes)):
+        found[no] = "; ".join(filter(None, [found.get(no), "see the notes of the authors"]))
+    return {
+        "answered": [{"no": no, "asks": asks, "words": found[no]} for no, asks in ITEMS
+                     if no in found],
+        "left": [{"no": no, "asks": asks} for no, asks in ITEMS if no not in found],
     }  # fmt: skip
 
 
-def _sizes(facts: Mapping[str, Any]) -> list[str]:
-    pairs = zip(facts["classes"], facts["sizes"], strict=False)
-    return [f"{name} {count(k)}" for name, k in pairs]
-
-
-def _size(facts: Mapping[str, Any]) -> str:
-    words = f"{plural(facts['n'], 'case')}, {plural(facts['columns'], 'column')}"
-    if facts["events"] is None or not facts["read"]:
+def _size(folder: Folder, shown: Standing | None, kept: bool) -> str:
+    words = f"{plural(folder.n_rows, 'case')}, {plural(folder.n_columns, 'column')}"
+    read, given = folder.refit_columns.get(shown.key) if shown else None, folder.counted(kept)
+    if shown is None or not read or not given or given != folder.counted(True):
         return words
     return (
-        f"{words}; {significant(facts['events'] / facts['read'], digits=2)} cases of the rarest"
-        f" class for each of the {plural(facts['read'], 'column')} that {facts['model']} reads"
+        f"{words}; {significant(min(folder.sizes) / read, digits=2)} cases of the rarest class for"
+        f" each of the {plural(read, 'column')} that {shown.label} reads"
     )
 
 
@@ -224,11 +215,13 @@ def _prepared(left_out: Sequence[str], missing: Sequence[str]) -> str:
     return "; ".join(words)
 
 
-def _missing_words(values: tuple[int, int] | None) -> str:
-    if values is None:
-        return ""
+def _missing_words(values: Any) -> str:
+    if values.dtype == object:
+        absent = sum(v is None or v != v for v in values.ravel().tolist())
+    else:
+        absent = int(np.isnan(values).sum())
     return (
-        f"{of(*values)} values are missing in the columns that saved models read;"
+        f"{of(absent, values.size)} values are missing in the columns that saved models read;"
         " models of psephos take them as missing, others have them filled in within each training"
         " part where they must"
     )
@@ -254,25 +247,22 @@ def made_section(
     options : PageOptions
         With the notes of the authors. Without cases no warnings are shown: they may name one.
     """
-    written = read_notes(options.notes)
+    written, kept = read_notes(options.notes), options.cases != "none"
     told = recipes(folder, rows)
     models = {s.key: _of_model(folder, s, one) for s, one in zip(rows, told, strict=True)}
     warned: Any = folder.environment.get("warnings") or []
+    apart = [f"{plural(len(warned), 'warning')} in environment.json."] if warned else []
     return {
         "methods": methods(folder, rows),
         "recipes": told,
-        "warnings": [str(w) for w in warned][:20]
-        if options.cases != "none"
-        else [f"{plural(len(warned), 'warning')} in environment.json."]
-        if warned
-        else [],
+        "warnings": [str(w) for w in warned][:20] if kept else apart,
         "model_made": models.get(shown.key) if shown else None,
         "not_done": _not_done(folder),
         "positive_words": ""
         if folder.kind != "classes"
         else f"{folder.about['classes'][positive.code]}: {positive.rule}",
         "notes": _noted(written),
-        "tripod": tripod(_facts(folder, shown, answers, grouped), written),
+        "tripod": _listed(_answers(folder, shown, answers, grouped, kept), written),
         "cite": _cite(folder),
         "island": {"made": models},
     }
@@ -311,46 +301,6 @@ def _not_done(folder: Folder) -> str:
         f"{series(words)}. Intervals were not widened for many comparisons; only the verdict on"
         " which models are better than a constant prediction allows for them."
     )
-
-
-def _facts(folder: Folder, shown: Standing | None, answers: bool, grouped: bool) -> dict[str, Any]:
-    about, cases = folder.about, folder.cases
-    read = folder.refit_columns.get(shown.key) if shown else None
-    models: Mapping[str, Mapping[str, Any]] = about.get("models", {})
-    return {
-        "n": folder.n_rows,
-        "classes": [str(c) for c in about["classes"]],
-        "sizes": folder.sizes,
-        "columns": folder.n_columns,
-        "events": min(folder.sizes) if folder.sizes and folder.kind == "classes" else None,
-        "read": read,
-        "left_out": about.get("left_out", ()),
-        "missing_words": about.get("missing_words", ()),
-        "missing": None if cases is None else _missing(cases.values),
-        "grouped": about.get("groups"),
-        "balanced": [
-            key
-            for key, one in models.items()
-            if folder.refit_params.get(key, {}).get("class_weight") == "balanced"
-            or "class_weight='balanced'" in str(one.get("notes", ""))
-        ],
-        "model": shown.label if shown else None,
-        "saved": shown is not None and shown.key in folder.models,
-        "answers": answers,
-        "subgroups": grouped,
-        "cost": folder.missed_cost,
-        "described": bool(cases and cases.names and not folder.multilabel),
-        "made": f"psephos {_version(folder)}",
-    }
-
-
-def _missing(values: Any) -> tuple[int, int]:
-    """Return how many of the values kept are missing, and how many there are."""
-    if values.dtype == object:
-        absent = sum(v is None or v != v for v in values.ravel().tolist())
-    else:
-        absent = int(np.isnan(values).sum())
-    return absent, int(values.size)
 
 
 def _version(folder: Folder) -> str:

@@ -14,11 +14,10 @@ from psephos.figures import Estimate, share
 from psephos.files.names import sum_digits, value_text
 from psephos.report.study.answers import group_codes
 from psephos.report.study.folder import Folder
-from psephos.report.study.options import PageOptions
+from psephos.report.study.options import DRAWN, PageOptions
 from psephos.report.words import cases_of, of, rate, span, three
 
 WORST = 10
-_DRAWN = 400  # cases that are drawn one by one; of more the worst, and counts
 _CELLS, _COARSE = 20, 10  # of either side of the picture of counts; in a page without cases
 _FEW = 10  # cases of a cell, in a page that carries no case
 _BEYOND = 0.2  # of the range of observed numbers: predictions farther out stand at the rim
@@ -164,7 +163,7 @@ def _model(
         ],
         "worst": worst,
     }
-    if not kept or n > _DRAWN:
+    if not kept or n > DRAWN:
         inside = np.clip([one.observed, one.predicted], *ends)
         cells = np.histogram2d(inside[0], inside[1], _CELLS if kept else _COARSE, [ends, ends])[
             0
@@ -180,12 +179,12 @@ def _model(
         fold = next(iter(folds))[1] + 1 if len(folds) == 1 else "–"
         worst.append([own[i], one.ids[i], *texts, str(fold)])
     digits = 17 if options.cases == "full" else digits
-    shown = range(n) if n <= _DRAWN else one.order[:WORST]
+    shown = range(n) if n <= DRAWN else one.order[:WORST]
     found["dots"] = [
         [own[i], *(float(f"{v[i]:.{digits}g}") for v in (one.observed, one.predicted))]
         for i in shown
     ]
-    if one.stated is not None and n <= _DRAWN:
+    if one.stated is not None and n <= DRAWN:
         pairs = one.stated.tolist()
         found["stated"] = [[float(f"{v:.{digits}g}") for v in pair] for pair in pairs]
     return found
@@ -245,7 +244,7 @@ def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:
             " This page carries no single case: squares count ten cases and more, and the worst"
             " cases are not listed."
         )
-    elif n > _DRAWN:
+    elif n > DRAWN:
         words += f" The deeper a square, the more cases; dots are the {WORST} worst."
     if times > 1:
         words += (
@@ -254,7 +253,7 @@ def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:
     if one.stated is not None:
         within = share(one.covered(), one.groups)
         words += (
-            f" {'Bars are' if kept and n <= _DRAWN else 'It states'} the 5 to 95 % quantiles of"
+            f" {'Bars are' if kept and n <= DRAWN else 'It states'} the 5 to 95 % quantiles of"
             f" each prediction: {of(int(one.covered().sum()), n)} cases lie between them (share"
             f" {rate(within.value)}, 95 % interval {span(within.low, within.high)}; 0.90 at best)."
         )

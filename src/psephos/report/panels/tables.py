@@ -11,11 +11,11 @@ from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, one_part
 from psephos.protocol.running.curve import failed_words
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
-from psephos.report.study.folder import Folder
+from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.standings import Opening, Standing
 from psephos.report.words import MINUS, ShortName, count, number, plural, plus_minus, spanned
 
-_COLUMNS, _FEWEST = 60, 10  # of Table 1, and the least count of a page without cases
+_COLUMNS = 60  # of Table 1
 
 
 def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
@@ -45,7 +45,7 @@ def cohort_table(
     if cases is None or folder.multilabel:
         return None
     read = [name for name in dict.fromkeys(columns) if name in cases.names][:_COLUMNS]
-    at, fewest = [cases.names.index(name) for name in read], 0 if kept else _FEWEST
+    at, fewest = [cases.names.index(name) for name in read], 0 if kept else FEWEST
     codes, classes = np.array(cases.y), tuple(str(one) for one in folder.about["classes"])
     if folder.kind == "numbers":
         codes, classes = thirds(codes), THIRDS

@@ -40,7 +40,9 @@ def verdict(
     words = [_apart(s) for s in rows if s.drawn and not s.ranked]
     if folder.measures[0].name == "cost":
         words.append("The cost is that at the thresholds that were chosen in the folds.")
-    words += [_beyond(folder, rows, better)] if len(reading) > 1 else []
+    first = choice.opened or choice.best
+    alone = len(reading) < 2 or (first.key in better and {s.key for s in reading} <= set(better))
+    words += [] if alone else [_beyond(folder, rows, better)]
     if reading and small not in (choice.best, choice.opened):
         words.append(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
@@ -74,11 +76,13 @@ def first_sentences(
         return []
     s, measure, reading = choice.opened or choice.best, folder.measures[0], _reading(rows)
     sure = s.key in better
+    alike = len(reading) > 1 and sure and {s.key for s in reading} <= set(better)
+    all_ = f", like all {len(reading)} models that read columns," if alike else ""
     words = [
         f"{s.label} reads {_reads(s)}; its held-out {folder.measure} is"
         f" {_stated(s.score, measure)}{_interval(s, measure)}{_error(folder, s)}.",
-        f"It is {'' if sure else 'not '}{_against_constant(folder, rows, sure)}"
-        f"{_against_best(choice, s, found, rows, sure=sure)}."
+        f"It is{all_} {'' if sure else 'not '}{_against_constant(folder, rows, sure)}"
+        f"{_against_best(choice, s, found, rows, sure=sure)}.{_two_tests(folder, s, measure, sure)}"
         if reading
         else _NONE_READS,
     ]
@@ -119,16 +123,36 @@ def _reads(s: Standing) -> str:
 
 def _interval(s: Standing, measure: ResultMetric) -> str:
     """Return the corrected resampled t interval of a model's mean over folds, in brackets."""
+    if (ends := _ends(s, measure)) is None:
+        return f" (95 % interval {ONE_PART})"
+    low, high = (_stated(end, measure) for end in ends)
+    return " in every fold" if ends[0] == ends[1] else f" (95 % interval {low} to {high})"
+
+
+def _ends(s: Standing, measure: ResultMetric) -> tuple[float, float] | None:
     own = [f for f in s.fits if measure.name in f.measures]
     if len(own) < 2:
-        return f" (95 % interval {ONE_PART})"
+        return None
     values = [f.measures[measure.name] for f in own]
     ratio = sum(f.n_test for f in own) / sum(f.n_train for f in own)
     if len(set(values)) == 1:
-        return " in every fold"
+        return values[0], values[0]
     mean = paired_difference(values, [0.0] * len(values), ratio)
-    low, high = max(mean.low, measure.least), min(mean.high, measure.greatest)
-    return f" (95 % interval {_stated(low, measure)} to {_stated(high, measure)})"
+    return max(mean.low, measure.least), min(mean.high, measure.greatest)
+
+
+def _two_tests(folder: Folder, s: Standing, measure: ResultMetric, sure: bool) -> str:
+    """Return why interval and comparison differ, where one has the constant and the other not."""
+    ends = _ends(s, measure)
+    chosen: Mapping[str, Any] = folder.about.get("metric") or {}
+    if ends is None or ends[0] == ends[1] or (ends[0] <= folder.constant <= ends[1]) != sure:
+        return ""
+    how = "how often it would do as well if the target were permuted"
+    if s.key in chosen.get("counts", {}):
+        how = "of the cases that it and a constant prediction call differently"
+    elif not chosen and measure.name not in ("r2", "balanced_accuracy"):
+        how = "one-sided and corrected for the number of models"
+    return f" Interval and p are of two tests: the interval is of the folds' spread, p is {how}."
 
 
 def _reading(rows: Sequence[Standing]) -> list[Standing]:
@@ -202,10 +226,8 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
     constant = _against_constant(folder, rows, bool(sure), f"{folder.measure} ")
     if not sure:
         return f"None of the {n} models that read columns is {constant}."
-    head = f"Of the {n} models that read columns {len(sure)} {_is(sure)}"
-    head = head if others else f"{'Both' if n == 2 else f'All {n}'} models that read columns are"
     rest = f"; {series(others)} {_is(others)} not" if others else ""
-    return f"{head} {constant}{rest}."
+    return f"Of the {n} models that read columns {len(sure)} {_is(sure)} {constant}{rest}."
 
 
 def _is(named: Sequence[str]) -> str:
@@ -278,7 +300,7 @@ UNSTABLE = 0.4  # agreement beyond chance below it is poor (the scale of Fleiss 
 _CLIP = 1e-15  # as the log-loss of the results
 
 
-def cautions(folder: Folder, choice: Opening, prior: float) -> list[str]:
+def cautions(folder: Folder, choice: Opening, prior: float, kept: bool = True) -> list[str]:
     """Return the cautions on the table, and on the models the page shows, a sentence each.
 
     Parameters
@@ -291,17 +313,18 @@ def cautions(folder: Folder, choice: Opening, prior: float) -> list[str]:
         f"{one['code']} {one['name']}{' (accepted)' if one['accepted'] else ''}: {one['sentence']}"
         for one in folder.about.get("cautions", ())
     ]
-    words += _rare_labels(folder) if folder.multilabel else _small_classes(folder)
+    words += _rare_labels(folder) if folder.multilabel else _small_classes(folder, kept)
     words += [_unsure(s, prior) for s in models if unsure_probabilities(s, prior)]
     words += [_unstable(s) for s in models if s.summary.stability.value < UNSTABLE]
     return words + [w for s in models for w in _unlike(folder, s)]
 
 
-def _small_classes(folder: Folder) -> list[str]:
+def _small_classes(folder: Folder, kept: bool) -> list[str]:
     """Return a sentence for each class of few cases."""
     return [
-        f"Class {name} has {plural(n, 'case')} only: what is said of it, and its share of the"
-        " balanced accuracy, rests on them."
+        f"Class {name} has {plural(n, 'case') if kept else f'fewer than {_FEW} cases'}"
+        f"{' only' * kept}: what is said of it, and its share of the balanced accuracy, rests on"
+        " them."
         for name, n in zip(folder.about["classes"], folder.sizes, strict=False)
         if n < _FEW
     ]
@@ -361,7 +384,7 @@ def _unsure(s: Standing, prior: float) -> str:
     return (
         f"The probabilities of {s.label} are worse than stating each class's frequency: log-loss"
         f" (mean over the folds) {number(s.spread('log_loss').mean)} against {number(prior)}. Its"
-        " answers may be right; how sure it says it is, is not to be believed."
+        " answers may be right, but do not rely on its probabilities."
     )
 
 

@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from psephos._errors import ModelFileError, PsephosError
 from psephos._types import Floats
 from psephos.bounds.requirements import constant_error
+from psephos.explain.cohort import given_counts
 from psephos.explain.permuting import FIRST as MOST
 from psephos.explain.permuting import PermutedDisplay
 from psephos.files.names import MINUS
@@ -44,8 +45,9 @@ from psephos.protocol.study.folder import (
     unsealed,
 )
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
-from psephos.report.words import groups_of
+from psephos.report.words import count, groups_of
 
+FEWEST = 10  # the least count of a page without cases
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
 _REFITS = ("model", "columns_used", "status")
 _BOUNDS = ("model", "bound", "value", "delta", "vacuous", "told")
@@ -242,6 +244,11 @@ class Folder:
             return sizes
         counted = Counter(self.cases.y)
         return [counted[k] for k in range(len(self.about["classes"]))]
+
+    def counted(self, kept: bool) -> list[str]:
+        """Return the cases of each class; small numbers are withheld if cases are not kept."""
+        given = given_counts(self.sizes, 0 if kept else FEWEST)
+        return [text if n is None else count(n) for n, text in given]
 
     def labels(self, model: str) -> list[dict[str, Any]]:
         """Return how well a model finds each label: its counts over the held-out cases."""

@@ -52,6 +52,7 @@ class PageOptions:
 
 
 # ---------------------------------------------------------------------- carried
+DRAWN = 400  # cases of numbers that are drawn one by one; of more the worst, and counts
 _MANY = 400  # cases of a class from which on some are drawn
 _SOME = 200  # of each class
 FIGURES = 3

@@ -150,13 +150,13 @@ page.near = (() => {
   const familiarity = ({ calc, study, x, rows, self, percent, told }, found) => {
     const n = calc.spread.length,
       share = farther(calc.own, found[0][1]),
-      seen = study.sampled ? ` of the ${study.rows.length} cases that the page carries` : "",
+      seen = study.sampled ? ` (the ${study.rows.length} that the page carries)` : "",
       twin = rows.some((row, i) => i !== self && row.every((v, j) => v === x[j]));
-    let words = `${percent(share)} of the cases themselves are farther from their nearest other${seen}.`;
+    let words = `Of the study's cases${seen} ${percent(share)} are farther from their nearest case than this one is from its own.`;
     if (twin)
       words = `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", as far as they are told here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`;
     else if (share < 0.05)
-      words = `Unfamiliar: ${share === 0 ? "none" : `only ${percent(share)}`} of the cases themselves is as far from its nearest other.`;
+      words = `Unfamiliar: of the study's cases${seen} ${share === 0 ? "none" : `only ${percent(share)}`} are as far from their nearest case as this one is from its own.`;
     if (found[0][2] < n)
       words += ` That rests on ${found[0][2]} of ${n} column${n === 1 ? "" : "s"}.`;
     const familiar = told(words, "note");

@@ -125,8 +125,8 @@
       svg("text", { ...look, x: left + 8, y: y + height + 32 + 17 * i }, one.trim()),
     );
     const paper = getComputedStyle(document.documentElement).backgroundColor,
-      group = svg("g");
-    const made = copied(drawn);
+      group = svg("g"),
+      made = copied(drawn);
     [...made.attributes].forEach(({ name, value }) => {
       if (LOOKS.includes(name)) group.setAttribute(name, value);
     });
@@ -148,7 +148,11 @@
           .trim(),
       ),
       label = [drawing, drawing.parentNode].map((one) => one.getAttribute("aria-label"));
-    return alone(drawing, words.join(". ") || label.find(Boolean) || "");
+    const root = document.documentElement;
+    root.classList.add("light"); // a file is for white paper, whatever the page shows
+    const file = alone(drawing, words.join(". ") || label.find(Boolean) || "");
+    root.classList.remove("light");
+    return file;
   };
   page.offerPictures = (part) =>
     all("figure", part)

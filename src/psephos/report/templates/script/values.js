@@ -490,7 +490,7 @@
   const planeFigure = (one, key) => {
     const figure = make("figure", "", "follows"),
       at = data.classes.length === 2 ? ", at the threshold above" : "",
-      seen = data.rows.length ? " The model has seen these cases." : "",
+      seen = data.rows.length ? " The model was fitted to these cases." : "",
       shapes = data.classes.map((name, k) => `${shape(k)} ${name}`).join(", "),
       cue = data.classes.length > 2 ? ` Cases: ${shapes}.` : "",
       words = `The surface is painted with the class that ${key} calls at each pair of values${at}.${seen}${cue}`;
