@@ -61,7 +61,7 @@ def test_small_classes_are_withheld_in_the_heads():
         "c, n 12",
     ]
     withheld = CohortDisplay.from_cases(X, y, ["g"], fewest=10)
-    assert withheld.heads() == ["column", "a, n < 10", "b, n 10", "c, n 12"]
+    assert withheld.heads() == ["column", "a, n < 10", "b, n 10 or more", "c, n 12"]
 
 
 def test_a_number_is_set_out_by_thirds_and_many_categories_have_a_rest():
