@@ -486,7 +486,11 @@ def test_a_word_may_be_missing_in_some_columns_alone(tmp_path, kind):
     for missing, gone in [("q1=9", [10, 0, 0]), ("q*=9", [10, 10, 0]), ("q2=9.0", [0, 10, 0])]:
         table = read_table(path, target="y", missing=[missing], **own)
         assert np.isnan(table.X).sum(axis=0).tolist() == gone
-        assert not any("--missing" in note for note in table.notes)
+        counts = zip(gone, ("q1", "q2", "income"), strict=True)
+        each = ", ".join(f"{n} in {name!r}" for n, name in counts if n)
+        assert [one for one in table.notes if "--missing" in one] == [
+            f"cells that --missing makes missing: {each}."
+        ]
     with says("--missing 'Q1=9' is COLUMN=WORD, and the table has no such column"):
         read_table(path, target="y", missing=["Q1=9"], **own)
     if kind != "npz":
@@ -750,8 +754,55 @@ def test_words_of_missing_that_no_cell_is_are_noted(tmp_path):
     found = read_table(path, target="y", missing=["smoke=unknown", "*=7"])
     assert not any("no cell is" in note for note in found.notes)
     assert np.isnan(found.X).sum(axis=0).tolist() == [5, 5]
-    with pytest.raises(PsephosError, match=r"\(\*=9 for this value in all columns\)"):
+    with pytest.raises(PsephosError, match=r"\(\*=9 for this value in all columns, "):
         read_table(path, target="y", missing=["zz*=9"])
+    assert not any("--missing" in note for note in read_table(path, target="y").notes)
+
+
+def test_words_with_an_equals_sign_can_be_missing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a=b,y", *[f"{i},{'uv'[i % 2]}" for i in range(9)], "x=y,u"]))
+    with pytest.raises(PsephosError, match="has text in line 11") as caught:
+        read_table(path, target="y")
+    assert caught.value.options == (("--missing", "a=b=x=y"),)
+    for word in ("a=b=x=y", "*=x=y"):
+        assert np.isnan(read_table(path, target="y", missing=[word]).X).sum() == 1
+    with pytest.raises(PsephosError, match=r"\*=x=y if = is part of the value"):
+        read_table(path, target="y", missing=["x=y"])
+
+
+@pytest.mark.parametrize("kind", ["npz", "parquet", "feather"])
+def test_words_of_one_column_of_numbers_of_32_bits(tmp_path, kind):
+    X = np.column_stack([np.arange(40) % 7, np.arange(40) % 5]).astype(np.float32)
+    X[3:6, 0], y = 99.9, list("uv" * 20)
+    path = tmp_path / f"t.{kind}"
+    if kind == "npz":
+        np.savez(path, X=X, y=y, feature_names=["a", "b"])
+    else:
+        pytest.importorskip("pyarrow")
+        getattr(pd.DataFrame(X, columns=["a", "b"]).assign(y=y), f"to_{kind}")(path)
+    for word in ("a=99.9", "99.9"):
+        found = read_table(path, target="y", missing=[word])
+        assert np.isnan(found.X).sum(axis=0).tolist() == [3, 0]
+        assert found.notes == ("cells that --missing makes missing: 3 in 'a'.",)
+    found = read_table(path, target="y", missing=["b=99.9"])
+    assert not np.isnan(found.X).any()
+    assert any("no cell is what --missing names there" in one for one in found.notes)
+    codes = [one for one in found.cautions() if one.code == "FD007"]
+    assert [one.columns for one in codes] == [("a",)]
+    assert "99.9 in 'a'" in codes[0].sentence
+    kept = read_table(path, target="y", missing=["a=99.9"], categorical=["a"])
+    assert kept.categories[0][1] in ("1.0", "1")
+    assert np.isnan(kept.X).sum() == 3
+
+
+def test_a_mark_of_no_number_matches_however_it_is_written(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{i},{i * 1.37:.2f}" for i in range(40)]
+    path.write_text("\n".join(["x,y", *rows, "1,-9.00", "2,-9"]))
+    found = read_table(path, target="y", task="numbers", unlabeled=-9)
+    assert len(found.y) == 40
+    assert len(read_table(path, target="y", task="numbers", unlabeled="-8").y) == 42
 
 
 def test_words_in_a_target_of_numbers_may_mean_no_value(tmp_path):
@@ -762,3 +813,59 @@ def test_words_in_a_target_of_numbers_may_mean_no_value(tmp_path):
         read_table(tmp_path / "t.csv", target="y")
     how = {"missing": ["y=n.d."], "task": "numbers", "unlabeled": ""}
     assert len(read_table(tmp_path / "t.csv", target="y", **how).y) == 57
+
+
+def test_options_that_contradict_each_other_are_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "\n".join(["a,b,g,y", *[f"{i},{i % 3},{i % 4},{'uv'[i % 2]}" for i in range(12)]])
+    )
+    for how, words in (
+        ({"drop": ["y"]}, "'y' is both the target and left out"),
+        ({"drop": "g", "group": "g"}, "'g' is both the group and left out"),
+        ({"drop": ["b"], "categorical": ["b"]}, "'b' is both categorical and left out"),
+        ({"group": "y"}, "the group 'y' is the target"),
+        ({"transpose": "no"}, "transpose .* must be one of None, True, False; got 'no'"),
+        *(({"skip_last": one}, "skip_last .* must be a whole number, at least 0; got")
+          for one in (-1, 1.5, True, "1")),
+    ):  # fmt: skip
+        with pytest.raises(PsephosError, match=words):
+            read_table(path, target="y", **how)
+    found = read_table(path, target="y", drop="b", group="g", categorical="a", skip_last=2)
+    assert found.names == ("a",)
+    assert list(found.categories) == [0]
+    assert len(found.y) == 10
+
+
+def test_one_word_is_a_list_of_one(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "\n".join(["a,b,y", *[f"{9 - 8 * (i % 4)},{i},{['NA', 'v'][i % 2]}" for i in range(12)]])
+    )
+    found = read_table(path, target="y", missing="9", keep_word="NA", drop="b")
+    assert found.names == ("a",)
+    assert np.isnan(found.X).sum() == 3
+    assert found.classes.tolist() == ["NA", "v"]
+
+
+def test_words_for_missing_among_categories_of_h5ad(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        file["X"] = np.arange(12.0).reshape(12, 1)
+        obs, var = file.create_group("obs"), file.create_group("var")
+        obs.attrs["_index"], var.attrs["_index"] = "_index", "gene"
+        obs.attrs["column-order"] = ["part", "kind"]
+        obs["_index"], var["gene"] = [f"cell{i}" for i in range(12)], ["a"]
+        for k, levels in enumerate((["-9", "nd", "w"], ["nd", "u", "v"])):
+            group = obs.create_group(("part", "kind")[k])
+            group["categories"], group["codes"] = levels, np.arange(12) // (4, 1)[k] % 3
+    for words, levels in (
+        (["nd"], ("-9", "w")),
+        (["-9.0", "part=nd"], ("w",)),
+        ([], ("-9", "nd", "w")),
+    ):
+        found = read_table(tmp_path / "t.h5ad", target="kind", missing=words, classes=["="])
+        kinds = ["u", "v"] if words == ["nd"] else ["nd", "u", "v"]
+        assert found.classes.tolist() == kinds
+        assert found.categories[0] == levels
+        assert not any("no cell is" in note for note in found.notes)

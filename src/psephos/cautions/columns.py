@@ -52,8 +52,10 @@ _ABSENT = 3  # values at least are between a scale from 0 or 1 and its code for 
 _SISTERS = 3  # columns of one form of name, as q1, q2, q3 are
 _SHORT = 100  # sentinels below are usual values, too
 # One row is enough of large ones of nines and of 1e20, two of others.
-_ONCE = (999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
+_ONCE: tuple[float, ...] = (999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
+_ONCE += tuple(np.array(_ONCE, np.float32).tolist())  # of 32 bits 999.9 is another number
 _CODES = (7, 8, 9, 77, 88, 97, 98, 99, 99.9, 777, 888, 998, 7777, 8888, 9998, 65535, *_ONCE)
+_CODES += (float(np.float32(99.9)),)
 #: Not known, without accents, in the languages of `SUBJECT`.
 _UNKNOWN = re.compile(
     r"unk(?:nown)?|not (?:known|available|reported|recorded)|no data|missing|don ?t know|dk|"
@@ -249,7 +251,7 @@ def sentinels(given: Given) -> Found:
             for value in codes:
                 places.setdefault((value, beside), []).append(where)
     found = dict(sorted(_with_sisters(given, found, places).items()))
-    words = [f"{v:.15g} in {some(at)} (the others are {by})" for (v, by), at in places.items()]
+    words = [f"{v:.7g} in {some(at)} (the others are {by})" for (v, by), at in places.items()]
     pairs = [(j, value) for j, codes in found.items() for value in codes]
     unknown = _unknown_words(given)
     words += [f"{shown(word, CELL)} in {shown(given.names[j])}" for j, word in unknown]
@@ -257,11 +259,11 @@ def sentinels(given: Given) -> Found:
     safe = {v for v, there in held.items() if v < 0 and {(j, v) for j in there} <= {*pairs}}
     at = {(j, v): given.names[j] if j < p else given.target for j, v in pairs}
     at |= _families(given, [pair for pair in pairs if pair[0] < p])
-    marks = [("--missing", f"{f'{at[j, v]}=' * (v not in safe)}{v:.15g}") for j, v in pairs]
+    marks = [("--missing", f"{f'{at[j, v]}=' * (v not in safe)}{v:.7g}") for j, v in pairs]
     rest = ""
     if p in found and given.numbers is None:
-        rest = f"; --classes {found[p][0]:.15g}= leaves out the rows of that class"
-        marks[-len(found[p]) :] = [("--classes", f"{value:.15g}=") for value in found[p]]
+        rest = f"; --classes {found[p][0]:.7g}= leaves out the rows of that class"
+        marks[-len(found[p]) :] = [("--classes", f"{value:.7g}=") for value in found[p]]
     elif p in found:
         rest = "; --task numbers --unlabeled '' leaves out rows without a target"
         marks += [("--task", "numbers"), ("--unlabeled", "")]

@@ -18,6 +18,8 @@ def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def known_numbers(values: NDArray[Any], gone: Sequence[float]) -> Floats:
     """Return numbers in float64, NaN where they are one of `gone` in the type they are kept in."""
+    if not len(gone):
+        return values.astype(np.float64)
     with np.errstate(over="ignore"):
         marks = np.array(gone, dtype=values.dtype if values.dtype.kind == "f" else np.float64)
     marks = marks[np.isinf(marks) == np.isinf(gone)]  # what the type cannot hold stands nowhere

@@ -97,7 +97,7 @@ class Cells:
 
     def is_missing(self, word: str) -> bool:
         """Return whether a cell (without blanks around it) stands for no value."""
-        if isinstance(word, Typed):
+        if isinstance(word, Typed) and (word.value is not None or word in MISSING):
             return word.value != word.value
         if word in self.gone:
             return True
@@ -154,7 +154,8 @@ class Cells:
             if ways and not at and known:
                 raise PsephosError(
                     f"--missing {word!r} is COLUMN=WORD, and the table has no such column: name "
-                    f"one of it, or a pattern (*={parts[-1]} for this value in all columns)."
+                    f"one of it, or a pattern (*={parts[-1]} for this value in all columns, "
+                    f"*={word} if = is part of the value)."
                 )
             for j in at:
                 found[j] = (*found.get(j, ()), own)

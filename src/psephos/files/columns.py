@@ -121,7 +121,7 @@ def holds_words(
         few = known.total() > n_numbers and 3 * len(known) <= known.total()  # words are categories
         total = TOTAL.fullmatch(str(words[-1])) is not None and known[words[-1] or ""] == 1
         gone = [word for word in known if not (total and word == words[-1])]
-        own, missing = f"{name}=" if len(gone) > 1 or total else "", ways.missing
+        own, missing = f"{name}=" if len(gone) > 1 or total or "=" in gone[0] else "", ways.missing
         by = [("--skip-last", "1")] * total + [("--missing", f"{own}{word}") for word in gone]
         if len(known) > 1 and (len(gone) > _WORDS or known.total() >= n_numbers):
             by = [("--categorical" if few else "--drop", name)]

@@ -6,10 +6,11 @@ Nothing but these lines is imported to start a command: a reader is when it is n
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, must_be
 from psephos.files.cells import Cells
 from psephos.files.packed import unpacked
 from psephos.files.text import SUFFIXES as TEXT
@@ -96,6 +97,12 @@ def read_sheet(
     from psephos.files.layout import arranged
 
     how = how or Reading()
+    must_be("transpose (--transpose, --no-transpose)", how.transpose, (None, True, False))
+    last = 0 if how.skip_last is None else how.skip_last
+    if isinstance(last, bool) or not isinstance(last, Integral) or last < 0:
+        raise PsephosError(
+            f"skip_last (--skip-last) must be a whole number, at least 0; got {last!r}."
+        )
     how = replace(how, separator=checked_separator(how.separator))
     with unpacked(path) as file:
         suffix = kind_of(file, suffixes())

@@ -7,7 +7,7 @@ import numpy as np
 
 from psephos._errors import PsephosError, must_be
 from psephos._types import Array
-from psephos.files.arrays import check_text, check_values, known_numbers
+from psephos.files.arrays import check_text, check_values
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, suffixes
 from psephos.files.near import numbered, suggest
@@ -15,7 +15,6 @@ from psephos.files.packed import hostile
 from psephos.files.sheet import (
     Chooser,
     Sheet,
-    cell_word,
     columns_sheet,
     plain,
     refuse_huge,
@@ -89,23 +88,7 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         held = beside[name].astype(int) if classes and beside[name].dtype == bool else beside[name]
         return [plain(value) for value in held.tolist()]
 
-    choice, own = choose(header), cells.of_columns(header.names)
-    if X.dtype.kind == "U" or max(choice.columns, default=0) >= p:
-        return columns_sheet(header, n, column, lambda _: choice, cells)
-    values = known_numbers(X[:, list(choice.columns)], cells.gone_numbers)
-    for k, j in enumerate(choice.columns):
-        if j in own:
-            values[:, k] = known_numbers(values[:, k], own[j].gone_numbers)
-    words = dict[int, list[Any]]()
-    for j in choice.words:  # of X as the numbers that they are, to match numeric labels
-        if j >= p:
-            held = [cell_word(value, header.names[j], cells) for value in column(j)]
-            words[j] = ["" if j in own and own[j].is_missing(word) else word for word in held]
-            continue
-        known = known_numbers(X[:, j], cells.gone_numbers)
-        pairs = zip(X[:, j].tolist(), known.tolist(), strict=True)
-        words[j] = ["" if number != number else value for value, number in pairs]
-    return Sheet(header, choice, values, words, None, cells)
+    return columns_sheet(header, n, column, choose, cells)
 
 
 def _labels(table: Array | None, given: Array | None, n: int, file: str) -> dict[str, Array]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -117,6 +118,7 @@ class SheetRows:
             for j, own in self._own.items():
                 gone = own.is_missing(word := row[j].strip())
                 self._hits += gone and word != ""
+                self._gone[j] += gone and word not in MISSING and j not in self._choice.left_out
                 row[j] = "" if gone else row[j]
         self._waiting.append(row)
         self._size += len(row.text) if isinstance(row, Split) else _CELL * len(row)
@@ -255,10 +257,7 @@ class SheetRows:
 
 def _is_gone(word: object, cells: Cells) -> bool:
     """Return whether a cell stands for no value by a word that is not a usual one."""
-    if not isinstance(word, str) or word in MISSING:
-        return False
-    number = word.value if isinstance(word, Typed) else None
-    return number in cells.gone_numbers if number is not None else cells.is_missing(word)
+    return isinstance(word, str) and word not in MISSING and cells.is_missing(word)
 
 
 def _gone_words(counts: Mapping[int, int], names: Sequence[str]) -> list[str]:
@@ -268,6 +267,7 @@ def _gone_words(counts: Mapping[int, int], names: Sequence[str]) -> list[str]:
 
 
 # ---------------------------------------------------------------------- columns with types
+_USUAL, _EMPTY = Cells(), Cells(())
 #: The values of a column: numbers, or any.
 Column: TypeAlias = Floats | list[Any]
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
@@ -336,15 +336,16 @@ def columns_sheet(
 
     def values_of(j: int) -> Column:
         values, name = column(j), header.names[j]
-        if j in own:
-            cells_own = [cell_word(value, name, own[j]) for value in values]
-            there = list(map(own[j].is_missing, cells_own))
-            hits[j] = sum(there) - cells_own.count("")
-            return [None if no else value for no, value in zip(there, values, strict=True)]
-        if cells.missing != MISSING:
-            known = (cell_word(value, name, Cells(())) for value in values)
-            gone[j] = 0 if j in choice.left_out else sum(_is_gone(word, cells) for word in known)
-        return values
+        if cells.missing == MISSING:
+            return values
+        gone_by = partial(_gone_in, values, name)
+        mine = gone_by(own.get(j, _EMPTY))
+        hits[j] = int((mine & ~gone_by(_EMPTY)).sum()) if j in own else 0
+        if j not in choice.left_out:
+            gone[j] = int(((mine | gone_by(cells)) & ~gone_by(_USUAL)).sum())
+        if j not in own:
+            return values
+        return [None if no else value for no, value in zip(mine, values, strict=True)]
 
     for j in choice.words:
         words[j] = [cell_word(value, header.names[j], cells) for value in values_of(j)]
@@ -365,6 +366,13 @@ def columns_sheet(
         whole, rest = np.hstack([X, rest.toarray()]), None
     notes = [*notes, *(_gone_words(gone, header.names) if choice.columns else ())]
     return Sheet(header, choice, whole, words, lines, cells, notes, rest, hits=hits.total())
+
+
+def _gone_in(values: Column, name: str, by: Cells) -> NDArray[np.bool_]:
+    """Return which values of a column stand for no value by some words."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return np.isnan(known_numbers(values, by.gone_numbers))
+    return np.array([by.is_missing(cell_word(value, name, by)) for value in values], bool)
 
 
 def _numbers_of(matrix: Sparse, columns: list[int], cells: Cells) -> Sparse:

@@ -130,8 +130,8 @@ def table_given(
         return _from_file(X, y, dataset, given, reading)
     if reading:
         raise PsephosError(
-            f"X is a table, and {', '.join(reading)} say how a file is read: leave them out, or "
-            "give the path of a file."
+            f"how a file is read ({', '.join(reading)}) is for the path of a file, and X is a "
+            "table: leave it out."
         )
     if not isinstance(X, DataTable):
         if y is None:

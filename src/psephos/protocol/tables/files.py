@@ -41,6 +41,7 @@ from psephos.protocol.tables.roles import (
     Roles,
     cohorts_named,
     common_parts,
+    group_named,
     label_table,
     labels_in,
     per_row,
@@ -214,6 +215,8 @@ def read_table(
     >>> table.names, table.X.shape
     (('BRCA1', 'TP53'), (4, 2))
     """
+    lists = (missing, keep_word, drop, categorical)
+    missing, keep_word, drop, categorical = ([v] if isinstance(v, str) else v or () for v in lists)
     file = Path(path)
     bare = re.sub(r"\.(gz|zip|bz2|xz)$", "", file.name, flags=re.I)
     name = dataset or Path(bare).stem or file.name
@@ -425,9 +428,16 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
         with wrong.gather():
             _known(one, flag, found)
     wrong.refuse()
-    both = [one for one in roles.target if len(roles.target) > 1 and one in roles.drop]
-    if both:
-        raise PsephosError(f"{shown(both[0])} is both a label and left out (--drop): choose one.")
+    group, label = group_named(roles.group)[0], "a label" if len(roles.target) > 1 else "the target"
+    kinds = dict.fromkeys(roles.categorical, "categorical") | {group: "the group"}
+    kinds |= dict.fromkeys(roles.target, label)
+    if both := [one for one in roles.drop if one in kinds]:
+        raise PsephosError(
+            f"{shown(both[0])} is both {kinds[both[0]]} and left out (--drop): choose one."
+        )
+    if group in roles.target:
+        raise PsephosError(f"the group {shown(group)} is the target: name another (--group), or "
+                           "none.")  # fmt: skip
     out = {*apart, *found.beside, *roles.drop}
     columns = [j for j, one in enumerate(header) if one not in out]
     if not columns:

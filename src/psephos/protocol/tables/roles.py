@@ -172,7 +172,8 @@ class Roles:
 def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
     """Return a sheet without the rows whose target is missing, or holds a mark of that."""
     words = sheet.words[sheet.header.names.index(target)]
-    at = [i for i, w in enumerate(words) if w != mark and not sheet.cells.is_missing(str(w))]
+    gone = sheet.cells.but(() if mark is None else [mark]).is_missing
+    at = [i for i, w in enumerate(words) if not gone(str(w))]
     gone = plural(len(words) - len(at), "row")
     return rows_of(sheet, at, f"{target} has no number in {gone}: left out (--unlabeled).")
 

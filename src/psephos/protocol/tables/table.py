@@ -459,6 +459,7 @@ def table_from_arrays(
     PsephosError
         If the table cannot be used: see `DataTable`, and text in a numeric column.
     """
+    categorical = [categorical] if isinstance(categorical, str) else categorical
     wide = _wide_sparse(X, categorical)
     columns, found, declared = columns_of(X) if wide is None else ([], None, set[int]())
     p = len(columns) if wide is None else wide.shape[1]
