@@ -18,7 +18,7 @@ def themes():
     css = resources.files("psephos.report").joinpath("templates/style/base.css").read_text("utf-8")
     light, dark = (
         dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", block))
-        for block in re.findall(r":root \{(.*?)\}", css, re.DOTALL)[:2]
+        for block in re.findall(r":root[^ ]* \{(.*?)\}", css, re.DOTALL)[:2]
     )
     return {"light": light, "dark": dark}
 
