@@ -2,7 +2,18 @@ import math
 
 import pytest
 
-from psephos.report.words import count, difference, number, plural, plus_minus, series
+from psephos.report.words import (
+    chance,
+    count,
+    difference,
+    group_noun,
+    number,
+    plural,
+    plus_minus,
+    series,
+    span,
+    three,
+)
 
 
 def test_numbers_have_a_true_minus_and_never_a_minus_zero():
@@ -33,3 +44,22 @@ def test_counts_are_whole_where_they_are_whole():
 
 def test_a_difference_that_is_not_known_is_a_dash():
     assert difference(math.nan) == "–"
+
+
+def test_no_probability_is_printed_as_certain():
+    assert [chance(p) for p in (0.0, 0.004, 0.5, 0.996, 1.0)] == [
+        "<0.01", "<0.01", "0.50", ">0.99", ">0.99",
+    ]  # fmt: skip
+
+
+def test_three_figures_of_either_sign():
+    assert [three(v) for v in (2.0, -2.0, 1234.5, -0.5)] == ["2.00", "−2.00", "1234", "−0.500"]
+
+
+def test_an_interval_needs_both_ends():
+    assert span(0.5, 0.79) == "0.50 to 0.79"
+    assert span(0.5, math.inf) == span(-math.inf, 0.5) == ""
+
+
+def test_nouns_that_end_in_x_have_es():
+    assert group_noun("box_id") == ("box", "boxes")
