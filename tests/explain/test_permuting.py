@@ -96,6 +96,20 @@ def test_within_groups_a_column_of_groups_has_no_figure():
     assert held != PermutedDisplay.from_estimator(model, **held_out, random_state=1)
 
 
+def test_cases_alone_in_their_group_are_permuted_among_each_other():
+    X, y = _planted(300)
+    model = RankRidgeClassifier().fit(X[:200], y[:200])
+    alone = np.r_[np.arange(90), 200, 200, 201, 201, 202, 202, 203, 203, 204, 204]
+    found, plainly = (
+        PermutedDisplay.from_estimator(model, X[200:], y[200:], groups=groups).table()
+        for groups in (alone, None)
+    )
+    cost = dict(zip(plainly["column"], plainly["worse"], strict=True))
+    first, worse = found["column"][0], found["worse"][0]
+    assert cost[first] > 0.2
+    assert 0.7 * cost[first] < worse < 1.1 * cost[first]
+
+
 def test_of_numbers_it_is_what_r2_loses_and_categories_are_permuted_too():
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.choice(list("abc"), 300), rng.standard_normal(300)]).astype(object)

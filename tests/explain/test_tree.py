@@ -84,7 +84,7 @@ def test_the_first_tree_is_shown_unless_another_is_named():
     assert shown.rules()["answer"] == ["+1", "+2"]
     with pytest.raises(PsephosError, match="voter 0 is no tree: the first tree is voter 1"):
         TreeDisplay.from_estimator(model, 0)
-    with pytest.raises(PsephosError, match="the voters 0 to 2"):
+    with pytest.raises(PsephosError, match="voter must be a number from 0 to 2; got 3"):
         TreeDisplay.from_estimator(model, 3)
     with pytest.raises(PsephosError, match="voter 1 has 1"):
         TreeDisplay.from_estimator(model, 1, tree=1)

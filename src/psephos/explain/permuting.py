@@ -51,9 +51,9 @@ def worse_by(
 ) -> dict[int, list[float]]:
     """Return, by column, how much better answers are than where it is permuted, draw by draw.
 
-    The same permutations serve all columns. They stay within groups, if there are such: of a column
-    that no group has two values of there is no draw. Without columns where the measure is not
-    defined.
+    The same permutations serve all columns. They stay within groups, if there are such, and the
+    cases that are alone in theirs are permuted among each other: of a column that none of these has
+    two values of there is no draw. Without columns where the measure is not defined.
 
     Parameters
     ----------
@@ -69,6 +69,8 @@ def worse_by(
     block = (
         np.zeros(n, dtype=np.intp) if groups is None else np.unique(groups, return_inverse=True)[1]
     )
+    alone = np.bincount(block)[block] == 1
+    block = np.unique(np.where(alone, -1, block), return_inverse=True)[1]
     home = np.argsort(block, kind="stable")
     drawn = np.empty((DRAWS, n), dtype=np.intp)
     for draw in drawn:
@@ -173,7 +175,8 @@ class PermutedDisplay(Display):
         X : array or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         groups : array of shape (n_samples,), default=None
-            Values are permuted within groups; columns that are constant in each are left out.
+            Values are permuted within groups, those of cases that are alone in theirs among each
+            other; columns that are constant in each are left out.
         random_state : int, default=0
 
         Raises

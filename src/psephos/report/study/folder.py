@@ -106,7 +106,8 @@ class Permuted(NamedTuple):
     @property
     def words(self) -> str:
         """Return what the figures are."""
-        among = f"within each of the {self.groups} " if self.groups else ""
+        among = f"within each of the {self.groups} (cases alone in theirs with each other) "
+        among = among if self.groups else ""
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
         alone = " A column that is one value in each has no figure." if self.groups else ""
         return (
