@@ -869,3 +869,13 @@ def test_words_for_missing_among_categories_of_h5ad(tmp_path):
         assert found.classes.tolist() == kinds
         assert found.categories[0] == levels
         assert not any("no cell is" in note for note in found.notes)
+
+
+def test_a_target_beyond_what_values_may_be_is_refused(tmp_path):
+    rows = [f"{i % 7},{i * 1.37:.3f}" for i in range(60)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["x,y", *rows, "1,1e200"]))
+    with pytest.raises(PsephosError, match=r"column 'y' is 1e\+200 in row 60"):
+        read_table(path, target="y")
+    path.write_text("\n".join(["x,y", *rows, "1,1e100"]))
+    assert read_table(path, target="y").y.max() == 1e100

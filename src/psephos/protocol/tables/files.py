@@ -428,16 +428,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
         with wrong.gather():
             _known(one, flag, found)
     wrong.refuse()
-    group, label = group_named(roles.group)[0], "a label" if len(roles.target) > 1 else "the target"
-    kinds = dict.fromkeys(roles.categorical, "categorical") | {group: "the group"}
-    kinds |= dict.fromkeys(roles.target, label)
-    if both := [one for one in roles.drop if one in kinds]:
-        raise PsephosError(
-            f"{shown(both[0])} is both {kinds[both[0]]} and left out (--drop): choose one."
-        )
-    if group in roles.target:
-        raise PsephosError(f"the group {shown(group)} is the target: name another (--group), or "
-                           "none.")  # fmt: skip
+    _refuse_conflicts(roles)
     out = {*apart, *found.beside, *roles.drop}
     columns = [j for j, one in enumerate(header) if one not in out]
     if not columns:
@@ -449,6 +440,20 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
     words = (*apart, *roles.drop, *roles.categorical, *beside)
     left_out = {header.index(one) for one in roles.drop if one not in apart}
     return ColumnChoice(columns, sorted({header.index(one) for one in words}), sorted(left_out))
+
+
+def _refuse_conflicts(roles: Roles) -> None:
+    """Raise PsephosError if a column is two things of which it can be one."""
+    group, label = group_named(roles.group)[0], "a label" if len(roles.target) > 1 else "the target"
+    kinds = dict.fromkeys(roles.categorical, "categorical") | {group: "the group"}
+    kinds |= dict.fromkeys(roles.target, label)
+    if both := [one for one in roles.drop if one in kinds]:
+        raise PsephosError(
+            f"{shown(both[0])} is both {kinds[both[0]]} and left out (--drop): choose one."
+        )
+    if group in roles.target:
+        raise PsephosError(f"the group {shown(group)} is the target: name another (--group), or "
+                           "none.")  # fmt: skip
 
 
 def _known(name: str, flag: str, found: Header) -> None:

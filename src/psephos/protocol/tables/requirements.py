@@ -64,6 +64,9 @@ def check_target(table: "DataTable") -> None:
         refuse_duplicates(table.labels)
         return
     if table.kind == "numbers":
+        if (far := np.flatnonzero(beyond(table.y))).size:
+            at = int(far[0])
+            refuse_far(table.target_name, float(table.y[at]), f"row {at} (counted from 0)")
         if table.y.min() == table.y.max():
             raise PsephosError(
                 f"the target {shown(table.target_name)} has one value only ({table.y[0]:.15g}): a "
