@@ -879,3 +879,28 @@ def test_a_target_beyond_what_values_may_be_is_refused(tmp_path):
         read_table(path, target="y")
     path.write_text("\n".join(["x,y", *rows, "1,1e100"]))
     assert read_table(path, target="y").y.max() == 1e100
+
+
+def test_numbers_with_a_space_of_no_width(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["x,y", *[f"{i}.5\u200b,{'uv'[i % 2]}" for i in range(12)]]), "utf-8")
+    found = read_table(path, target="y")
+    assert found.categories == {}
+    assert found.X[:, 0].tolist() == [i + 0.5 for i in range(12)]
+    path.write_text(
+        "\n".join(["x,y", *[f"{'ab'[i % 2]}\u200bc,{i % 2}" for i in range(12)]]), "utf-8"
+    )
+    assert list(read_table(path, target="y").categories) == [0]
+
+
+def test_check_table_of_lists_and_odd_arguments():
+    from psephos import check_table
+
+    X, y = [[i * 7 % 11, i * i % 13] for i in range(30)], [i % 2 for i in range(30)]
+    assert check_table(X, y) == check_table(np.array(X), np.array(y))
+    for how in ({"n_folds": "5"}, {"n_folds": 0}, {"n_folds": True}):
+        with pytest.raises(PsephosError, match="n_folds must be a whole number, at least 2; got"):
+            check_table(X, y, **how)
+    for name, values in (("y", {0, 1}), ("groups", "abc")):
+        with pytest.raises(PsephosError, match=f"{name} does not have 30 values"):
+            check_table(X, **{name: values})

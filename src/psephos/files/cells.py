@@ -114,6 +114,7 @@ class Cells:
         return math.nan if value is not None and value in self.gone_numbers else value
 
     def _value(self, word: str) -> float | None:
+        word = word.strip("\u200b")  # which web pages put there
         if "_" in word:
             return None  # Python reads 1_2 as twelve; a table means a text
         if not self.plain:

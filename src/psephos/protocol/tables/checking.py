@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, cast
 
@@ -59,6 +60,8 @@ def check_table(
     >>> [(one.code, one.name, one.columns) for one in found]
     [('FD004', 'saved-index', ('column 0',))]
     """
+    if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or n_folds < 2:
+        raise PsephosError(f"n_folds must be a whole number, at least 2; got {n_folds!r}.")
     own: Callable[[int], Cautions] | None = getattr(X, "cautions", None)
     if callable(own):
         return own(n_folds)
@@ -71,10 +74,10 @@ def check_table(
     kinds: dict[int, set[type[object]]] = {j: set(map(type, columns[j].tolist())) for j in levels}
     times = {j for j, kind in kinds.items() if any(map(is_time, kind))}
     for values, what in ((y, "y"), (groups, "groups")):
-        if values is not None and len(np.asarray(values)) != len(X_read):
+        if values is not None and np.shape(np.asarray(values))[:1] != (len(X_read),):
             raise PsephosError(f"{what} does not have {len(X_read)} values: give one per row of X.")
     answers, classes = _answers(y)
-    index = getattr(X, "index", None)
+    index = None if callable(getattr(X, "index", None)) else getattr(X, "index", None)
     named = index is not None and type(index).__name__ != "RangeIndex"
     rows = list(map(str, index)) if named and index is not None else []
     return cautions_on(
