@@ -904,3 +904,15 @@ def test_check_table_of_lists_and_odd_arguments():
     for name, values in (("y", {0, 1}), ("groups", "abc")):
         with pytest.raises(PsephosError, match=f"{name} does not have 30 values"):
             check_table(X, **{name: values})
+
+
+def test_arguments_that_are_no_words_are_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,y", *[f"{i},{i % 3},{'uv'[i % 2]}" for i in range(12)]]))
+    for how in ({"missing": [9]}, {"missing": [None]}, {"missing": 3}, {"keep_word": 3},
+                {"drop": 3}, {"categorical": [0]}, {"target": b"y"}, {"id": 3}, {"group": ["b"]},
+                {"encoding": 3}, {"path": 3}, {"path": None}, {"path": b"t"}, {"path": ""},
+                ):  # fmt: skip
+        with pytest.raises(TypeError, match=f"{next(iter(how))} must be (a word|the path).*; got"):
+            read_table(**({"path": path, "target": "y"} | how))
+    assert read_table(str(path), target=("y",), drop=np.array(["b"])).names == ("a",)

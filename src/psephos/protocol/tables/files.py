@@ -3,7 +3,7 @@
 import fnmatch
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from psephos._errors import Complaints, PsephosError
+from psephos._errors import Complaints, PsephosError, PsephosTypeError
 from psephos.estimator.columns import dense_columns
 from psephos.files.arff import labels_declared
 from psephos.files.cases import TIMES
@@ -215,12 +215,16 @@ def read_table(
     >>> table.names, table.X.shape
     (('BRCA1', 'TP53'), (4, 2))
     """
-    lists = (missing, keep_word, drop, categorical)
-    missing, keep_word, drop, categorical = ([v] if isinstance(v, str) else v or () for v in lists)
+    lists = {"missing": missing, "keep_word": keep_word, "drop": drop, "categorical": categorical}
+    missing, keep_word, drop, categorical = (_words(name, v) for name, v in lists.items())
+    for name, word in {"id": id, "group": group, "encoding": encoding}.items():
+        _words(name, word, one=True)
+    if not path or not isinstance(cast("object", path), str | Path):
+        raise PsephosTypeError(f"path must be the path of a file; got {path!r}.")
     file = Path(path)
     bare = re.sub(r"\.(gz|zip|bz2|xz)$", "", file.name, flags=re.I)
     name = dataset or Path(bare).stem or file.name
-    targets = (target,) if isinstance(target, str) else tuple(target or ())
+    targets = tuple(_words("target", target))
     if n_labels is not None and targets:
         raise PsephosError("--labels and --target both say which columns are labels: give one.")
     if n_labels is not None and n_labels < 1:
@@ -251,6 +255,19 @@ def read_table(
     table = _read(found, _with_labels(without_empty(roles, found), found.header), name)
     table = table if views is None else with_views(table, Path(views))
     return with_interactions(table) if interactions else table
+
+
+def _words(name: str, value: Any, *, one: bool = False) -> list[str]:
+    """Return the words that an argument is; PsephosTypeError of anything else."""
+    found: Any = [value] if isinstance(value, str) else [] if value is None else value
+    listed: list[Any] | None = None
+    if isinstance(found, Iterable) and not (one and found is value):
+        listed = list(cast("Iterable[Any]", found))
+    if listed is None or not all(isinstance(word, str) for word in listed):
+        raise PsephosTypeError(
+            f"{name} must be {'a word' if one else 'a word, or a list of words'}; got {value!r}."
+        )
+    return listed
 
 
 def with_interactions(table: DataTable) -> DataTable:
