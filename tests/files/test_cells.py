@@ -7,7 +7,7 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.files.cells import MISSING, Cells, number_form, plain_number
-from psephos.files.columns import refuse_numbers_in_words
+from psephos.files.columns import in_one_form, refuse_numbers_in_words
 from psephos.files.levels import LevelCodes, merged
 from psephos.files.spelling import alike
 
@@ -114,6 +114,7 @@ def test_forms_look_at_the_whole_word():
     [
         ("5.10-", "a minus behind", "-5.10"), ("1.234,56-", "a minus behind", "-1.234,56"),
         ("1.0D+00", "a Fortran exponent", "1.0E+00"), ("-.5d-3", "a Fortran exponent", "-.5E-3"),
+        ("2D-1", "a Fortran exponent", "2E-1"), ("3d+00", "a Fortran exponent", "3E+00"),
         ("0x1F", "hexadecimal", "31"), ("-0XfF", "hexadecimal", "-255"),
         ("1D05", "", "1D05"), ("2D10", "", "2D10"), ("0x" + "a" * 14, "", "0x" + "a" * 14),
         ("B-", "", "B-"), ("20-30", "", "20-30"), ("0x", "", "0x"), ("--5-", "", "--5-"),
@@ -218,3 +219,17 @@ def test_a_few_bounds_may_be_taken_as_missing_and_a_decimal_mark_comes_first():
     with pytest.raises(PsephosError, match="--drop 'CRP'") as many:
         refuse_numbers_in_words("CRP", ["<0,6"] * 9 + cells, lambda i: f"line {i}")
     assert many.value.options == (("--drop", "CRP"),)
+
+
+def test_fortran_exponents_without_a_point_are_numbers_beside_one_with_a_sign():
+    def read(words, *, fitted=False):
+        notes = list[str]()
+        return in_one_form("v", [None] * len(words), words, Cells(), notes, fitted=fitted), notes
+
+    found, notes = read(["1D3", "2D-1", "3D+00"])
+    assert found == [1000.0, 0.2, 3.0]
+    assert notes == ["column 'v' is written as 1D3, read as 1000."]
+    assert read(["1D3", "1.0D3"])[0] == [1000.0, 1000.0]
+    assert read(["1D3", "2D10"]) == (None, [])  # codes look so, too
+    assert read(["1D3", "2D10"], fitted=True)[0] == [1000.0, 2e10]
+    assert read(["1D3", "2D-1", "x"]) == (None, [])

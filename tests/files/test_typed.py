@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from psephos import read_table
+from psephos import CARTClassifier, read_table
 from psephos._errors import PsephosError
+from psephos.cli.fit import fitted
 from psephos.files.cases import Wanted
 from psephos.files.cells import Cells, number_form
 from psephos.files.formats import read_sheet
@@ -85,6 +86,12 @@ def test_marks_of_another_program_are_refused():
 
     assert "read the table with --decimal . if all" in refused(["0.5", "1.5", "2.5"], decimal=",")
     assert "write the bare numbers" in refused(["1,23,456", "2,34,567"], thousands=",")
+    comma = refused(["1,23", "1,234"], thousands=",")
+    assert "stand three digits" in comma
+    assert comma.endswith("use --decimal , and leave --thousands out.")
+    point = refused(["1.23", "1.234"], decimal=",", thousands=".")
+    assert point.endswith("use --decimal . and leave --thousands out.")
+    assert "read the table with --decimal ," in refused(["1,23", "4,5"], thousands=" ")
     assert number_form("1,2345,6789") == "other groups"
     assert number_form("1,2,3") == number_form("1.2.3") == ""
 
@@ -93,7 +100,7 @@ def read_words(words, cells):
     from psephos.files.columns import holds_words
 
     odd = [word if cells.number(word) is None else None for word in words]
-    return holds_words("z", odd, 0, lambda i: f"line {i + 2}")
+    return holds_words("z", odd, 0, lambda i: f"line {i + 2}", cells=cells)
 
 
 # ------------------------------------------------------------------- words for missing values
@@ -131,7 +138,81 @@ def test_a_dictionary_of_numbers(tmp_path):
     pa.feather = pytest.importorskip("pyarrow.feather")
     pa.feather.write_feather(pa.table({"x": column, "y": list("uvu")}), tmp_path / "t.feather")
     found = read_table(tmp_path / "t.feather", target="y", missing=["-99.9"])
+    assert found.categories == {0: ("1.5",)}  # by its type, as in a frame
+    np.testing.assert_array_equal(found.X[:, 0], [np.nan, 0, np.nan])
+    path = parquet(
+        pd.DataFrame({"x": [-99.9, 1.5, -99.9], "y": list("uvu")}), tmp_path / "t.parquet"
+    )
+    found = read_table(path, target="y", missing=["-99.9"])
     np.testing.assert_array_equal(found.X[:, 0], [np.nan, 1.5, np.nan])
+
+
+def categories():
+    codes = np.arange(24) * 7 % 4
+    words = pd.Categorical([str(one) for one in codes])
+    frame = pd.DataFrame({"cluster": words, "batch": pd.Categorical(codes % 3), "x": codes / 2})
+    return frame.assign(y=np.where(np.isin(codes, (0, 2)), "u", "v"))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_declared_categories_of_digits_are_those_of_a_frame(tmp_path, kind):
+    pytest.importorskip("pyarrow")
+    frame, path = categories(), tmp_path / f"t.{kind}"
+    getattr(frame, f"to_{kind}")(path)
+    found = read_table(path, target="y")
+    assert found.categories == {0: ("0", "1", "2", "3"), 1: ("0", "1", "2")}
+    assert any("by their type" in note and "'cluster', 'batch'" in note for note in found.notes)
+    named = read_table(path, target="y", categorical=["cluster", "batch"])
+    assert not any("by their type" in note for note in named.notes)
+    model = CARTClassifier().fit(frame[["cluster"]], frame["y"])
+    of_file = fitted(CARTClassifier(), read_table(path, target="y", drop=["x", "batch"]))
+    assert str(of_file.vote_.voters) == str(model.vote_.voters)
+    plain = frame.astype({"cluster": int, "batch": int})
+    getattr(plain, f"to_{kind}")(path)
+    found = read_table(path, target="y")
+    assert (found.categories, found.notes) == ({}, ())
+
+
+def test_a_model_of_numbers_reads_declared_categories(tmp_path):
+    """As models did that were fitted on such files before."""
+    path, wanted = tmp_path / "t.parquet", Wanted(2, (0, 1), ("cluster", "batch"))
+    parquet(categories(), path)
+    values = read_cases(path, wanted, None).X
+    np.testing.assert_array_equal(values[:, 0], np.arange(24) * 7 % 4)
+    np.testing.assert_array_equal(values[:, 1], np.arange(24) * 7 % 4 % 3)
+
+
+def test_words_of_the_user_stand_for_no_value_in_declared_categories(tmp_path):
+    path = tmp_path / "t.parquet"
+    parquet(categories(), path)
+    found = read_table(path, target="y", missing=["cluster=3"])
+    assert found.categories[0] == ("0", "1", "2")
+    assert found.categories[1] == ("0", "1", "2")
+
+
+def test_a_declared_target_is_of_classes_unless_numbers_are_requested(tmp_path):
+    values = np.arange(40) * 7 % 40 / 2
+    frame = pd.DataFrame({"x": values % 3, "y": pd.Categorical(values.astype(str))})
+    path = parquet(frame, tmp_path / "t.parquet")
+    assert read_table(path, target="y", task="numbers").y.tolist() == values.tolist()
+    frame["y"] = pd.Categorical((values > 5).astype(float) / 2)
+    parquet(frame, path)
+    found = read_table(path, target="y")
+    assert found.classes.tolist() == ["0.0", "0.5"]
+    parquet(frame.astype({"y": float}), path)
+    with pytest.raises(PsephosError, match="--task numbers or --task classes"):
+        read_table(path, target="y")
+
+
+@pytest.mark.parametrize("write", [workbook, parquet])
+def test_texts_that_begin_with_0_are_named(tmp_path, write):
+    frame = pd.DataFrame({"zip": ["00204", "10115", "00300"], "x": [0.5, 0, 7], "y": list("uvu")})
+    path = write(frame, tmp_path / ("t.xlsx" if write is workbook else "t.parquet"))
+    found = read_table(path, target="y")
+    assert any("'zip' (00204): read as numbers" in note for note in found.notes)
+    assert read_cases(path, Wanted(2, (0,), ("zip", "x")), None).notes == []
+    write(frame.assign(zip=[204, 10115, 300]), path)
+    assert read_table(path, target="y").notes == ()
 
 
 # ------------------------------------------------------------------- means
@@ -278,10 +359,10 @@ def test_a_formula_of_an_open_document(tmp_path):
 
 
 # ------------------------------------------------------------------- ARFF
-def arff(path, kinds, rows):
+def arff(path, kinds, rows, **how):
     columns = "".join(f"@attribute {name} {kind}\n" for name, kind in kinds.items())
     path.write_text("@relation r\n" + columns + "@data\n" + "\n".join(rows) + "\n")
-    return read_table(path, target="y")
+    return read_table(path, target="y", **how)
 
 
 def test_escapes_and_quoted_marks_of_arff(tmp_path):
@@ -298,6 +379,18 @@ def test_a_level_called_na_leaves_other_columns_alone(tmp_path):
     found = arff(tmp_path / "t.arff", kinds, ["1,NA,5,p", "NA,b,NA,q", "3,?,7,p"])
     np.testing.assert_array_equal(found.X, [[1, 0, 5], [np.nan, 1, np.nan], [3, np.nan, 7]])
     assert found.categories == {1: ("NA", "b")}
+
+
+def test_a_level_that_is_not_a_number_makes_a_column_of_categories(tmp_path):
+    kinds = {"doors": "{2,3,5more}", "k": "{0,1}", "band": "{'<20','20-30'}", "y": "{p,q}"}
+    rows = ["2,0,'<20',p", "5more,1,'20-30',q", "3,0,'<20',p", "2,1,?,q"]
+    found = arff(tmp_path / "t.arff", kinds, rows)
+    assert found.categories == {0: ("2", "3", "5more"), 2: ("20-30", "<20")}
+    np.testing.assert_array_equal(found.X[:, 0], [0, 2, 1, 0])
+    np.testing.assert_array_equal(found.X[:, 1], [0, 1, 0, 1])
+    assert arff(tmp_path / "t.arff", kinds, ["2,0,?,p", "3,1,?,q"]).categories[0] == ("2", "3")
+    given = arff(tmp_path / "t.arff", kinds, rows, missing=["5more"])
+    assert given.categories[0] == ("2", "3")
 
 
 # ------------------------------------------------------------------- truth values, empty rows

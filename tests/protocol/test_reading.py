@@ -145,6 +145,25 @@ def test_npz(tmp_path):
 
 
 # ------------------------------------------------------------------- the sentences of text files
+@pytest.mark.parametrize("how", [{}, {"group": "g"}, {"classes": ["b=c"]}])
+def test_what_follows_from_a_line_that_was_not_read_is_no_complaint(tmp_path, how):
+    path = tmp_path / "t.csv"
+    path.write_text("v,u,g,y\n1,2,k,a\n3,4,b\n5,6,k,a\n7,8,m\n")
+    with pytest.raises(PsephosError) as caught:
+        read_table(path, target="y", **how)
+    assert str(caught.value).startswith(
+        "line 3 of 't.csv' has 3 cells where the first line names 4"
+    )
+    assert "(1 more line differs, too: 5)" in str(caught.value)
+    assert not caught.value.parts
+    path.write_text("v,u,g,y\n1,2,k,a\n3,4,b\n5,x,k,a\n7,8,m,b\n")
+    with pytest.raises(PsephosError, match=r"(?s)^2 things.*1\. line 3.*2\. column 'u' has text"):
+        read_table(path, target="y")  # of what was read
+    path.write_text("v,u,g,y\n1,2,k,a\n5,6,k,a\n")
+    with pytest.raises(PsephosError, match=r"one class only|one group|which no case"):
+        read_table(path, target="y", **how)
+
+
 @pytest.mark.parametrize(
     ("text", "more", "sentence"),
     [
@@ -167,7 +186,7 @@ def test_npz(tmp_path):
         (
             "a,label\nhigh,x\n\n2,y\n",
             {},
-            "column 'a' has text in line 2 ('high'), but 1 of its values are numbers",
+            "column 'a' has text in line 2 ('high'), but 1 of its values is a number",
         ),
         ("a,label\n1,x\ninf,y\n", {}, "column 'a' is infinite in line 3"),
         ("a,label\n1,x\n2,\n3,y\n", {}, "the target 'label' has no value in 1 row (line 3)"),
@@ -581,7 +600,7 @@ def test_many_complaints_are_counted(tmp_path):
 def test_all_rows_of_another_length_are_listed(tmp_path):
     path = write(tmp_path, "a,y\n1,u\n1\n2,v\n1,2,3\n4\n")
     with pytest.raises(
-        PsephosError, match=r"line 3 .* 1 cells .* \(2 more lines differ, too: 5, 6\)"
+        PsephosError, match=r"line 3 .* 1 cell .* \(2 more lines differ, too: 5, 6\)"
     ):
         read_table(path, target="y")
 

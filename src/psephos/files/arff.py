@@ -8,6 +8,7 @@ from typing import NamedTuple
 from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import MISSING, Cells, Typed
 from psephos.files.formats import Reading
+from psephos.files.names import plural
 from psephos.files.near import CELL, shown
 from psephos.files.sheet import Chooser, Sheet, SheetRows
 from psephos.files.text import Header, opened
@@ -58,7 +59,10 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         named = [j for j, known in enumerate(head.levels) if spare.intersection(known or ())]
         kinds = enumerate(zip(head.levels, head.numbers, strict=True))
         texts = {j for j, (known, number) in kinds if known is None and number is False}
-        header = Header(path.name, head.names, relation=head.relation)
+        number = Cells(()).number
+        declared = [name for name, known in zip(head.names, head.levels, strict=True)
+                    if None in map(number, known or ())]  # fmt: skip
+        header = Header(path.name, head.names, relation=head.relation, declared=frozenset(declared))
         choice = choose(header)
         words = {*choice.words, *(texts.union(named) & set(choice.columns))}
         reading = SheetRows(header, choice._replace(words=sorted(words)), cells, cases=how.cases)
@@ -152,8 +156,8 @@ def arff_rows(
                 row = _row(file, line, bare)
             if len(row) != width:
                 raise PsephosError(
-                    f"line {line} of {file!r} has {len(row)} cells for {width} columns: check its "
-                    "quotes and commas."
+                    f"line {line} of {file!r} has {plural(len(row), 'cell')} for "
+                    f"{plural(width, 'column')}: check its quotes and commas."
                 )
             for j, levels in enumerate(known):
                 if levels is not None and row[j] and row[j] not in levels:

@@ -202,7 +202,7 @@ def numbers_in(
     other = in_one_form(name, read, odd, cells, notes, fitted=True)
     if other is not None:
         return other
-    refuse_numbers_in_words(name, odd, place, fitted=True)
+    refuse_numbers_in_words(name, odd, place, fitted=True, cells=cells)
     for i, word in enumerate(odd):
         if word is not None:
             raise PsephosError(

@@ -209,9 +209,10 @@ TYPESET = "a minus of typesetting"
 _FIGURES = r"\d[\d.,'’ \u00a0\u202f]*"
 _REWRITTEN = (
     (BEHIND, rf"({_FIGURES}(?:[eE][+-]?\d+)?)-", r"-\1"),
-    (FORTRAN, r"([+-]?(?:\d+[.,]\d*|[.,]\d+))[dD]([+-]?\d{1,3})", r"\1E\2"),
+    (FORTRAN, r"([+-]?(?:\d+[.,]\d*|[.,]\d+|\d+(?=[dD][+-])))[dD]([+-]?\d{1,3})", r"\1E\2"),
     (TYPESET, rf"−({_FIGURES}(?:[eE][+-]?\d+)?)", r"-\1"),
 )
+_BARE = re.compile(r"[+-]?\d{1,30}[dD]\d{1,3}", re.ASCII)
 # more digits are not exact in float64, and more likely a key
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)
 
@@ -226,6 +227,18 @@ def plain_number(word: str) -> tuple[str, str]:
         if len(word) <= _LONGEST and re.fullmatch(pattern, word, re.ASCII):
             return form, re.sub(pattern, plain, word, count=1)
     return (HEXADECIMAL, str(int(word, 16))) if _HEX.fullmatch(word) else ("", word)
+
+
+def plain_numbers(words: Sequence[str], fitted: bool = False) -> dict[str, tuple[str, str]]:
+    """Return `plain_number` of the words of a column.
+
+    A Fortran exponent without point and sign (1D3) is one beside others, or where a model reads
+    numbers (`fitted`): codes look so, too.
+    """
+    found = {word: plain_number(word) for word in words}
+    if fitted or FORTRAN in (form for form, _ in found.values()):
+        found |= {w: (FORTRAN, re.sub("[dD]", "E", w)) for w in found if _BARE.fullmatch(w)}
+    return found
 
 
 _LONGEST = 40  # letters of a number

@@ -12,7 +12,7 @@ from numbers import Number
 from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos.files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_number
+from psephos.files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_numbers
 from psephos.files.near import CELL, quoted, shown
 
 _STRONG = frozenset({
@@ -99,8 +99,9 @@ def is_number(value: Any) -> bool:
 
 
 def holds_words(
-    name: str, words: Sequence[str | None], n_numbers: int, place: Place, ways: Remedies = COMMAND
-) -> bool:
+    name: str, words: Sequence[str | None], n_numbers: int, place: Place, ways: Remedies = COMMAND,
+    cells: Cells | None = None,
+) -> bool:  # fmt: skip
     """Return whether a column is one of categories: it holds words, and no number.
 
     `words` are the cells that do not hold a number, None for the others.
@@ -114,7 +115,7 @@ def holds_words(
     if all(word is None for word in words):
         return False
     if n_numbers or not _are_bands(words):
-        refuse_numbers_in_words(name, words, place, ways=ways)
+        refuse_numbers_in_words(name, words, place, ways=ways, cells=cells)
     if n_numbers:
         i = next(i for i, word in enumerate(words) if word is not None)
         known = Counter(word for word in words if word is not None)
@@ -128,9 +129,10 @@ def holds_words(
         elif len(gone) > 1 and ways is COMMAND:
             each = " ".join(f"--missing {shown(f'{own}{word}')}" for word in gone)
             missing = f"take {quoted(gone)} as missing ({each})"
+        numbers = "is a number" if n_numbers == 1 else "are numbers"
         raise PsephosError(
             f"column {shown(name)} has text in {place(i)} ({shown(words[i], CELL)}), but "
-            f"{n_numbers} of its values are numbers: {_LEFT_OUT * total}{missing}, or "
+            f"{n_numbers} of its values {numbers}: {_LEFT_OUT * total}{missing}, or "
             f"{ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
         ).settled_by(*by)
     return True
@@ -204,13 +206,14 @@ def refuse_numbers_in_words(
     place: Place,
     fitted: bool = False,
     ways: Remedies = COMMAND,
+    cells: Cells | None = None,
 ) -> None:
     """Raise PsephosError if words are numbers in a form that no one asked to be read.
 
     One decimal comma, thousands mark, share (5 %) or bound (<0.1) is enough; bands (20-30), numbers
     with units and the like are refused where they are at least half of what is there. `words` are
     the cells that are no plain numbers, None for the others; where a model reads numbers there
-    (`fitted`), words are no remedy.
+    (`fitted`), words are no remedy. `cells` are the marks that numbers were read by.
     """
     forms = {word: number_form(word) for word in set(words) if word is not None}
     _one_unit_only(forms)
@@ -232,6 +235,14 @@ def refuse_numbers_in_words(
     bounds = [word for word in first if word] if set(kinds) == {"bound"} and not fitted else []
     few = len(bounds) <= _BOUNDS and 10 * len(found) <= len(words)
     remedy = _remedy(name, kinds, fitted, ways)
+    given = cells.thousands if cells else ""
+    mark = {",": "comma", ".": "point"}.get(given)
+    if mark and f"decimal {mark}" in kinds:
+        remedy = (
+            f"behind a {mark} between thousands (--thousands) stand three digits. Correct them, "
+            f"or, if the {mark} is the decimal mark, use --decimal {given} and leave --thousands "
+            "out."
+        )
     start = ways.read()
     words_of = shlex.split(remedy.removeprefix(start)) if remedy.startswith(start) else []
     by = [(a, b) for a, b in zip(words_of[::2], words_of[1::2], strict=False) if len(words_of) < 5]
@@ -265,7 +276,7 @@ def in_one_form(
     numbers there (`fitted`), marks such as 1- and 2. None where anything is unclear; else `notes`
     gets a sentence.
     """
-    plain = {word: plain_number(word) for word in odd if word is not None}
+    plain = plain_numbers([word for word in odd if word is not None], fitted)
     found = {word: cells.number(other) for word, (_, other) in plain.items()}
     values = {word: value for word, value in found.items() if value is not None}
     forms = {form for form, _ in plain.values()}

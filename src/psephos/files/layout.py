@@ -230,7 +230,8 @@ class _Grid:
         features = list(map(str, self.columns[0]))
         self.columns = [cases, *(list(row) for row in zip(*self.columns[1:], strict=True))]
         self.names, self.lines, self.empty = [id_name or _ROW_NAMES, *features], None, frozenset()
-        self.header = self.header._replace(row_names=self.names[0], named=True)
+        none = frozenset[str]()
+        self.header = self.header._replace(row_names=self.names[0], named=True, declared=none)
         self.notes.append(
             f"features are in rows: read as {len(cases)} cases of {len(features)} columns "
             "(--no-transpose reads it as it stands)."
@@ -268,7 +269,8 @@ class _Grid:
         self.columns = [[column[i] for i in kept] for column in self.columns]
         self.columns += [[labels.columns[j][i] for i in order] for j in rest]
         self.names[at] = id_name or self.names[at]
-        self.header = self.header._replace(row_names=self.names[at])
+        both = self.header.declared | labels.header.declared
+        self.header = self.header._replace(row_names=self.names[at], declared=both)
         self.names += (added := [labels.names[j] for j in rest])
         self.lines = self.lines and [self.lines[i] for i in kept]
         return added

@@ -8,7 +8,7 @@ Where a library that is an extra is absent, a sentence says how to install it.
 import gzip
 import re
 import zipfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from importlib import import_module
@@ -23,7 +23,7 @@ import numpy as np
 from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Sparse
 from psephos.files.arrays import check_text
-from psephos.files.cells import Cells, Typed
+from psephos.files.cells import Cells
 from psephos.files.dialects import AHEAD, names_below, skipped_words, units_words
 from psephos.files.formats import Reading
 from psephos.files.near import quoted, shown, suggest, used
@@ -55,11 +55,16 @@ def _library(path: Path, name: str, package: str, extra: str = "") -> Generator[
         yield library
 
 
-def _header(path: Path, names: list[str]) -> Header:
-    """Return the header of columns of which the first may have no name, and names the rows then."""
+def _header(path: Path, names: list[str], declared: Collection[int] = ()) -> Header:
+    """Return the header of columns of which the first may have no name, and names the rows then.
+
+    `declared` are the positions of those that are categories by their type.
+    """
     words = [name.strip() for name in names]
     row_names = None if not words or words[0] not in ("", _INDEX) else _ROW_NAMES
-    return Header(path.name, [row_names or words[0], *words[1:]], row_names=row_names)
+    words[:1] = [row_names or words[0]]
+    of_type = frozenset(words[j] for j in declared)
+    return Header(path.name, words, row_names=row_names, declared=of_type)
 
 
 # ---------------------------------------------------------------------- Arrow
@@ -77,6 +82,8 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
                 ipc, feather = map(import_module, ("pyarrow.ipc", "pyarrow.feather"))
                 table = ipc.open_stream(raw).read_all() if is_stream else feather.read_table(raw)
         table.validate(full=True)  # what it holds is trusted by C
+        of_pandas = (table.schema.pandas_metadata or {}).get("columns", ())
+        named = {one["field_name"] for one in of_pandas if one["pandas_type"] == "categorical"}
     names: list[str] = table.column_names
     # names of rows, as pandas keeps them, stand first, as in its csv files
     order = sorted(range(len(names)), key=lambda j: names[j] != _INDEX)
@@ -84,14 +91,17 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
     def column(k: int) -> Column:
         with hostile(path):
             values = table.column(order[k])
-            named = str(values.type)
-            if named.startswith("dictionary") and "string_view" not in named:  # no cast of these
+            if kinds[k].startswith("dictionary") and "string_view" not in kinds[k]:  # has no cast
                 values = values.cast(values.type.value_type)
             kind = re.match("u?int|float|double|half", str(values.type))
             numeric = kind and not ("int" in kind.group() and values.null_count)
             return values.to_numpy() if numeric else values.to_pylist()
 
-    header = _header(path, [names[j] for j in order])
+    kinds = [str(table.schema.field(j).type) for j in order]
+    # parquet keeps categories that are numbers as numbers, and pandas says that they are not
+    levels = [k for k, kind in enumerate(kinds)
+              if kind.startswith("dictionary") or names[order[k]] in named]  # fmt: skip
+    header = _header(path, [names[j] for j in order], levels)
     return columns_sheet(header, table.num_rows, column, choose, cells)
 
 
@@ -289,11 +299,12 @@ def read_h5ad(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         labels = [str(_decoded(name)) for name in obs.attrs.get("column-order", ())]
         ids, features = (_h5_column(one[_decoded(one.attrs["_index"])]) for one in (obs, var))
         first = [ids, *(_h5_column(obs[name]) for name in labels)]
+        levels = [j for j, name in enumerate(labels, 1) if _h5_levels(obs[name]) is not None]
         refuse_huge(path.name, len(ids), len(features))
         if any(len(one) != len(ids) for one in first):
             raise ValueError("columns of obs of several lengths")
         of_X, matrix = _h5_matrix(file["X"], (len(ids), len(features)))
-    header = _header(path, ["", *labels, *map(str, features)])
+    header = _header(path, ["", *labels, *map(str, features)], levels)
     choice = choose(header)
     read = [name for j, name in enumerate(labels, 1) if j in choice.columns]
     notes = [used("obs", read)] if read else []
@@ -309,22 +320,26 @@ def _decoded(value: object) -> object:
 
 
 def _h5_column(found: _Foreign) -> list[object]:
-    """Return the values of a column: an array, codes of categories, or values with a mask.
-
-    In files of anndata 0.7 codes name their categories in an attribute.
-    """
-    group = hasattr(found, "keys")
-    old = None if group else found.attrs.get("categories")
-    if old is not None or (group and "codes" in found):
-        levels = _h5_column(found["categories"] if old is None else found.file[old])
-        codes = _h5_array(found["codes"] if old is None else found)
-        number = Cells().number  # a category of digits is a word, and one called NA is missing
-        words = [Typed(v) if isinstance(v, str) and number(v) == number(v) else v for v in levels]
+    """Return the values of a column: an array, codes of categories, or values with a mask."""
+    group, levels = hasattr(found, "keys"), _h5_levels(found)
+    if levels is not None:
+        words, codes = _h5_column(levels), _h5_array(found["codes"] if group else found)
         return [words[code] if code >= 0 else None for code in codes.tolist()]
     if group:
         pairs = zip(_h5_array(found["values"]), _h5_array(found["mask"]).tolist(), strict=True)
         return [None if gone else _decoded(value) for value, gone in pairs]
     return [_decoded(value) for value in _h5_array(found)]  # numbers in the type they are kept in
+
+
+def _h5_levels(found: _Foreign) -> _Foreign | None:
+    """Return what holds the categories of a column; None if it is not of categories.
+
+    In files of anndata 0.7 codes name their categories in an attribute.
+    """
+    if hasattr(found, "keys"):
+        return found["categories"] if "codes" in found else None
+    old = found.attrs.get("categories")
+    return None if old is None else found.file[old]
 
 
 def _h5_array(found: _Foreign) -> _Foreign:

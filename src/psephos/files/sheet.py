@@ -51,6 +51,8 @@ class Sheet:
     wrong: Complaints = field(default_factory=Complaints)  # rows that were not read, and why
     # cells that words of their columns alone make missing; None where they were not counted
     hits: int | None = None
+    # by place in the header, a cell such as 007 of columns of texts that were read as numbers
+    codes: dict[int, str] = field(default_factory=dict[int, str])
 
     def dense(self) -> Floats:
         """Return all columns chosen, (n, q + q')."""
@@ -235,16 +237,7 @@ class SheetRows:
             for j, word in (self._keys or {}).items()
             if j not in self._words
         ]
-        codes = [
-            f"{shown(self._header.names[j])} ({word})"
-            for j, word in (self._codes or {}).items()
-            if j not in self._words
-        ]
-        if codes:
-            keys.append(
-                f"columns with cells that begin with 0, as codes do: {some(codes)}: read as "
-                "numbers; a code is categorical (--categorical) or an id (--id)."
-            )
+        codes = {j: one for j, one in (self._codes or {}).items() if j not in self._words}
         for j, words in () if self._codes is None else self._words.items():
             if j in self._choice.left_out:
                 continue
@@ -252,7 +245,8 @@ class SheetRows:
         names = self._header.names
         counted = self._codes is not None and self._choice.columns  # else they are read again
         keys += _gone_words(self._gone, names) if counted else []
-        return Sheet(*given, [*notes, *keys], wrong=wrong or Complaints(), hits=self._hits)
+        notes, wrong = [*notes, *keys], wrong or Complaints()
+        return Sheet(*given, notes, wrong=wrong, hits=self._hits, codes=codes)
 
 
 def _is_gone(word: object, cells: Cells) -> bool:
@@ -333,6 +327,7 @@ def columns_sheet(
         columns = [j for j in columns if j < first]
         rest = _numbers_of(matrix, sparse, cells)
     X, words = np.full((n_rows, len(columns)), np.nan), dict[int, list[object]]()
+    codes = dict[int, str]()
 
     def values_of(j: int) -> Column:
         values, name = column(j), header.names[j]
@@ -361,11 +356,14 @@ def columns_sheet(
             words[j] = [cell_word(value, name, cells) for value in values]
         else:
             X[:, k] = read
+            texts = (v.strip() for v in values if isinstance(v, str) and v.lstrip()[:1] == "0")
+            codes |= {j: word} if (word := next(filter(_CODE.fullmatch, texts), "")) else {}
     whole = X
     if rest is not None and n_rows * len(sparse) <= DENSE:
         whole, rest = np.hstack([X, rest.toarray()]), None
     notes = [*notes, *(_gone_words(gone, header.names) if choice.columns else ())]
-    return Sheet(header, choice, whole, words, lines, cells, notes, rest, hits=hits.total())
+    given = (header, choice, whole, words, lines, cells, notes, rest)
+    return Sheet(*given, hits=hits.total(), codes=codes)
 
 
 def _gone_in(values: Column, name: str, by: Cells) -> NDArray[np.bool_]:

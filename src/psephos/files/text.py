@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import NamedTuple, TypeAlias, overload
 
 from psephos._errors import Complaints, PsephosError, shortly
+from psephos.files.names import plural
 from psephos.files.near import quoted
 
 
@@ -32,6 +33,7 @@ class Header(NamedTuple):
     row_names: str | None = None
     relation: str | None = None  # the name that an ARFF file gives its table
     of_arrays: bool = False  # whether labels and ids are arrays, and not columns
+    declared: frozenset[str] = frozenset()  # columns that it says are categories
     features: bool = False  # whether its kind of file has features in rows, and cases in columns
 
 
@@ -278,12 +280,13 @@ def _below(
         yield line, text, row if len(row) == n_names else row[:n_names]
     if odd:
         others = ", ".join(str(line) for line, _ in odd[1:6]) + (", ..." if len(odd) > 6 else "")
-        more = f" ({len(odd) - 1} more lines differ, too: {others})" if len(odd) > 1 else ""
+        lines_differ = "line differs" if len(odd) == 2 else "lines differ"
+        more = f" ({len(odd) - 1} more {lines_differ}, too: {others})" if len(odd) > 1 else ""
         wrong.add(
             PsephosError(
-                f"line {odd[0][0]} of {file!r} has {odd[0][1]} cells where the first line names "
-                f"{n_names} columns{more}: check its quotes, and what separates its cells "
-                f"(--separator; now {separator!r})."
+                f"line {odd[0][0]} of {file!r} has {plural(odd[0][1], 'cell')} where the first "
+                f"line names {plural(n_names, 'column')}{more}: check its quotes, and what "
+                f"separates its cells (--separator; now {separator!r})."
             )
         )
     if odd and empty:

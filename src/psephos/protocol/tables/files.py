@@ -28,11 +28,10 @@ from psephos.protocol.tables.labels import (
     check_mark,
     label_word,
     partly_written,
-    read_target,
+    read_answers,
     refuse_numbers,
     task_given,
     together,
-    written_labels,
 )
 from psephos.protocol.tables.requirements import refuse_duplicates
 from psephos.protocol.tables.roles import (
@@ -195,10 +194,13 @@ def read_table(
     Labels keep their identity: they are whole numbers if every one is written as such (no zeros
     before it, no point, within 64 bits), else the words as they are written: 01 and 1 are two
     classes. A nominal column of an ARFF file whose values are all numbers, such as {0,1}, is read
-    as numbers, unless `categorical` names it. Categories match by value: 1 and 1.0 are one level,
-    and for a model TRUE is the level True. A column of truth values is one of categories; in the
-    one array X of an npz or h5ad file they are the numbers 1 and 0. Decimal and thousands marks are
-    of text: numbers that a file holds as such are those numbers.
+    as numbers, unless `categorical` names it; one with a value that is not a number ({2,3,5more})
+    is categorical, whichever stand in its rows. So is a column that a parquet, feather or h5ad file
+    declares categorical (a pandas Categorical, a factor of R), also of digits, which a note says;
+    as a target it holds classes, unless `task` is numbers. Categories match by value: 1 and 1.0
+    are one level, and for a model TRUE is the level True. A column of truth values is one of
+    categories; in the one array X of an npz or h5ad file they are the numbers 1 and 0. Decimal and
+    thousands marks are of text: numbers that a file holds as such are those numbers.
     Rows are converted as they are read, so that memory stays at about twice the table's size in
     float64.
 
@@ -454,7 +456,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
             "learn from."
         )
     beside = () if roles.known or found.of_arrays else found.beside
-    words = (*apart, *roles.drop, *roles.categorical, *beside)
+    words = (*apart, *roles.drop, *roles.categorical, *found.declared, *beside)
     left_out = {header.index(one) for one in roles.drop if one not in apart}
     return ColumnChoice(columns, sorted({header.index(one) for one in words}), sorted(left_out))
 
@@ -492,13 +494,15 @@ def _known(name: str, flag: str, found: Header) -> None:
 
 
 def _read(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
-    names = sheet.header.names
+    names, wrong = sheet.header.names, sheet.wrong
+    broken = bool(wrong.found)  # rows are absent: what is wrong with all together may follow
     if len(roles.target) == 1:
         sheet = without_total(sheet, roles.target[0])
         if roles.task == "numbers" and roles.unlabeled is not None:
             sheet = with_answers(sheet, roles.target[0], roles.unlabeled)
+    if broken and roles.classes:
+        wrong.refuse()
     sheet, joined = with_classes(sheet, roles)
-    wrong = sheet.wrong
     common = common_parts(sheet, roles, dataset, wrong)
     apart = {flag: sheet.words[names.index(name)] for flag, name in roles.apart}
     labels: tuple[str, ...] = roles.target if len(roles.target) > 1 else ()
@@ -513,15 +517,12 @@ def _read(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
             check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
             partial, y = partly_written(cells, roles, target, sheet)
         else:
-            y = read_target(
-                labels_in(target, sheet), target, sheet.place, task=roles.task,
-                number=lambda word: sheet.cells.number(cast("str", word)), tidy=written_labels,
-            )  # fmt: skip
+            y = read_answers(labels_in(target, sheet), target, sheet, sheet.place, roles.task)
     ids = per_row(apart, "--id", roles.id, sheet, wrong)
     groups = per_row(apart, "--group", roles.group, sheet, wrong)
     cohorts = per_row(apart, "--leave-out", roles.leave_out[0], sheet, wrong)
     parts = Cohorts.of(cohorts, *roles.leave_out)
-    if not len(y):
+    if broken or not len(y):
         wrong.refuse()
     rows: dict[str, Any] = {"ids": ids, "groups": groups, "lines": sheet.lines, "cohorts": parts}
     rows["joined"] = joined

@@ -12,12 +12,7 @@ from psephos.estimator.columns import is_missing
 from psephos.files.names import joined_words, plural
 from psephos.files.near import quoted, shown
 from psephos.files.sheet import Sheet
-from psephos.protocol.tables.labels import (
-    label_word,
-    read_target,
-    together,
-    written_labels,
-)
+from psephos.protocol.tables.labels import label_word, read_answers, together, written_labels
 from psephos.protocol.tables.roles import Classes, Roles, labels_in, rows_of
 
 #: What became of each class that was named: another (None: left out), and how many rows it had.
@@ -203,10 +198,8 @@ def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
     if not roles.partly:
         every = len(but_blank(roles.classes)) == len(roles.classes)
         at = [i for i, label in enumerate(columns[0]) if every or not is_missing(label)]
-        read = read_target(
-            [columns[0][i] for i in at], target, lambda i: sheet.place(at[i]), task=roles.task,
-            tidy=written_labels, number=lambda word: sheet.cells.number(str(word)),
-        )  # fmt: skip
+        given = [columns[0][i] for i in at]
+        read = read_answers(given, target, sheet, lambda i: sheet.place(at[i]), roles.task)
         if read.dtype.kind == "f":
             raise refuse_joining(target, "numbers")
     known = [[None if v == roles.unlabeled else v for v in column] for column in columns]

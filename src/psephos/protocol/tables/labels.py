@@ -101,7 +101,7 @@ def read_target(
     place: Callable[[int], str] = row_words,
     *,
     task: str | None = None,
-    number: Callable[[Cell], float | None] | None = None,
+    cells: Cells | None = None,
     tidy: _Tidy | None = None,
 ) -> Array:
     """Return one column of answers: numbers are float64, classes are integers or words.
@@ -116,17 +116,18 @@ def read_target(
     task : {'classes', 'numbers'}, default=None
         None: numbers where values are not whole, or are more than any classes would be
         (`are_numbers`).
-    number : callable, default=None
-        Of a value: its number, or None. By default a number is its own.
+    cells : Cells, default=None
+        How the numbers of texts are written. By default a number alone is one.
     tidy : callable, default=None
         What makes labels of values, place and name (`tidy_labels`).
     """
-    read = [None if is_missing(v) else (number or _own_number)(v) for v in values]
+    number: Any = cells.number if cells else _own_number
+    read = [None if is_missing(v) else number(v) for v in values]
     odd = [i for i, v in enumerate(read) if v is None and not is_missing(values[i])]
     if task == "numbers" and odd:
         words = [str(v) if w is None else None for v, w in zip(values, read, strict=True)]
         try:
-            refuse_numbers_in_words(name, words, place, fitted=True)
+            refuse_numbers_in_words(name, words, place, fitted=True, cells=cells)
         except PsephosError as error:
             if error.options:
                 raise
@@ -144,7 +145,7 @@ def read_target(
     if odd or not len(known):
         return (tidy or tidy_labels)(values, name, place)
     if task == "numbers" or (task is None and are_numbers(known)):
-        _refuse_missing(values, name, place, *(_LEFT_OUT if number else ()))
+        _refuse_missing(values, name, place, *(_LEFT_OUT if cells else ()))
         if not np.isfinite(known).all():
             i = int((~np.isfinite(known)).argmax())
             raise PsephosError(f"the target {shown(name)} is infinite in {place(i)}: correct it.")
@@ -153,6 +154,14 @@ def read_target(
         _refuse_missing(values, name, place)
         return word_array([str(v) for v in values])
     return (tidy or tidy_labels)(values, name, place)
+
+
+def read_answers(
+    values: Sequence[Cell], name: str, sheet: Sheet, place: Callable[[int], str], task: str | None
+) -> Array:
+    """Return `read_target` of cells of a file, None where missing; of a category, classes."""
+    task = task or ("classes" if name in sheet.header.declared else None)
+    return read_target(values, name, place, task=task, cells=sheet.cells, tidy=written_labels)
 
 
 def task_given(task: str | None, *, insisted: bool) -> str | None:

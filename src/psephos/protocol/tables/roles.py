@@ -19,17 +19,13 @@ from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form, is_number
+from psephos.files.levels import value_of
 from psephos.files.names import plural
-from psephos.files.near import CELL, shown, some, suggest
+from psephos.files.near import CELL, quoted, shown, some, suggest
 from psephos.files.sheet import Sheet, unnamed, with_words
 from psephos.files.text import Header
 from psephos.protocol.tables.labels import coded, refuse_old_positive, row_words
-from psephos.protocol.tables.requirements import (
-    check_groups,
-    check_ids,
-    counted,
-    refuse_farthest,
-)
+from psephos.protocol.tables.requirements import check_ids, counted, refuse_farthest
 
 #: What becomes of classes, as users write it: 'OLD=NEW' each, or a mapping.
 Classes: TypeAlias = Mapping[Label, Label | None] | Sequence[str]
@@ -214,11 +210,16 @@ def total_words(sheet: Sheet) -> list[str]:
 
 def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) -> dict[str, Any]:
     """Return what a table has of its file, whichever kind that is: all but its rows' own words."""
-    notes = list(sheet.notes)
+    notes, names = list(sheet.notes), sheet.header.names
+    if codes := [f"{shown(names[j])} ({word})" for j, word in sheet.codes.items()]:
+        notes.append(
+            f"columns with cells that begin with 0, as codes do: {some(codes)}: read as numbers; a "
+            "code is categorical (--categorical) or an id (--id)."
+        )
     return {
         "categories": _encode(sheet, roles, notes, wrong),
         "X": sheet.X if sheet.rest is None else hstack([csc_array(sheet.X), sheet.rest], "csc"),
-        "names": tuple(sheet.header.names[j] for j in sheet.choice.columns),
+        "names": tuple(names[j] for j in sheet.choice.columns),
         "group_name": roles.group or "",
         "dataset": dataset,
         "cells": sheet.cells,
@@ -263,17 +264,20 @@ def _encode(
     names = sheet.header.names
     categories: dict[int, tuple[str, ...]] = {}
     gone, kept = dict[str, None](), ""  # words read as missing where others are categories
+    digits = list[str]()  # categories by their type alone
     for k, j in enumerate(sheet.choice.columns[: sheet.X.shape[1]]):
         if j not in sheet.words:
             continue
         words, numbers = cells_or_none(sheet.words[j], sheet), None
         with wrong.gather():
-            if names[j] not in roles.categorical:
+            if names[j] not in sheet.header.declared.union(roles.categorical):
                 numbers = _numbers_written(names[j], words, sheet, k, notes)
             if numbers is not None:
                 sheet.X[:, k] = numbers
             else:
                 sheet.X[:, k], categories[k] = coded(words)
+                if names[j] not in roles.categorical and None not in map(value_of, categories[k]):
+                    digits.append(names[j])
                 held = zip(sheet.words[j], words, strict=True)
                 usual = {cell for cell, word in held if word is None and type(cell) is str}
                 found = usual & {*MISSING} - {""}
@@ -283,6 +287,11 @@ def _encode(
         notes.append(
             f"values that are read as missing, beside categories: {some(list(gone))}; --keep-word "
             f"makes one a category (--keep-word {kept})."
+        )
+    if digits:
+        notes.append(
+            f"categories by their type, though all values are numbers: {quoted(digits)}; to learn "
+            "from them as numbers, keep them as numbers in the file."
         )
     with wrong.gather():
         place = row_words if sheet.lines is None else sheet.place
@@ -317,7 +326,8 @@ def _numbers_written(
                 "out (--skip-last 1)."
             ).settled_by(("--skip-last", "1"))
     if found is None:
-        holds_words(name, odd, sum(v is not None and v == v for v in read), sheet.place)
+        n_numbers = sum(v is not None and v == v for v in read)
+        holds_words(name, odd, n_numbers, sheet.place, cells=sheet.cells)
     return found
 
 
@@ -389,8 +399,6 @@ def per_row(
     with wrong.gather():
         if flag == "--id":
             check_ids(known, len(known), name)
-        if flag == "--group":
-            check_groups(known, len(known))
     return None if empty else known
 
 

@@ -198,8 +198,8 @@ class DataTable:
         n, p = self.X.shape
         if not n or not p:
             raise PsephosError(
-                f"the table {self.dataset!r} has {n} rows and {p} columns besides the target: it "
-                "needs at least one of each."
+                f"the table {self.dataset!r} has {plural(n, 'row')} and {plural(p, 'column')} "
+                "besides the target: it needs at least one of each."
             )
         if len(self.y) != n:
             raise PsephosError(f"y has {len(self.y)} labels for {n} rows: give one label per row.")
