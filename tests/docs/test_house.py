@@ -20,15 +20,15 @@ SOURCES = sorted((ROOT / "src" / "psephos").rglob("*.py"))
 #: what to write), and how often they stand in the source at most. `python tests/docs/test_house.py`
 #: prints today's counts. Lower a number when its count has fallen; none is ever raised.
 WORDS = {
-    "told": 699,
-    "asked": 464,
-    "said": 327,
+    "told": 692,
+    "asked": 413,
+    "said": 297,
     "heard": 18,
     "silent": 29,
     "listens?|listening": 1,
-    "speaks?|speaking|spoken": 76,
-    "judged?|judging": 83,
-    "guarded": 7,
+    "speaks?|speaking|spoken": 59,
+    "judged?|judging": 75,
+    "guarded": 6,
     "taught": 1,
     "mend(?:ed|s)?": 5,
     "hark(?:s|en)?": 0,
@@ -37,16 +37,16 @@ WORDS = {
     "to be known of": 5,
     "come about": 0,
     "comes? to": 13,
-    "lets? in": 9,
-    "came back|comes? back": 26,
-    "goes on": 21,
+    "lets? in": 6,
+    "came back|comes? back": 16,
+    "goes on": 17,
     "dealt out|given out": 4,
-    "hardly": 12,
-    "whom": 11,
+    "hardly": 11,
+    "whom": 9,
 }
 #: Lines with one of these, which are read as Python's None or as "is not": "the name is none".
 NONE = r"\b(?:is no|are no|is none|are none)\b"
-NONE_LINES = 320
+NONE_LINES = 298
 
 #: Lines of code (without blank lines, comments and docstrings) of each folder at most; of all files
 #: together fewer.
@@ -76,7 +76,7 @@ FOLDERS = {
 ALL_CODE = 65_724
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
-ANYS = 3560
+ANYS = 3262
 
 
 @cache
