@@ -102,7 +102,7 @@ def test_multiclass_coding_at_two_classes_is_the_binary_algorithm(table, update,
     ):
         binary = model.fit(X, y, sample_weight=w).vote_
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("psephos.estimator.labels.Target", Coded)
+            patch.setattr("psephos.vote.Target", Coded)
             coded = model.fit(X, y, sample_weight=w).vote_
         assert isinstance(coded.target, Coded)
         assert coded.n_voters == binary.n_voters
