@@ -1,4 +1,4 @@
-"""The script of the SamBA paper's tables, in a form of seconds: two splits, two draws, two folds."""
+"""The script of the SamBA paper's tables in a form of seconds: two splits, two draws, two folds."""
 
 import importlib.util
 from pathlib import Path
