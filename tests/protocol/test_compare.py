@@ -36,7 +36,8 @@ from psephos.protocol import compare as compare_on_all_cores
 from psephos.protocol.evaluation.scores import answers_of, balanced_accuracy
 from psephos.protocol.evaluation.splits import inner_splits, outer_splits, seed_of
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.protocol.running.contenders import contenders, default_models, final_step
+from psephos.protocol.running.columns import final_step
+from psephos.protocol.running.contenders import contenders, default_models
 from psephos.protocol.running.proofs import refit_bounds
 from psephos.protocol.tables.labels import Partial
 from psephos.registry import model_names

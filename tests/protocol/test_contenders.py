@@ -1,11 +1,12 @@
 """Who takes part: models under other names, and estimators of other packages."""
 
+import json
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -17,13 +18,16 @@ from psephos.estimator.contender import Choice, Contender, Shape
 from psephos.models.columns import budget
 from psephos.models.columns.selectors import SELECTORS
 from psephos.models.prototypes import trust
+from psephos.models.swag.mechanisms import CLASSIFIERS, make_mechanism
 from psephos.protocol import Protocol, compare, known_models
 from psephos.protocol.running import tasks
+from psephos.protocol.running.columns import columns_used, importances
 from psephos.protocol.running.contenders import contenders, default_models
 from psephos.protocol.running.progress import _GUESSES
 from psephos.registry import estimator_class, variant
 
 SHAPE = Shape(5, 2)
+SMALL = Protocol(folds=2, inner_folds=2, draws=2)
 
 
 class Cautious(DecisionTreeClassifier):
@@ -66,9 +70,66 @@ def test_a_variant_has_its_parameters_and_draws_none_of_them(name):
 def test_forests_are_searched_as_briefly_in_comparisons_as_other_variants_of_swag():
     """Trees grown a step at most: of 500 trees and 2000 candidates a fit took six minutes."""
     model = every()["swag-forest"].build({}, SHAPE, 0)
-    assert model.m * model.learner.n_estimators <= 20_000
+    assert model.m * make_mechanism(model.learner, CLASSIFIERS).n_estimators <= 20_000
     assert model.n_folds == 5
     assert {name for name, one in every().items() if one.variant_of == "swag"} < set(_GUESSES)
+
+
+def test_swag_as_published_draws_nothing():
+    one = every()["swag-published"]
+    assert all(not drawn for drawn in one.distributions.values())
+    model = one.build({}, SHAPE, 0)
+    assert (model.m, model.n_folds, model.n_repeats, model.ties) == (40_000, 10, 10, "all")
+
+
+def test_of_numbers_a_mechanism_is_that_of_the_regressor():
+    (one,) = contenders(["swag-forest"], "numbers")
+    assert one.name == "swag-forest-regressor"
+    assert one.build({}, Shape(5, 0), 0).learner == "forest"
+
+
+WAYS = ["forward", "backward", "recursive"]
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+@pytest.mark.parametrize("way", WAYS)
+def test_stepwise_selection_reads_few_columns_of_many(way, kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 400))
+    X[:, 3] = 7.0  # f_classif warns of it, and warnings are errors
+    signal = X[:, 0] - X[:, 1] + 0.1 * rng.standard_normal(80)
+    y, k = (signal, 0) if kind == "numbers" else ((signal > 0).astype(int), 2)
+    (one,) = contenders([f"sklearn-{way}"], kind)
+    model = one.build({"n_features_to_select": 2}, Shape(400, k), 0)
+    fits = []
+    whole = LogisticRegression.fit if k else Ridge.fit
+    monkeypatch.setattr(LogisticRegression if k else Ridge, "fit",
+                        lambda *given, **more: fits.append(1) or whole(*given, **more))  # fmt: skip
+    model.fit(X, y)
+    assert columns_used(model, 400).tolist() == [0, 1]
+    assert len(fits) < 400  # all columns, one by one, would be thousands
+    assert importances(model, X)[[0, 1]].min() > 0 == importances(model, X)[2:].max()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_stepwise_selection_of_one_column_and_of_categories(way):
+    X, y = np.arange(30.0)[:, None], np.repeat([0, 1], 15)
+    one = known_models()[f"sklearn-{way}"]
+    assert columns_used(one.build({}, Shape(1, 2), 0).fit(X, y), 1).tolist() == [0]
+    mixed = np.column_stack([np.arange(30) % 3, np.arange(30.0)])
+    mixed[4, 1] = np.nan
+    shape = Shape(2, 2, categorical=(0,), missing=True)
+    model = one.build({"n_features_to_select": 1}, shape, 0).fit(mixed, y)
+    assert columns_used(model, 2).tolist() == [1]
+
+
+def test_ridge_and_elastic_net_take_part(data):
+    names = ["sklearn-ridge-classifier", "sklearn-elastic-net-logistic"]
+    found = compare(*data, names, SMALL, n_jobs=1)
+    assert not found.failures
+    assert min(one.score for one in found.summary()) > 0.6
+    drawn = [json.loads(row["params"]) for row in found.results]
+    assert {key for one in drawn for key in one} <= {"alpha", "C", "l1_ratio", "class_weight"}
 
 
 def test_a_name_that_is_no_variant_is_itself():
@@ -202,9 +263,6 @@ def test_a_setting_drawn_again_is_not_fitted_again(data, monkeypatch):
     # the default and class_weight="balanced", which the other draws are, on two folds and all rows
     assert len(scored) == 3 * 2 * 2
     assert not found.failures
-
-
-SMALL = Protocol(folds=2, inner_folds=2, draws=2)
 
 
 def test_column_budgets_select_columns_once_and_alike_alone(data, monkeypatch):

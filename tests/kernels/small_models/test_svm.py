@@ -104,7 +104,7 @@ def run_rbf(table, splits, subsets, C=(1.0,), gamma=0.0, scale=True, tol=1e-9):
     out = np.empty((len(C), len(subsets), len(plan.test), n_classes if n_classes > 2 else 1))
     room = machines(len(X), subsets.shape[1], n_classes, len(C))
     rbf_scores(
-        plan, (0, len(splits)), subsets, gamma, np.array(C), tol, room,
+        plan, (0, len(splits)), subsets, np.full(len(subsets), gamma), np.array(C), tol, room,
         room.pair if plan.classes.shape[1] > 3 else None, out,
     )  # fmt: skip
     return out

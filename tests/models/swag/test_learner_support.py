@@ -124,12 +124,49 @@ def test_the_grid_takes_the_best_of_each_candidate(random_seed, n_classes):
     assert RBFSVMLearner(C=(2.0,)).bind(task).remarks(SUBSETS) == {}
 
 
+def sigest(X):
+    """Return caret's width by loops over all pairs of rows."""
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    apart = [((a - b) ** 2).sum() for i, a in enumerate(Z) for b in Z[:i]]
+    low, high = np.quantile([one for one in apart if one > 0], [0.1, 0.9])
+    return (1 / low + 1 / high) / 2
+
+
+def test_widths_of_caret_are_those_of_each_candidate(random_seed):
+    task = problem(random_seed)
+    X = task.X.copy(order="F")
+    X[40:] = X[0]  # pairs of equal rows do not count
+    task = SearchProblem(X, task.y, 2, task.weight, task.folds)
+    mine = RBFSVMLearner(C=4.0, gamma="sigest", tol=1e-8).bind(task)
+    scores = mine.scores(SUBSETS)
+    code = Target(np.arange(2)).code
+    for b, subset in enumerate(SUBSETS):
+        alone = RBFSVMLearner(C=4.0, gamma=sigest(X[:, subset]), tol=1e-8).bind(task)
+        assert_allclose(scores[b], alone.scores(SUBSETS[[b]])[0], atol=1e-6)
+        voters = (one.fit([subset], "probability", code) for one in (mine, alone))
+        whole, given = (one.votes(X) for one in voters)
+        assert_allclose(whole, given, atol=1e-6)
+
+
+def test_widths_of_many_rows_are_of_drawn_pairs_and_constant_columns_have_some(monkeypatch):
+    task = problem(3)
+    exact = RBFSVMLearner(gamma="sigest").bind(task)._widths(SUBSETS)
+    monkeypatch.setattr("psephos.models.swag.learners.support._PAIRS", 1500)
+    drawn, again = (RBFSVMLearner(gamma="sigest").bind(task)._widths(SUBSETS) for _ in range(2))
+    assert_array_equal(drawn, again)
+    assert (drawn != exact).all()
+    assert_allclose(drawn, exact, rtol=0.15)
+    flat = SearchProblem(np.ones_like(task.X), task.y, 2, task.weight, task.folds)
+    assert np.isfinite(RBFSVMLearner(gamma="sigest").bind(flat).scores(SUBSETS)).all()
+
+
 def test_blocks_threads_and_batches_give_the_same_bytes(random_seed, monkeypatch):
     task = problem(random_seed, 3)
     for learner in (
         LinearSVMLearner(),
         RBFSVMLearner(),
         RBFSVMLearner(C=(0.5, 4.0)),
+        RBFSVMLearner(gamma="sigest"),
     ):
         bound = learner.bind(task)
         together = bound.scores(SUBSETS)

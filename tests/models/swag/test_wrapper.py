@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import psephos
 from psephos import PsephosError
+from psephos.models.swag.learners.trees import ForestLearner
 from psephos.models.swag.wrapper import SparseWrapperClassifier, SparseWrapperRegressor
 from psephos.vote import JoinedVoters
 
@@ -205,6 +207,20 @@ def test_gaps_in_training():
 
 
 # ---------------------------------------------------------------------- categories
+def test_a_learner_is_named_with_its_parameters():
+    X, y, _ = table()
+    named = swag(learner="forest(n_estimators=7, max_depth=2)", p_max=2, m=20).fit(X, y)
+    given = swag(learner=ForestLearner(7, max_depth=2), p_max=2, m=20).fit(X, y)
+    assert named.library_.table() == given.library_.table()
+    assert_array_equal(named.predict_proba(X), given.predict_proba(X))
+    assert clone(named).learner == "forest(n_estimators=7, max_depth=2)"
+    for wrong in ("forest(7)", "forest(trees=7)", "woods(n_estimators=7)", "forest(", "1 + 1"):
+        with pytest.raises(PsephosError, match="'learner' must be one of 'logistic'"):
+            swag(learner=wrong).fit(X, y)
+    with pytest.raises(PsephosError, match="'n_estimators' must be"):
+        swag(learner="forest(n_estimators=0)").fit(X, y)
+
+
 @pytest.mark.parametrize("learner", ["logistic", "lda", "tree"])
 def test_a_category_is_one_column(learner):
     rng = np.random.default_rng(0)

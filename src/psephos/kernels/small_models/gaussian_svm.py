@@ -181,7 +181,7 @@ def rbf_scores(layout, splits, subsets, gamma, C, tol, room, pair, out):
     ----------
     splits : tuple of two ints; the first split and the one after the last
     subsets : (B, d)
-    gamma : kernel ``exp(-gamma |x - z|^2)`` of scaled columns; 0 for 1 / (d Var)
+    gamma : (B,); kernel ``exp(-gamma |x - z|^2)`` of scaled columns; 0 for 1 / (d Var)
     C : (G,); ascending: each solution, stretched, starts the next
     tol : of `smo`
     pair : ndarray or None; ``room.pair``; None for two classes (as None it is known while
@@ -211,7 +211,9 @@ def rbf_scores(layout, splits, subsets, gamma, C, tol, room, pair, out):
             for j in range(d):
                 column = subsets[candidate, j]
                 spread += moments[column, s, 3] + (moments[column, s, 2] - mean) ** 2
-            width = gamma if gamma > 0.0 else 1.0 / spread if spread > 0.0 else 1.0
+            width = gamma[candidate]
+            if width == 0.0:
+                width = 1.0 / spread if spread > 0.0 else 1.0
             root = np.sqrt(width)
             for j in range(d):
                 column = subsets[candidate, j]

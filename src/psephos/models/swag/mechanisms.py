@@ -3,6 +3,7 @@
 Any scikit-learn estimator as a learner: cloned, and fitted on every split.
 """
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -202,22 +203,42 @@ REGRESSORS: dict[str, Learner] = {
 }
 
 
+def _by_name(text: str, names: Mapping[str, Learner]) -> Learner | None:
+    """Return the learner that 'forest' or 'forest(n_estimators=500)' names; None if none."""
+    if text in names:
+        return names[text]
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            return None
+        given = {one.arg: ast.literal_eval(one.value) for one in call.keywords}
+        learner = names[call.func.id]
+    except (KeyError, SyntaxError, ValueError):
+        return None
+    known = vars(learner)
+    return None if given.keys() - known.keys() else type(learner)(**{**known, **given})
+
+
 def mechanism(names: Mapping[str, Learner]) -> Accepts:
     """Return what `learner` may be: one of the names, a batched learner, or an estimator."""
 
     def learns(value: Any) -> bool:
         if isinstance(value, str):
-            return value in names
+            return _by_name(value, names) is not None
         return is_estimator(value) or (hasattr(value, "bind") and not isinstance(value, type))
 
     words = ", ".join(map(repr, names))
     return Accepts(
-        learns, f"one of {words}, or a scikit-learn estimator (an instance, not its class)"
+        learns,
+        f"one of {words}, with parameters of its own if they are not the defaults "
+        "('forest(n_estimators=500)'), or a scikit-learn estimator (an instance, not its class)",
     )
 
 
 def make_mechanism(value: Any, names: Mapping[str, Learner]) -> Learner:
     """Return the learner that a parameter means."""
     if isinstance(value, str):
-        return names[value]
+        found = _by_name(value, names)
+        assert found is not None  # `mechanism` has let it through
+        return found
     return value if hasattr(value, "bind") else GenericLearner(value)

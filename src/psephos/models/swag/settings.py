@@ -23,8 +23,6 @@ from psephos.estimator.params import (
     Seed,
     Several,
 )
-from psephos.models.swag.learners.support import RBFSVMLearner
-from psephos.models.swag.learners.trees import ForestLearner
 
 Sampling = Literal["parent", "uniform"]
 
@@ -127,14 +125,20 @@ CONTENDER = Contender(
     ),
     grouped=True,
     small=_SMALL,
-    variants={  # the mechanisms of the paper, with its grids; of its 500 trees a forest has 100
+    variants={  # the mechanisms of the paper with its grids, and the first of them as published
         "swag-lasso": {"learner": "lasso"},
         "swag-linear-svm": {"learner": "linear_svm"},
-        "swag-rbf-svm": {"learner": RBFSVMLearner(C=None)},
-        "swag-forest": {"learner": ForestLearner(), "m": 200},  # else 50 times as long
+        "swag-rbf-svm": {"learner": "rbf_svm(C=None, gamma='sigest')"},
+        "swag-forest": {"learner": "forest", "m": 200},  # else 50 times as long
+        "swag-forest-500": {"learner": "forest(n_estimators=500)", "m": 200},
+        "swag-published": {
+            "learner": "lasso", "alpha": 0.05, "delta": 0.01, "m": 40_000, "n_folds": 10,
+            "n_repeats": 10, "ties": "all", "vote": "majority", "class_weight": None,
+        },
     },
-)
+)  # fmt: skip
 
 REGRESSOR = CONTENDER.of_numbers(
-    "swag-regressor", "vote", notes="least squares on few columns each, at most 2000 a step"
-)
+    "swag-regressor", "vote", notes="least squares on few columns each, at most 2000 a step",
+    variants={"swag-forest-regressor": {"learner": "forest", "m": 200}},
+)  # fmt: skip

@@ -164,10 +164,11 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     ----------
     learner : str or estimator
         The learning mechanism: 'logistic', 'lasso' (the paper's L1 path), 'lda', 'naive_bayes',
-        'ridge', 'linear_svm', 'rbf_svm', 'stump', 'tree', 'forest', a learner of
-        `psephos.models.swag.learners` with its own parameters, or any scikit-learn
-        classifier (cloned and cross-validated; hundreds of times slower; only this library's own
-        models can then be saved).
+        'ridge', 'linear_svm', 'rbf_svm', 'stump', 'tree', 'forest', one of these with parameters
+        of its learner in `psephos.models.swag.learners` ('forest(n_estimators=500)',
+        "rbf_svm(C=None, gamma='sigest')", which is caret's), that learner itself, or any
+        scikit-learn classifier (cloned and cross-validated; hundreds of times slower; only this
+        library's own models can then be saved).
     p_max : int, 'epv', 'curve' or 'embedded'
         Most columns of a model. 'epv': rows of the smallest class / 5, at most 6. 'curve': the
         search ends where the error curve stops falling. 'embedded': as many as an L1-penalised
@@ -245,8 +246,8 @@ class SparseWrapperRegressor(_Wrapper, VoteRegressor):
     Parameters
     ----------
     learner : str or estimator
-        'least_squares', 'ridge', 'stump', 'tree', 'forest', a learner with its own parameters, or
-        any scikit-learn regressor.
+        'least_squares', 'ridge', 'stump', 'tree', 'forest', one of these with its parameters
+        ('forest(n_estimators=500)'), or any scikit-learn regressor.
     p_max : int, 'epv', 'curve' or 'embedded'
         Most columns of a model. 'epv': rows / 10, at most 6; the others as in
         `SparseWrapperClassifier`.

@@ -1,12 +1,17 @@
-"""Which columns of the user's table a fitted model reads, and how much it makes of each."""
+"""Which columns of the user's table a fitted model reads, how much it makes of each; its voters."""
+
+# pyright: reportMissingTypeStubs=false
 
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.dummy import DummyClassifier
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, Values
 from psephos.estimator.columns import dense_columns
+from psephos.estimator.contender import Contender
+from psephos.protocol.running.contenders import OneModelALabel
 
 _Fitted: TypeAlias = Any  # an estimator or step of any library, with what it has
 _Sources = list[Indices]  # for each column inside a pipeline, the user's columns it is made of
@@ -246,3 +251,31 @@ def _through_imputer(step: _Fitted, sources: _Sources) -> _Sources:
     if indicator is not None:
         flagged = np.asarray(indicator.features_).tolist()
     return [sources[j] for j in (*kept, *flagged)]
+
+
+# ------------------------------------------------------------------- voters
+def final_step(estimator: Estimator) -> Any:
+    """Return the model at the end of a pipeline, or the estimator itself."""
+    steps: Any = getattr(estimator, "steps", None)
+    return estimator if steps is None else steps[-1][1]
+
+
+def n_voters(model: Any, contender: Contender) -> int | None:
+    """Return how many voters a model has; None where it is no ensemble."""
+    if isinstance(model, OneModelALabel):
+        each = [
+            n_voters(one, contender)
+            for one in model.estimators_
+            if not isinstance(one, DummyClassifier)
+        ]
+        return sum(n or 0 for n in each) if any(n is not None for n in each) else None
+    last = final_step(model)
+    vote = getattr(last, "vote_", None)
+    if vote is not None:
+        return int(vote.n_voters)
+    if not contender.ensemble:
+        return None
+    if hasattr(last, "get_booster"):
+        return len(last.get_booster().get_dump())
+    found = getattr(last, "estimators_", None)
+    return None if found is None else int(np.size(found))

@@ -3,6 +3,7 @@
 # pyright: reportMissingTypeStubs=false
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 import sklearn.base
+import sklearn.feature_selection
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
@@ -23,7 +25,8 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
@@ -49,6 +52,7 @@ from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 
 _sklearn: Any = sklearn.base  # its types say less than they promise
+_selection: Any = sklearn.feature_selection
 
 
 def majority(params: Params, shape: Shape, seed: int) -> Any:
@@ -61,11 +65,14 @@ def seeded(kind: Any, params: Params, shape: Shape, seed: int) -> Any:
     return prepared(kind(random_state=seed, **params), shape)
 
 
-def l1_logistic(params: Params, shape: Shape, seed: int) -> Any:
+def _version() -> tuple[int, ...]:
+    return tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+
+
+def l1_logistic(params: Params, shape: Shape, seed: int) -> Pipeline:
     """Return a logistic regression with an L1 penalty; above two classes one against the rest."""
     # coordinate descent beats saga by an order of magnitude on fat tables, but knows two classes
-    version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-    l1: Params = {"l1_ratio": 1.0} if version >= (1, 8) else {"penalty": "l1"}
+    l1: Params = {"l1_ratio": 1.0} if _version() >= (1, 8) else {"penalty": "l1"}
     model: Any = LogisticRegression(
         solver="liblinear", max_iter=200, tol=1e-3, random_state=seed, **l1, **params
     )
@@ -74,13 +81,59 @@ def l1_logistic(params: Params, shape: Shape, seed: int) -> Any:
     return prepared(model, shape, scale=True)
 
 
-def svm(kernel: str, params: Params, shape: Shape, seed: int) -> Any:
+def elastic_logistic(params: Params, shape: Shape, seed: int) -> Pipeline:
+    """Return a logistic regression with an elastic-net penalty."""
+    mixed: Params = {"l1_ratio": 0.5} | ({} if _version() >= (1, 8) else {"penalty": "elasticnet"})
+    mixed |= {"solver": "saga", "max_iter": 200, "tol": 1e-3, "random_state": seed}
+    return prepared(LogisticRegression(**(mixed | params)), shape, scale=True)
+
+
+def ridge_classifier(params: Params, shape: Shape, seed: int) -> Pipeline:
+    """Return a ridge regression of the classes' codes -1 and 1."""
+    return prepared(RidgeClassifier(**params), shape, scale=True)
+
+
+_Statistic = Callable[[Floats, Array], tuple[Floats, Floats]]
+_SCREENED = {"forward": 20, "backward": 15, "recursive": 100}  # columns that are left to select of
+
+
+def _quiet(statistic: _Statistic, X: Floats, y: Array) -> tuple[Floats, Floats]:
+    """Return what a statistic of columns is; of a constant one NaN, without a warning."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return statistic(X, y)
+
+
+def selected(way: str, params: Params, shape: Shape, seed: int) -> Pipeline:
+    """Return a linear model of columns selected one after the other, of those screening leaves."""
+    params = {"n_features_to_select": 6, **params}
+    most = min(_SCREENED[way], shape.n_columns)
+    n = min(params.pop("n_features_to_select"), max(most - 1, 1))
+    if shape.n_classes:
+        model = LogisticRegression(max_iter=500, **params)
+        kind, statistic, measure = StratifiedKFold, _selection.f_classif, "neg_log_loss"
+    else:
+        model, kind, statistic, measure = Ridge(**params), KFold, _selection.f_regression, "r2"
+    if way == "recursive":
+        selector = _selection.RFE(model, n_features_to_select=n)
+    else:
+        parts = kind(3, shuffle=True, random_state=seed)
+        selector = _selection.SequentialFeatureSelector(
+            model, n_features_to_select=n, direction=way, scoring=measure, cv=parts
+        )
+    screen = _selection.SelectKBest(partial(_quiet, statistic), k=most)
+    whole: Any = prepared(model, shape, scale=True)
+    chosen = [("screen", screen), ("select", selector)] if most > 1 else []
+    return Pipeline([*whole.steps[:-1], *chosen, whole.steps[-1]])
+
+
+def svm(kernel: str, params: Params, shape: Shape, seed: int) -> Pipeline:
     """Return a support vector machine."""
     model = SVC(kernel=kernel, break_ties=shape.n_classes > 2, random_state=seed, **params)
     return prepared(model, shape, scale=True)
 
 
-def k_nn(params: Params, shape: Shape, seed: int) -> Any:
+def k_nn(params: Params, shape: Shape, seed: int) -> Pipeline:
     """Return k nearest neighbours."""
     kind = KNeighborsClassifier if shape.n_classes else KNeighborsRegressor
     return prepared(kind(**params), shape, scale=True)
@@ -198,12 +251,39 @@ _LEAVES = {"max_depth": Integers(1, 10), "min_samples_leaf": Integers(1, 10)}
 _CUTS = {"criterion": Choice(("gini", "entropy"))}
 _TREES = {"n_estimators": Integers(1, 300), "max_depth": Integers(1, 10)}
 _WEIGHED = {"class_weight": WEIGHTS}
+_PENALTY = {"alpha": LogUniform(1e-3, 1.0)}
+_MIX = {"l1_ratio": Uniform(0.05, 0.95)}
+_RIDGE = {"alpha": LogUniform(1e-2, 1e4)}
+_SELECTED = {"n_features_to_select": Integers(1, 10)}
+_FEW = {
+    way: f"a linear model of the columns that {words} leaves of the {_SCREENED[way]} with the "
+    f"greatest F-statistic (all would take too long), by {measure}"
+    for way, words, measure in (
+        ("forward", "forward selection", "log-loss or r squared in 3 folds of rows"),
+        ("backward", "backward elimination", "log-loss or r squared in 3 folds of rows"),
+        ("recursive", "recursive elimination", "the size of its coefficients"),
+    )
+}
 _PEERS = (
     _peer("majority", "none", majority, {}, {}, multilabel=True),
     _peer(
         "sklearn-l1-logistic", "linear", l1_logistic,
         {"C": LogUniform(1e-2, 1e2)} | _WEIGHED, {"C": LogUniform(1e-3, 1e3)} | _WEIGHED,
         notes="the source gives no distribution for its Lasso; C is that of its SVM",
+    ),
+    _peer(
+        "sklearn-ridge-classifier", "linear", ridge_classifier, _RIDGE | _WEIGHED,
+        _RIDGE | _WEIGHED, notes=_OF_DECISIONS,
+    ),
+    _peer(
+        "sklearn-elastic-net-logistic", "linear", elastic_logistic,
+        {"C": LogUniform(1e-2, 1e1)} | _MIX | _WEIGHED,
+        {"C": LogUniform(1e-3, 1e3)} | _MIX | _WEIGHED,
+    ),
+    *(
+        _peer(f"sklearn-{way}", "selection", partial(selected, way), _SELECTED | _WEIGHED,
+              _SELECTED | _WEIGHED, notes=words)
+        for way, words in _FEW.items()
     ),
     _peer(
         "sklearn-random-forest", "forest", partial(seeded, RandomForestClassifier),
@@ -249,16 +329,17 @@ _PEERS = (
         notes="with more than two classes the objective is multi:softprob",
     ),
 )  # fmt: skip
-_PENALTY = {"alpha": LogUniform(1e-3, 1.0)}
-_MIX = _PENALTY | {"l1_ratio": Uniform(0.05, 0.95)}
-_RIDGE = {"alpha": LogUniform(1e-2, 1e4)}
 _SPARSE = {"quick": {"alpha": 0.1}}  # of sd(y); 1 leaves no column
 _CLASSES = {one.name: one for one in _PEERS}
 _NUMBER_PEERS = (
     _peer("mean", "none", mean, {}, {}),
     _peer("sklearn-ridge", "linear", partial(linear, Ridge), _RIDGE, _RIDGE),
     _peer("sklearn-lasso", "linear", partial(linear, Lasso), _PENALTY, _PENALTY, first=_SPARSE),
-    _peer("sklearn-elastic-net", "linear", partial(linear, ElasticNet), _MIX, _MIX, first=_SPARSE),
+    _peer(
+        "sklearn-elastic-net", "linear", partial(linear, ElasticNet), _PENALTY | _MIX,
+        _PENALTY | _MIX, first=_SPARSE,
+    ),
+    *(_CLASSES[f"sklearn-{way}"].of_numbers(f"sklearn-{way}-regressor") for way in _FEW),
     _CLASSES["sklearn-random-forest"].of_numbers(
         "sklearn-random-forest-regressor", "criterion",
         build=partial(seeded, RandomForestRegressor),
@@ -508,30 +589,3 @@ def _taking(*, both: bool) -> list[str]:
     every = known_models().values()
     taking = [one for one in every if one.partial_labels and not one.default and one.available]
     return [one.name for one in taking if both or not one.both_recorded]
-
-
-def final_step(estimator: Estimator) -> Any:
-    """Return the model at the end of a pipeline, or the estimator itself."""
-    steps: Any = getattr(estimator, "steps", None)
-    return estimator if steps is None else steps[-1][1]
-
-
-def n_voters(model: Any, contender: Contender) -> int | None:
-    """Return how many voters a model has; None where it is no ensemble."""
-    if isinstance(model, OneModelALabel):
-        each = [
-            n_voters(one, contender)
-            for one in model.estimators_
-            if not isinstance(one, DummyClassifier)
-        ]
-        return sum(n or 0 for n in each) if any(n is not None for n in each) else None
-    last = final_step(model)
-    vote = getattr(last, "vote_", None)
-    if vote is not None:
-        return int(vote.n_voters)
-    if not contender.ensemble:
-        return None
-    if hasattr(last, "get_booster"):
-        return len(last.get_booster().get_dump())
-    found = getattr(last, "estimators_", None)
-    return None if found is None else int(np.size(found))

@@ -29,6 +29,9 @@ _GUESSES = {
     "gradient-boosting-regressor": 6.0, "swag-regressor": 4.0, "rank-ridge-regressor": 1.2,
     "sklearn-ridge": 0.8, "sklearn-lasso": 0.7, "mean": 0.1,
     "swag-rbf-svm": 300.0, "swag-forest": 240.0, "swag-lasso": 95.0, "swag-linear-svm": 23.0,
+    "swag-forest-500": 1200.0, "swag-published": 5000.0, "swag-forest-regressor": 240.0,
+    "sklearn-forward": 100.0, "sklearn-backward": 60.0, "sklearn-recursive": 40.0,
+    "sklearn-elastic-net-logistic": 30.0, "sklearn-ridge-classifier": 0.8,
 }  # fmt: skip
 _OTHER, _CONSTANT = 10.0, 0.1
 _KNOWN = 0.01  # of the work, by these guesses: before that the first imports are most of the time

@@ -49,8 +49,8 @@ from psephos.protocol.evaluation.scores import (
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split, inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
 from psephos.protocol.evaluation.statistics import permuted
-from psephos.protocol.running.columns import columns_used
-from psephos.protocol.running.contenders import built, final_step, n_voters
+from psephos.protocol.running.columns import columns_used, final_step, n_voters
+from psephos.protocol.running.contenders import built
 from psephos.protocol.running.proofs import refit_bounds
 from psephos.protocol.study.folds import packed_fold
 from psephos.protocol.tables.table import DataTable

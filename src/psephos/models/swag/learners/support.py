@@ -28,7 +28,8 @@ _NUMBERS = 2**22  # scores held at once while C is chosen
 #: The values of C tried where none is given: 1/4, 1/2, ... 128.
 C_GRID = tuple(2.0**k for k in range(-2, 8))
 _POSITIVE = Interval(0, open_low=True)
-_WIDTH = OneOf((Options(("scale",)), _POSITIVE))
+_WIDTH = OneOf((Options(("scale", "sigest")), _POSITIVE))
+_PAIRS = 5000  # of rows, at most, whose distances give the width of 'sigest'
 _COSTS = OneOf((_POSITIVE, Several(_POSITIVE)), none=True)
 
 
@@ -84,9 +85,12 @@ class RBFSVMLearner(Scaling):
     C : float above 0, tuple of such, or None, default=1.0
         Weight of the errors. With several values (None: 1/4, 1/2, 1, ... 128) each candidate takes
         the one of least weighted error over the test rows of all splits, the least of equals.
-    gamma : float above 0 or 'scale', default='scale'
+    gamma : float above 0, 'scale' or 'sigest', default='scale'
         'scale': ``1 / (d Var)``, Var the variance of all entries of the split's scaled columns
-        together (1 / d if none is constant and weights are equal).
+        together (1 / d if none is constant and weights are equal). 'sigest': the middle between
+        the .1 and the .9 quantile of ``|z - z'|^-2`` over pairs of training rows that differ, of
+        all splits together: caret's rule, which takes it from `sigest` of kernlab (there half as
+        many random pairs as rows; here every pair, or 5000 drawn ones where there are more).
     scale : bool, default=True
         Centre and scale columns by the training rows of each split (weighted mean and standard
         deviation; 1 for a constant column).
@@ -117,8 +121,7 @@ class RBFSVMLearner(Scaling):
     def bind(self, problem: SearchProblem) -> "_Machines":
         """Return the learner on a problem."""
         check_params(self, {"C": _COSTS, "gamma": _WIDTH, "scale": Flag(), "tol": _POSITIVE})
-        gamma = 0.0 if isinstance(self.gamma, str) else float(self.gamma)
-        return _Machines(problem, _costs(self.C), gamma, bool(self.scale), float(self.tol))
+        return _Machines(problem, _costs(self.C), self.gamma, bool(self.scale), float(self.tol))
 
 
 def _costs(C: float | Sequence[float] | None) -> Floats:
@@ -190,16 +193,35 @@ class _Machines(_BoundMachines):
     """Machines with a Gaussian kernel on one problem; C is ascending."""
 
     def __init__(
-        self, problem: SearchProblem, C: Floats, gamma: float, scale: bool, tol: float
+        self, problem: SearchProblem, C: Floats, gamma: float | str, scale: bool, tol: float
     ) -> None:
         super().__init__(problem, "RBFSVMLearner", scale)
         self._C, self._gamma, self._tol = C, gamma, tol
+        n = len(self._y)
+        draws = np.random.default_rng(problem.seed).integers
+        few = n * (n - 1) // 2 <= _PAIRS
+        self._pairs = np.array(np.triu_indices(n, 1)) if few else draws(n, size=(2, _PAIRS))
+
+    def _widths(self, subsets: _Subset) -> Floats:
+        """Return gamma of each candidate, (B,); 0 for 'scale', which is each split's own."""
+        if self._gamma != "sigest":
+            return np.full(len(subsets), 0.0 if self._gamma == "scale" else self._gamma, np.float64)
+        found, X = np.ones(len(subsets)), self._problem.X
+        for b, columns in enumerate(subsets):
+            inverse = self._layout.moments[columns, self._whole[0], 1]
+            Z = X[:, columns] * inverse
+            square = (np.subtract(*Z[self._pairs]) ** 2).sum(axis=1)
+            if square.any():
+                ends = np.quantile(square[square > 0], [0.1, 0.9])
+                found[b] = (1.0 / np.maximum(ends, 1e-300)).mean()
+        return found
 
     def _run(self, subsets: _Subset, C: Floats, splits: tuple[int, int], out: Floats) -> Machines:
         n, d = len(self._y), subsets.shape[1]
         room = machines(n, d, self._problem.n_classes, len(C))
         subsets = np.ascontiguousarray(subsets, dtype=np.intp)
-        how = (self._gamma, C, self._tol, room, room.pair if self._problem.n_classes > 2 else None)
+        pair = room.pair if self._problem.n_classes > 2 else None
+        how = (self._widths(subsets), C, self._tol, room, pair)
         rbf_scores(self._layout, splits, subsets, *how, out)
         return room
 
