@@ -244,3 +244,31 @@ def test_options_that_contradict_are_a_sentence():
         PageOptions(cases="none", ids=True)
     with pytest.raises(PsephosError, match="the title is empty"):
         PageOptions(title=" ")
+
+
+def of_three(builders, folder, found, sizes=(30, 20, 10), **about):
+    """A study of three classes, of which the model finds these many."""
+    truth = np.repeat(np.arange(3), sizes)
+    at = np.concatenate([np.arange(n) for n in sizes])
+    said = np.where(at < np.array(found)[truth], truth, (truth + 1) % 3)
+    proba = np.full((len(truth), 3), 0.1)
+    proba[np.arange(len(truth)), said] = 0.8
+    return builders.written_folder(folder, truth, {"a": [proba]}, ["x", "y", "z"], **about)
+
+
+@pytest.mark.parametrize(
+    ("found", "opened"),
+    [((15, 18, 9), "x"), ((30, 5, 9), "y"), ((15, 10, 9), "y"), ((30, 20, 10), "z")],
+)
+def test_a_page_of_several_classes_opens_at_the_one_missed_most(builders, tmp_path, found, opened):
+    folder = of_three(builders, tmp_path, found)  # of equals at the rarer
+    report = summarise(folder)
+    assert "xyz"[report["island"]["first"]["cls"]] == opened
+    assert report["positive_words"] == f"{opened}: a finds it least"
+    assert f"of the 3 classes it finds {opened} least" in report["first"][2]
+    assert summarise(folder, options=PageOptions(positive="z"))["island"]["first"]["cls"] == 2
+
+
+def test_a_comparison_about_one_of_several_classes_opens_at_it(builders, tmp_path):
+    folder = of_three(builders, tmp_path, (15, 18, 9), positive="z")
+    assert summarise(folder)["island"]["first"]["cls"] == 2

@@ -147,7 +147,8 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
     "--positive",
     metavar="CLASS",
     help="The class that measures and page are about.  [default: the class that is not named "
-    "healthy, control, no or similar; otherwise the rarest]",
+    "healthy, control, no or similar; otherwise the rarest; the page of several classes opens at "
+    "the one that is found least]",
 )
 @accept_option
 @safe_option

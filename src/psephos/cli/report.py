@@ -27,7 +27,8 @@ from psephos.cli.words import show
     "--positive",
     metavar="CLASS",
     help="The class that answers are about.  [default: of healthy, control, no and the like the "
-    "other one; else the rarest; of a validation the one it was about]",
+    "other one, else the rarest; of several classes the one that the model shown finds least; of a "
+    "validation of two the one it was about]",
 )
 @click.option("--id", "ids", is_flag=True, help="Call cases by their ids; else they are numbered.")
 @click.option(

@@ -39,7 +39,8 @@ def build_report(
     positive : str, optional
         The class that answers, thresholds and missed cases are about. By default, of two classes
         one of which bears a usual word for nothing found (healthy, control, benign, no, 0), the
-        other one; else the class of fewest cases. The page says which rule it was.
+        other one; else the class of fewest cases. Of several classes, that of which the model
+        shown finds the least share. The page says which rule it was.
     ids : bool, default=False
         Whether the page calls cases by their ids. By default it numbers them, by their places in
         the table.

@@ -13,7 +13,7 @@ from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import FEW_GROUPS
 from psephos.report.numbers.curves import BINS, benefit_grid, benefits, curves_of, worth
 from psephos.report.numbers.measures import TENTHS, Fourfold, counts_at, four, hundredths
-from psephos.report.study.answers import called
+from psephos.report.study.answers import called, confusion
 from psephos.report.words import (
     LEAF_SHARE,
     VOTE_SHARE,
@@ -237,11 +237,6 @@ def histogram(
 
 
 # ---------------------------------------------------------------------- several classes
-def confusion(truth: Indices, said: Indices, n_classes: int) -> Indices:
-    """Return how many cases of each class (a row) were called what (a column)."""
-    return np.bincount(truth * n_classes + said, minlength=n_classes**2).reshape(-1, n_classes)
-
-
 def several_judged(
     chances: Floats,
     truth: Indices,

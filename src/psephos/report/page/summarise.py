@@ -115,7 +115,9 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
         opened = open_model(read.models[shown.key], *known)
     if opened:
         _refuse_other_classes(read, opened.classes, shown.key if shown else "")
-    positive = positive_class(read, read.sizes, options.positive)
+    order = _order(rows, choice)
+    first = order[0].key if order else ""
+    positive = positive_class(read, read.sizes, options.positive, answers if order else None, first)
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
     saved = Saved(read, names, {shown.key: opened} if shown and opened else {})
@@ -124,12 +126,12 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
         if answers
         else None
     )
-    missed = missed_section(told, _order(rows, choice), bool(opened and read.cases))
+    missed = missed_section(told, order, bool(opened and read.cases))
     numbers = held_out_numbers(read, [s.key for s in rows])
     return _report(saved, rows, choice, positive, facts, missed, numbers, options, better) | {
         "carries": _carries(read, answers, parted, options),
         "cohort_table": cohort_table(
-            read, [c for s in _order(rows, choice) if s.key in facts for c in facts[s.key].columns],
+            read, [c for s in order if s.key in facts for c in facts[s.key].columns],
             names, kept,
         ),
     }  # fmt: skip

@@ -99,7 +99,6 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
     if about.get("target"):
         return _of_numbers(place, saved, options)
     folder = _folder(place, saved, options)
-    positive = _positive(folder, about, options)
     answers, said = _answers(about, rows)
     parted, kept = _parted(rows), options.cases != "none"
     models = [_Validated(about["model"], about["model"])]
@@ -107,6 +106,7 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
         models.append(_Validated(_AGAIN, f"{about['model']}, recalibrated apart"))
     chances = {key or about["model"]: own for key, own in answers.chances.items()}
     answers = replace(answers, chances=chances)
+    positive = _positive(folder, answers, about, options)
     fact = model_facts({about["model"]: place / "model.psephos"})[about["model"]]
     facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort's own is the other one
     threshold = float(about["threshold"] or THRESHOLD)  # never 0
@@ -226,7 +226,9 @@ def _bar(models: Sequence[_Validated], folder: Folder) -> dict[str, Any]:
     }
 
 
-def _positive(folder: Folder, about: Mapping[str, Any], options: PageOptions) -> Positive:
+def _positive(
+    folder: Folder, answers: CaseAnswers, about: Mapping[str, Any], options: PageOptions
+) -> Positive:
     classes, own = about["classes"], about["positive"]
     if len(classes) == 2:
         if options.positive not in (None, own):
@@ -235,7 +237,8 @@ def _positive(folder: Folder, about: Mapping[str, Any], options: PageOptions) ->
                 f"{options.positive!r} judges the other class."
             )
         return Positive(classes.index(own), "the validation is about it")
-    return positive_class(folder, about["class_counts"], options.positive)
+    sizes, model = about["class_counts"], about["model"]
+    return positive_class(folder, sizes, options.positive, answers, model)
 
 
 def _folder(place: Path, saved: dict[str, Any], options: PageOptions) -> Folder:

@@ -6,6 +6,7 @@ from typing import Any
 
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
+from psephos.report.study.answers import least_found
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
@@ -195,11 +196,10 @@ def misses(missed: Mapping[str, Any]) -> str:
     """Return which cases the model that is shown misses, with the interval of the share found."""
     if missed["kind"] == "several":
         model, classes = missed["model"], missed["classes"]
-        shares = [1 - row[c] / max(sum(row), 1) for c, row in enumerate(model["grid"])]
-        worst = model["rows"][shares.index(max(shares))]
-        name, counts, sensitivity, interval = worst[:4]
+        worst = least_found(model["grid"])
+        name, counts, sensitivity, interval = model["rows"][worst][:4]
         interval = f" (95 % interval {interval})" if interval else ""
-        beside = missed["in_groups"][model["rows"].index(worst)]
+        beside = missed["in_groups"][worst]
         return (
             f"It calls {count(model['right'])} of {missed['cases']} what they are; of the"
             f" {len(classes)} classes it finds {name} least: {counts}{beside}, sensitivity"

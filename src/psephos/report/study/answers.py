@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Indices
 from psephos.files.escaping import disarmed
 from psephos.protocol.evaluation.splits import seed_of
 from psephos.recalibrating import cross_fitted
@@ -16,8 +17,8 @@ from psephos.vote.positive import Positive, usual_positive
 from psephos.vote.recalibration import Recalibration
 
 __all__ = [
-    "CaseAnswers", "Positive", "called", "class_codes", "group_codes", "held_out_answers",
-    "positive_class",
+    "CaseAnswers", "Positive", "called", "class_codes", "confusion", "group_codes",
+    "held_out_answers", "least_found", "positive_class",
 ]  # fmt: skip
 
 
@@ -111,11 +112,42 @@ def called(chances: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.argmax(chances, axis=1)
 
 
-def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = None) -> Positive:
+def confusion(truth: Indices, said: Indices, n_classes: int) -> Indices:
+    """Return how many cases of each class (a row) were called what (a column)."""
+    return np.bincount(truth * n_classes + said, minlength=n_classes**2).reshape(-1, n_classes)
+
+
+def least_found(grid: Sequence[Sequence[int]]) -> int:
+    """Return the class of which the least share is found; of equals the rarer.
+
+    Parameters
+    ----------
+    grid : (K, K) counts
+        As `confusion` returns them.
+    """
+    sizes = [sum(row) for row in grid]
+    return min(
+        (c for c, n in enumerate(sizes) if n), key=lambda c: (grid[c][c] / sizes[c], sizes[c])
+    )
+
+
+def positive_class(
+    folder: Folder,
+    sizes: Sequence[int],
+    wanted: str | None = None,
+    answers: CaseAnswers | None = None,
+    model: str = "",
+) -> Positive:
     """Return the class that answers are about.
 
     The class that `wanted` names, else the comparison; else, of labels that are recorded of one
-    class, that class; else what `usual_positive` takes.
+    class, that class; else, of several classes, that of which the model shown finds least; else
+    what `usual_positive` takes.
+
+    Parameters
+    ----------
+    answers : CaseAnswers, optional
+        With those of the `model` shown.
 
     Raises
     ------
@@ -137,6 +169,10 @@ def positive_class(folder: Folder, sizes: Sequence[int], wanted: str | None = No
     partial = folder.about.get("partial")
     if partial and partial["positive"] in classes:
         return Positive(classes.index(partial["positive"]), "its records are right")
+    if len(classes) > 2 and answers is not None and (known := answers.known(model)).any():
+        said = called(answers.chances[model][known])
+        grid = confusion(answers.truth[known], said, len(classes))
+        return Positive(least_found(grid.tolist()), f"{model} finds it least")
     return usual_positive(classes, sizes)
 
 
