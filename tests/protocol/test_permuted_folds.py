@@ -1,4 +1,4 @@
-"""Columns permuted in a study: by the kept models of the folds, once, the same for any jobs."""
+"""Columns permuted in a study: by the models of the folds, once, the same for any jobs."""
 
 import json
 
@@ -11,6 +11,7 @@ from psephos import CARTClassifier, PsephosError
 from psephos.explain import PermutedDisplay
 from psephos.protocol import compare, read_folds
 from psephos.protocol.running import permuted_folds
+from psephos.protocol.study import folds
 from psephos.protocol.tables.table import table_from_arrays
 
 MODELS = ["cart", "samba", "sklearn-l1-logistic"]
@@ -98,6 +99,48 @@ def test_a_study_without_models_of_folds_has_none_until_it_keeps_them(study, tmp
     assert _compare(tmp_path / "out", ["cart"]).permuted
     told = json.loads((folder / "comparison.json").read_text())["files"]
     assert "permuted.csv" in told
+
+
+def _bytes_of(folder):
+    names = ("permuted.csv", "comparison.json", "results.csv")
+    return [(folder / name).read_bytes() for name in names]
+
+
+def test_models_too_large_to_be_kept_are_measured_and_deleted(study, tmp_path, monkeypatch):
+    _, folder = study
+    monkeypatch.setattr(folds, "MOST_BYTES", 10)
+    _compare(tmp_path / "out")
+    assert (tmp_path / "out/permuted.csv").read_bytes() == (folder / "permuted.csv").read_bytes()
+    assert list((tmp_path / "out" / "folds").iterdir()) == []
+    about = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert all("more than 10" in one["not_kept"] for one in about["folds"]["samba"])
+    assert read_folds(tmp_path / "out") == {}
+    monkeypatch.setattr(folds, "_LARGEST", 10)  # of such there is no file at all
+    assert _compare(tmp_path / "none").permuted == []
+    assert not (tmp_path / "none" / "folds").exists()
+
+
+def test_a_study_interrupted_before_large_models_are_measured_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(folds, "MOST_BYTES", 10)
+    _compare(tmp_path / "whole", n_jobs=2)
+    measured, calls = permuted_folds._measured, []
+
+    def interrupted(*given):
+        calls.append(given)
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return measured(*given)
+
+    monkeypatch.setattr(permuted_folds, "_measured", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _compare(tmp_path / "out")
+    files = sorted((tmp_path / "out" / "folds").iterdir())
+    assert len(files) == 10
+    files[0].write_bytes(b"damaged")  # is fitted again
+    monkeypatch.setattr(permuted_folds, "_measured", measured)
+    _compare(tmp_path / "out")
+    assert _bytes_of(tmp_path / "out") == _bytes_of(tmp_path / "whole")
+    assert list((tmp_path / "out" / "folds").iterdir()) == []
 
 
 def test_a_display_is_the_mean_over_folds(study):

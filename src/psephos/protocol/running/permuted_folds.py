@@ -1,7 +1,8 @@
-"""Columns permuted among the held-out cases of each fold, for the kept models of the folds."""
+"""Columns permuted among the held-out cases of each fold, for the models of the folds."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -44,7 +45,8 @@ def permuted_rows(
 ) -> list[PermutedRow]:  # fmt: skip
     """Return the rows of permuted.csv: by how much worse a fold is answered without a column.
 
-    The columns are those of the refit. What the journal has is not measured again.
+    The columns are those of the refit. What the journal has is not measured again. Files that are
+    too large to be kept are deleted.
 
     Parameters
     ----------
@@ -54,7 +56,7 @@ def permuted_rows(
         The refits.
     """
     journal, folder = study.journal, study.folder
-    if folder is None or table.partial is not None:  # which need not have a truth
+    if folder is None:
         return []
     first: dict[str, tuple[str, ...]] = {}
     for name, model in models.items():
@@ -63,16 +65,18 @@ def permuted_rows(
     calls: dict[str, tuple[FitTask, float | None, tuple[str, ...]]] = {}
     for task, entry in finished:
         name, digest = task.contender.name, entry.get("file_sha256")
-        if task.split is None or not digest or not first.get(name):
-            continue
+        if task.split is None or not digest or not first.get(name) or table.partial is not None:
+            continue  # partly recorded labels need not have a truth
         of = {"permuted": DRAWS, "fit": task.key, "file": digest, "columns": first[name]}
         calls[key_of(of)] = (task, entry.get("threshold"), first[name])
-    todo = [key for key in calls if journal.get(key) is None]
-    contents = [kept_fold(folder, calls[key][0].key).read_bytes() for key in todo]
-    work = [(*calls[key], content) for key, content in zip(todo, contents, strict=True)]
+    files = {key: kept_fold(folder, call[0].key) for key, call in calls.items()}
+    todo = [key for key, path in files.items() if journal.get(key) is None and path.exists()]
+    work = [(*calls[key], _Content(files[key])) for key in todo]
     for i, worse in results(_measured, table, work, n_jobs):
-        model = work[i][0].contender.name
-        journal.add({"key": todo[i], "model": model, "worse": worse})
+        journal.add({"key": todo[i], "model": work[i][0].contender.name, "worse": worse})
+    for task, entry in finished:
+        if task.split is not None and entry.get("not_kept"):
+            kept_fold(folder, task.key).unlink(missing_ok=True)
     return [
         {"model": task.contender.name, "repeat": repeat, "fold": fold, "column": name,
          "measure": inner_metric(table, task.protocol), "worse": worse[name]}
@@ -83,15 +87,29 @@ def permuted_rows(
     ]  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _Content:
+    """The bytes of a file, read when they are needed, or sent to a worker."""
+
+    path: Path
+
+    def __bytes__(self) -> bytes:
+        return self.path.read_bytes()
+
+    def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
+        return bytes, (bytes(self),)
+
+
 def _measured(
-    table: DataTable, task: FitTask, threshold: float | None, first: Sequence[str], content: bytes
-) -> _Found:
+    table: DataTable, task: FitTask, threshold: float | None, first: Sequence[str],
+    content: bytes | _Content,
+) -> _Found:  # fmt: skip
     """Return the mean over draws of each column, 0 of one that the model does not read."""
     from psephos.modelfile import load
 
     with TemporaryDirectory() as place:
         path = Path(place) / "fold.psephos"
-        path.write_bytes(content)
+        path.write_bytes(bytes(content))
         model = load(path)
     with one_thread(), quiet_levels(), suppress(Exception):  # the comparison stands nevertheless
         return _by_column(table, task, threshold, model, first)

@@ -455,7 +455,8 @@ def _done(
 ) -> bool:  # fmt: skip
     """Return whether a task need not be done again: failures and lost model files are.
 
-    So are searches of which another time limit stopped a part.
+    So are searches of which another time limit stopped a part. Models of folds that are too large
+    to be kept are lost once their columns have been permuted.
     """
     if entry is None or entry["status"] != "ok" or entry.get("time_limit", limit) != limit:
         return False
@@ -466,9 +467,8 @@ def _done(
         return not digest or sha256_of(kept_model(folder, task.key)) == digest
     if not keep or task.contender.origin != "psephos":
         return True
-    return "not_kept" in entry or (
-        digest is not None and sha256_of(kept_fold(folder, task.key)) == digest
-    )
+    found = sha256_of(kept_fold(folder, task.key))
+    return found == digest if found else "not_kept" in entry
 
 
 def _staged(

@@ -188,8 +188,9 @@ study.json        the identity of the study: table, target, groups, settings, ve
 journal.jsonl     one line per finished fit; an interrupted run resumes from it, and the running
                   process keeps it locked (where the disk has locks: some network disks do not)
 fits/             every model fitted on all rows, by its settings
-folds/            the models of the folds on the columns they read, of at most 512 KiB each;
-                  comparison.json says whose; local models hold the training rows they need
+folds/            the models of the folds on the columns they read, of at most 512 KiB each (larger
+                  ones until their columns have been permuted); comparison.json says whose; local
+                  models hold the training rows they need
 comparison.json   what was compared, in words and settings; there only if the last run was finished
 results.csv       one row per model, repeat and fold: the measures. `columns` are positions in the
                   table of comparison.json, from 0: '0..4 7' is the first five and the eighth
@@ -197,7 +198,7 @@ predictions.csv   the probabilities of every held-out row; of numbers the predic
 curve.csv         with --curve: the measures of each model on the columns it ranks first, a row per
                   model, repeat, fold and number of columns
 permuted.csv      by how much the measure is worse where a column is permuted among the held-out
-                  rows of a fold, of the kept models of the folds
+                  rows of a fold, of the models of the folds
 refits.csv        one row per model: what was chosen on all rows
 bounds.csv        what can be proved of each model, or why nothing is: a row a bound (of one class a
                   case; of several labels none)

@@ -12,7 +12,8 @@ from psephos.files.atomic import write_whole
 from psephos.protocol.study.folder import MARK, read_sealed, sha256_of, unsealed
 from psephos.protocol.tables.table import DataTable
 
-MOST_BYTES = 1 << 19  # of a file: a larger model is not kept
+MOST_BYTES = 1 << 19  # of a file: a larger one is there until its columns have been permuted
+_LARGEST = 1 << 24  # of a file that is written at all
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class FoldModel:
 
 
 def packed_fold(model: Any, table: DataTable) -> bytes | str | None:
-    """Return the file of a model of a fold, or why it is not kept; None if it cannot be."""
+    """Return the file of a model of a fold, or why there is none; None if there cannot be one."""
     from psephos.modelfile import packed
 
     if table.multilabel or not hasattr(model, "schema_"):
@@ -40,9 +41,11 @@ def packed_fold(model: Any, table: DataTable) -> bytes | str | None:
         content = packed(named.reduce())
     except PsephosError as error:
         return f"it cannot be written to a file: {error}"
-    if len(content) > MOST_BYTES:
-        return f"its file would have {len(content)} bytes, more than {MOST_BYTES}"
-    return content
+    return _too_large(content) if len(content) > _LARGEST else content
+
+
+def _too_large(content: bytes) -> str:
+    return f"its file would have {len(content)} bytes, more than {MOST_BYTES}"
 
 
 def kept_fold(folder: Path, key: str) -> Path:
@@ -57,7 +60,8 @@ def kept(content: bytes | str, key: str, folder: Path) -> dict[str, Any]:
     path = kept_fold(folder, key)
     path.parent.mkdir(exist_ok=True)
     write_whole(path, content)
-    return {"file_sha256": hashlib.sha256(content).hexdigest()}
+    large = {"not_kept": _too_large(content)} if len(content) > MOST_BYTES else {}
+    return {"file_sha256": hashlib.sha256(content).hexdigest()} | large
 
 
 def folds_told(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> ColumnLists:
@@ -67,11 +71,11 @@ def folds_told(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> ColumnLists
         if task.split is None or not (entry.get("file_sha256") or entry.get("not_kept")):
             continue
         one: dict[str, Any] = {"repeat": task.split[0], "fold": task.split[1]}
-        if entry.get("file_sha256"):
+        if entry.get("not_kept"):
+            one["not_kept"] = entry["not_kept"]
+        else:
             one["file"] = f"folds/{task.key[:32]}.psephos"
             one["sha256"] = entry["file_sha256"]
-        else:
-            one["not_kept"] = entry["not_kept"]
         told.setdefault(task.contender.name, []).append(one)
     return told
 
