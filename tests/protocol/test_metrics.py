@@ -43,7 +43,7 @@ def answers(rng, k, n=60):
     """Answers with ties, and the truth: of the last class no row, where k is negative."""
     truth = rng.integers(abs(k) - (k < 0), size=n)
     proba = rng.multinomial(10, rng.dirichlet(np.ones(abs(k)), size=n)) / 10
-    return ClassAnswers(proba.argmax(axis=1), proba, proba, positive=0), truth
+    return ClassAnswers(proba.argmax(axis=1), proba, positive=0), truth
 
 
 def sensitivity(truth, proba):
@@ -443,7 +443,7 @@ def test_random_answers_are_called_better_as_seldom_as_is_said(name, constant):
         for fold in range(5):
             truth, p = rng.permutation(np.repeat([0, 1], 10)), rng.random(20)
             proba = np.column_stack([1 - p, p])
-            found = ClassAnswers(proba.argmax(axis=1), proba, proba)
+            found = ClassAnswers(proba.argmax(axis=1), proba)
             figures = {measure.name: measure.measured(found, truth), "balanced_accuracy": 0.5}
             place = {"model": "random", "repeat": 0, "fold": fold, "status": "ok"}
             sizes = {"n_train": 10**6, "n_test": 20, "columns_used": 1, "n_voters": None}
@@ -467,7 +467,7 @@ def costs(seed, share, n_parts=5):
         p = np.where(rng.random(60) < 0.3, 0.1, 0.9)
         truth = (rng.random(60) < np.where(p < 0.5, share, 0.5)).astype(int)
         proba = np.column_stack([1 - p, p])
-        found = ClassAnswers(proba.argmax(axis=1), proba, proba, 1, 0.5)
+        found = ClassAnswers(proba.argmax(axis=1), proba, 1, 0.5)
         figures = {"cost": measure.measured(found, truth), "balanced_accuracy": 0.5}
         place = {"model": "m", "repeat": 0, "fold": fold, "status": "ok"}
         sizes = {"n_train": 240, "n_test": 60, "columns_used": 1, "n_voters": None}

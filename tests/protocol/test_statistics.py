@@ -20,7 +20,12 @@ from psephos.protocol import (
     selection_stability,
     summary,
 )
-from psephos.protocol.evaluation.scores import ClassAnswers, balanced_accuracy, measures
+from psephos.protocol.evaluation.scores import (
+    ClassAnswers,
+    answers_of,
+    balanced_accuracy,
+    measures,
+)
 
 
 def row(model, fold, score, columns, status="ok", n_train=80, n_test=20):
@@ -154,7 +159,7 @@ def test_metrics_equal_scikit_learns(n_classes):
     proba += 0.05
     proba /= proba.sum(axis=1, keepdims=True)
     codes = proba.argmax(axis=1)
-    found = measures(ClassAnswers(codes, proba, proba), truth)
+    found = measures(ClassAnswers(codes, proba), truth)
     level = proba.round(12)  # ties but for rounding are ties
     assert_allclose(found["balanced_accuracy"], metrics.balanced_accuracy_score(truth, codes))
     assert_allclose(found["accuracy"], metrics.accuracy_score(truth, codes))
@@ -167,18 +172,48 @@ def test_scores_that_differ_by_rounding_are_ties_in_roc_auc():
     truth = np.array([0, 1, 0, 1, 0])
     p = np.array([0.2, 0.2 + 1e-16, 0.2 - 3e-17, 0.9, 0.1])
     proba = np.column_stack([1 - p, p])
-    area = measures(ClassAnswers(proba.argmax(axis=1), proba, proba), truth)["roc_auc"]
+    area = measures(ClassAnswers(proba.argmax(axis=1), proba), truth)["roc_auc"]
     assert_allclose(area, metrics.roc_auc_score(truth, [0.2, 0.2, 0.2, 0.9, 0.1]))
     tiny = np.array([1e-20, 3e-20, 1e-21, 2e-20, 4e-20])  # small and different is no tie
     proba = np.column_stack([1 - tiny, tiny])
-    area = measures(ClassAnswers(proba.argmax(axis=1), proba, proba), truth)["roc_auc"]
+    area = measures(ClassAnswers(proba.argmax(axis=1), proba), truth)["roc_auc"]
     assert_allclose(area, metrics.roc_auc_score(truth, tiny))
+
+
+class Scored:
+    """A model of two classes whose answers are given: decision values, and probabilities if any."""
+
+    classes_ = np.arange(2)
+
+    def __init__(self, decision, proba=None):
+        self.decision = decision
+        if proba is not None:
+            self.predict_proba = lambda X: np.column_stack([1 - proba, proba])
+
+    def decision_function(self, X):
+        return self.decision
+
+    def predict(self, X):
+        return (self.decision > 0).astype(int)
+
+
+def test_rows_are_ranked_by_the_probabilities_that_are_recorded():
+    rng = np.random.default_rng(0)
+    truth, levels = np.arange(80) % 2, rng.integers(6, size=80) / 7
+    noisy = levels * (1 + rng.normal(size=80) * 1e-15)  # as where sums are of another order
+    for model in (Scored(noisy), Scored(levels, levels[::-1]), Scored(50 * levels, noisy)):
+        found = answers_of(model, np.zeros((80, 1)), 2)
+        area = metrics.roc_auc_score(truth, found.proba[:, 1])  # whatever it takes for ties
+        assert measures(found, truth)["roc_auc"] == pytest.approx(area, abs=1e-12)
+    for model in (Scored(noisy), Scored(levels, noisy)):
+        found = answers_of(model, np.zeros((80, 1)), 2)
+        assert len(np.unique(found.proba[:, 1])) == 6
 
 
 def test_metrics_where_a_class_is_absent():
     truth = np.array([0, 0, 2])
     proba = np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0]])
-    found = measures(ClassAnswers(np.array([0, 1, 2]), proba, proba), truth)
+    found = measures(ClassAnswers(np.array([0, 1, 2]), proba), truth)
     assert found["roc_auc"] is None
     assert found["balanced_accuracy"] == 0.75
     assert_allclose(found["log_loss"], -math.log(1e-15) / 3)

@@ -23,7 +23,6 @@ from psephos.figures import (
     called,
     confusion,
     hand_till,
-    in_millionths,
     log_loss,
     mean_of,
     net_benefit,
@@ -91,12 +90,6 @@ class Answered:
         groups = None if self.groups is None else self.groups[kept]
         parts = (self.truth[kept], self.said[kept], self.chances[kept])
         return Answered(self.classes, *parts, self.positive, groups, self.level)
-
-    @property
-    def ranking(self) -> NDArray[np.int64]:
-        """Return what cases are ranked by: answers in millionths, as thresholds divide them."""
-        units = in_millionths(self.chances)
-        return units[:, self.positive] if self.two else units
 
     @property
     def two(self) -> bool:
@@ -169,7 +162,7 @@ def _of_two(told: Answered) -> Rows:
     yes, called = told.truth == told.positive, told.said == told.positive
     counts, name = confusion(yes, called, *told.among), told.classes[told.positive]
     return [
-        _row("ROC-AUC", name, area(yes, told.ranking, *told.among)),
+        _row("ROC-AUC", name, area(yes, told.chances[:, told.positive], *told.among)),
         _row("balanced accuracy", "", counts.balanced_accuracy),
         _row("accuracy", "", counts.accuracy),
         _row("sensitivity", name, counts.sensitivity),
@@ -182,14 +175,14 @@ def _of_two(told: Answered) -> Rows:
 def _of_more(told: Answered) -> Rows:
     right = told.truth == told.said
     each = [_among(right, told, told.truth == k) for k in range(len(told.classes))]
-    value = hand_till(told.truth, told.ranking)
+    value = hand_till(told.truth, told.chances)
     why = "no interval" if value == value else "a class has no case"
     rows = [{**_bare("mean ROC-AUC of pairs (Hand and Till)", ""), "method": why}]
     rows[0]["value"] = None if math.isnan(value) else value
     rows += [_row("balanced accuracy", "", mean_of(each))]
     rows += [_row("accuracy", "", share(right, *told.among))]
     rows += [_row("sensitivity", c, one) for c, one in zip(told.classes, each, strict=True)]
-    found = areas(told.truth, told.ranking, *told.among)
+    found = areas(told.truth, told.chances, *told.among)
     rows += [
         _row("ROC-AUC against the rest", c, one) for c, one in zip(told.classes, found, strict=True)
     ]

@@ -20,6 +20,7 @@ from sklearn import metrics as _metrics
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, Label, NDArray, Values
 from psephos.figures.confusion import balanced_accuracy, called, levelled
+from psephos.figures.discrimination import hand_till
 from psephos.files.names import fixed, number
 from psephos.protocol.evaluation.label_scores import (
     LabelAnswers,
@@ -41,7 +42,6 @@ from psephos.protocol.evaluation.number_scores import (
 )
 
 _CLIP = 1e-15
-_ZERO = 1e-13  # of the largest decision value: what is smaller is rounding
 _ROUNDING = 1e-5  # some models answer in float32
 _sklearn: Any = _metrics  # its types say less than it does
 
@@ -50,8 +50,7 @@ class ClassAnswers(NamedTuple):
     """A model's answers to some rows."""
 
     codes: Indices  # (n,), the class it answers
-    proba: Floats  # (n, K); 0 for a class that its training part lacked
-    ranking: Floats  # (n, K), scores by which ROC-AUC ranks the rows, a column per class
+    proba: Floats  # (n, K), which also rank the rows; 0 for a class that its training part lacked
     positive: int = 1  # the class that measures of one class of two are of
     threshold: float | None = None  # of the probability of that class, where one was chosen
 
@@ -59,20 +58,18 @@ class ClassAnswers(NamedTuple):
 def answers_of(model: Any, X: Values, n_classes: int) -> ClassAnswers:
     """Return the answers of a model fitted on class codes.
 
-    Probabilities are the model's own. Where it has none (SVM), they are a monotone link of its
+    Probabilities are the model's own, to twelve digits (`levelled`), so that whoever ranks rows by
+    the recorded ones has the same ties. Where it has none (SVM), they are a monotone link of its
     decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated: the
-    link serves the log-loss only. Of a model that has neither, the answer has probability 1. With
-    two classes rows are ranked by decision values, where there are such, since probabilities may
-    round to 0 or 1.
+    link serves the log-loss only. Of a model that has neither, the answer has probability 1.
     """
     seen = np.asarray(model.classes_).astype(np.intp)
-    decision = model.decision_function(X) if hasattr(model, "decision_function") else None
     if hasattr(model, "predict_proba"):
         inside = np.asarray(model.predict_proba(X), dtype=np.float64)
-    elif decision is None:
-        inside = (codes_of(model, X, n_classes)[:, None] == seen).astype(np.float64)
+    elif hasattr(model, "decision_function"):
+        inside = _linked(np.asarray(model.decision_function(X), dtype=np.float64))
     else:
-        inside = _linked(np.asarray(decision, dtype=np.float64))
+        inside = (codes_of(model, X, n_classes)[:, None] == seen).astype(np.float64)
     if inside.shape != (X.shape[0], len(seen)):
         raise PsephosError(
             f"the model answers with probabilities of shape {inside.shape} for {X.shape[0]} rows "
@@ -80,13 +77,8 @@ def answers_of(model: Any, X: Values, n_classes: int) -> ClassAnswers:
         )
     inside = _checked(inside)
     proba = np.zeros((X.shape[0], n_classes))
-    proba[:, seen] = inside
-    ranking = proba
-    if decision is not None and n_classes == 2 and np.ndim(decision) == 1:
-        plain = np.asarray(decision, dtype=np.float64)
-        plain = np.where(np.abs(plain) <= _ZERO * np.abs(plain).max(initial=0.0), 0.0, plain)
-        ranking = np.column_stack([-plain, plain])
-    return ClassAnswers(codes_of(model, X, n_classes), proba, ranking)
+    proba[:, seen] = levelled(inside)
+    return ClassAnswers(codes_of(model, X, n_classes), proba)
 
 
 def codes_of(model: Any, X: Values, n_classes: int) -> Indices:
@@ -152,7 +144,7 @@ def _by_class(measure: _OfClass) -> Callable[[ClassAnswers, Indices], float | No
     def measured(answers: ClassAnswers, truth: Indices) -> float | None:
         k = answers.proba.shape[1]
         of = [truth == one for one in ([answers.positive] if k == 2 else range(k))]
-        if np.isnan(answers.ranking).any() or not all(one.any() and not one.all() for one in of):
+        if np.isnan(answers.proba).any() or not all(one.any() and not one.all() for one in of):
             return None
         codes = [answers.positive] if k == 2 else range(k)
         each = [measure(yes, answers, code) for yes, code in zip(of, codes, strict=True)]
@@ -162,14 +154,14 @@ def _by_class(measure: _OfClass) -> Callable[[ClassAnswers, Indices], float | No
 
 
 def _class_precision(yes: NDArray[np.bool_], answers: ClassAnswers, code: int) -> float:
-    return float(_sklearn.average_precision_score(yes, levelled(answers.ranking[:, code])))
+    return float(_sklearn.average_precision_score(yes, levelled(answers.proba[:, code])))
 
 
 def _sensitivity_at(specificity: float) -> _OfClass:
     """Return the greatest sensitivity of a threshold with a specificity of at least this."""
 
     def measured(yes: NDArray[np.bool_], answers: ClassAnswers, code: int) -> float:
-        ranked = levelled(answers.ranking[:, code])
+        ranked = levelled(answers.proba[:, code])
         alarms, found, _ = _sklearn.roc_curve(yes, ranked, drop_intermediate=False)
         return float(found[alarms <= 1 - specificity + 1e-9].max())
 
@@ -196,8 +188,7 @@ def _hand_till(answers: ClassAnswers, truth: Indices) -> float | None:
     k = answers.proba.shape[1]
     if k == 2 or len(np.unique(truth)) < k:
         return _roc_auc(answers, truth)
-    share = levelled(answers.proba / answers.proba.sum(axis=1, keepdims=True))
-    return float(_sklearn.roc_auc_score(truth, share, multi_class="ovo", labels=np.arange(k)))
+    return hand_till(truth, answers.proba)
 
 
 def positives(answers: ClassAnswers) -> NDArray[np.bool_]:
@@ -241,15 +232,15 @@ def _log_loss(answers: ClassAnswers, truth: Indices) -> float:
 
 
 def _roc_auc(answers: ClassAnswers, truth: Indices) -> float | None:
-    ranking, n_classes = answers.ranking, answers.proba.shape[1]
+    proba, n_classes = answers.proba, answers.proba.shape[1]
     counts = np.bincount(truth, minlength=n_classes)
-    if (counts == 0).any() or np.isnan(ranking).any():
+    if (counts == 0).any() or np.isnan(proba).any():
         return None
     classes = [1] if n_classes == 2 else range(n_classes)
     areas: list[float] = []
     for k in classes:
         own = int(counts[k])
-        ranks = rankdata(levelled(ranking[:, k]))
+        ranks = rankdata(levelled(proba[:, k]))
         above = float(ranks[truth == k].sum()) - own * (own + 1) / 2
         areas.append(above / (own * (len(truth) - own)))
     return float(np.mean(areas))

@@ -151,7 +151,7 @@ def _constants(table: DataTable, train: Rows, test: Rows) -> Sequence[Answers]:
         return [LabelAnswers(share >= 0.5, share)]
     share = np.tile(np.bincount(y, minlength=len(table.classes)) / len(y), (n, 1))
     codes, code = [np.full(n, k) for k in range(len(table.classes))], positive_code(table)
-    return [ClassAnswers(one, share, np.zeros_like(share), code) for one in codes]
+    return [ClassAnswers(one, share, code) for one in codes]
 
 
 def about_metric(

@@ -128,7 +128,7 @@ def _by_column(
 
     def answered(X: Floats) -> Any:
         if metric.name in _OF_CLASSES:  # probabilities would take as long again
-            return ClassAnswers(codes_of(answering, X, len(table.classes)), X, X)
+            return ClassAnswers(codes_of(answering, X, len(table.classes)), X)
         answers: Any = answers_to(answering, X, table)
         return answers._replace(threshold=threshold) if table.kind == "classes" else answers
 

@@ -146,7 +146,7 @@ def _staged(
     if scoring == "log_loss":
         own = proba[:, np.arange(len(truth)), truth]
         return [_mean(loss, weight) for loss in -np.log(np.clip(own, _LEAST, 1.0))]
-    scores = [measures(ClassAnswers(p.argmax(axis=1), p, p), truth)[scoring] for p in proba]
+    scores = [measures(ClassAnswers(p.argmax(axis=1), p), truth)[scoring] for p in proba]
     return [np.nan if value is None else value for value in scores]
 
 

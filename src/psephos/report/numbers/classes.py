@@ -64,7 +64,7 @@ def judged(
 ) -> dict[str, Any]:
     """Return one model's part of the page's data, of its known answers for the positive class."""
     units = in_millionths(answers)
-    under = area(positive, units, about.groups)
+    under = area(positive, answers, about.groups)
     always = (about.threshold,)
     curves = curves_of(answers, positive, under, names.pos, about.groups, about.edges, always)
     table = [(UNIT + 1) / UNIT, *(np.array(curves["at"]) / UNIT).tolist()]
@@ -247,7 +247,7 @@ def several_judged(
     """Return one model's part of the page's data, of (n, K) known answers and (n,) codes."""
     said, k = called(chances), len(classes)
     grid = confusion(truth, said, k)
-    areas = [area(truth == c, in_millionths(chances[:, c]), about.groups) for c in range(k)]
+    areas = [area(truth == c, chances[:, c], about.groups) for c in range(k)]
     return {
         "label": names.label,
         "axis": names.axis,
