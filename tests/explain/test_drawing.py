@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
 
 from psephos import CARTClassifier, PsephosError
 from psephos.explain import (
+    BiasVarianceDisplay,
     CohortDisplay,
     ColumnNetwork,
     MissedDisplay,
@@ -71,9 +73,30 @@ def test_values_that_are_not_numbers_are_categories():
         (lambda: ColumnNetwork.from_estimator(None), "fitted model of psephos; got NoneType"),
         (lambda: TreeDisplay.from_estimator(CARTClassifier()), "got CARTClassifier"),
         (lambda: TreeDisplay.from_estimator(MODEL, "a"), "voter must be a number from 0 to 0"),
+        (
+            lambda: TreeDisplay.from_estimator(MODEL, tree="a"),
+            "tree must be .* 0 to 0, .*'a'",
+        ),
+        (lambda: TreeDisplay.from_estimator(MODEL, tree=1), "tree must be .* 0 to 0, .*; got 1"),
+        (lambda: ColumnNetwork.from_usage("a", ["x"]), "usage must be .* table .*; got str 'a'"),
+        (lambda: ColumnNetwork.from_usage(None, ["x"]), "usage must be .*; got NoneType None"),
+        (lambda: ColumnNetwork.from_usage([1, 2], ["x"]), r"usage must be .*; got list \[1, 2\]"),
+        (lambda: ColumnNetwork.from_usage([["a"]], ["x"]), "usage must be .* of numbers"),
+        (lambda: ColumnNetwork.from_usage([[1, 0]], "ab"), "names must name each of 2 columns"),
+        (lambda: ColumnNetwork.from_usage([[1, 0]], 5), "names must name each of 2 columns; got 5"),
+        (lambda: BiasVarianceDisplay.from_estimator(None, X, Y), "estimator must be .* NoneType"),
+        (lambda: BiasVarianceDisplay.from_estimator(KMeans(), X, Y), "estimator must .* KMeans"),
+        (lambda: BiasVarianceDisplay.from_estimator(CARTClassifier, X, Y), "estimator must be"),
         (lambda: next_column(None, X), "fitted model of psephos; got NoneType"),
     ],
 )
 def test_what_is_not_fitted_or_of_another_shape(make, words):
     with pytest.raises(PsephosError, match=words):
         make()
+
+
+@pytest.mark.parametrize("unit", ["a", None, -1.0, np.nan, np.inf, True])
+def test_ends_of_parts_are_multiples_of_a_number(unit):
+    found = ObservedDisplay.from_predictions(THREE, THREE)
+    with pytest.raises(PsephosError, match="'unit' must be a finite number of at least 0; got"):
+        found.parts(unit)

@@ -86,7 +86,7 @@ def test_the_first_tree_is_shown_unless_another_is_named():
         TreeDisplay.from_estimator(model, 0)
     with pytest.raises(PsephosError, match="voter must be a number from 0 to 2; got 3"):
         TreeDisplay.from_estimator(model, 3)
-    with pytest.raises(PsephosError, match="voter 1 has 1"):
+    with pytest.raises(PsephosError, match="0 to 0, of voter 1; got 1"):
         TreeDisplay.from_estimator(model, 1, tree=1)
 
 

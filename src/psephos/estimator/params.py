@@ -296,7 +296,8 @@ def check_values(
         value = values[name]
         if not constraint.allows(value):
             raise PsephosError(
-                f"{kind}: parameter {name!r} must be {constraint.words()}; got {_shown(value)}."
+                f"{kind}: parameter {name!r} must be {constraint.words()};"
+                f" got {shown_value(value)}."
             )
 
 
@@ -313,10 +314,11 @@ def refuse_unread(model: Any, names: Sequence[str], because: str) -> None:
         value = getattr(model, name)
         if value != defaults[name]:
             kind = type(model).__name__
-            raise PsephosError(f"{kind}: {name}={_shown(value)} has no effect {because}")
+            raise PsephosError(f"{kind}: {name}={shown_value(value)} has no effect {because}")
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Return a wrong value as it stands in an error: its first 80 characters."""
     return _cut(repr(value))
 
 

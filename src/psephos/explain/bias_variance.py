@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from psephos._errors import PsephosError, must_be
 from psephos._types import Array, Axes, Floats, Indices, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.estimator.labels import read_groups, read_numbers, read_target
-from psephos.estimator.params import Interval
+from psephos.estimator.params import Interval, is_estimator
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import Display
 from psephos.vote.rows import row_groups
@@ -42,9 +42,10 @@ class DrawnTable:
         seed: SeedLike,
     ) -> "DrawnTable":  # fmt: skip
         """Return the problem of an estimator on a table."""
-        labels = bool(is_classifier(estimator))
-        if not labels and not is_regressor(estimator):
-            raise PsephosError(f"{type(estimator).__name__} is no classifier and no regressor.")
+        labels = is_estimator(estimator) and bool(is_classifier(estimator))
+        if not labels and not (is_estimator(estimator) and is_regressor(estimator)):
+            kind = type(estimator).__name__
+            raise PsephosError(f"estimator must be a classifier or a regressor; got {kind}.")
         loss = loss or ("zero_one" if labels else "squared")
         must_be("loss", loss, LOSSES)
         if loss == "zero_one" and not labels:

@@ -12,8 +12,10 @@ import scipy.sparse
 
 from psephos._errors import PsephosError
 from psephos._types import Axes, Floats, Indices
+from psephos.estimator.params import shown_value
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import axes_of, fitted_vote, plain
+from psephos.files.names import plural
 from psephos.vote.frames import frame_of
 
 _ALIKE = 0.5
@@ -131,11 +133,19 @@ class ColumnNetwork:
         Raises
         ------
         PsephosError
-            If no row reads a column, or the names are not one a column.
+            If it is not a table of numbers, no row reads a column, or the names are not one a
+            column.
         """
-        table: Any = _sparse.csr_array(usage, dtype=np.float64)
-        if table.shape[1] != len(names):
-            raise PsephosError(f"{len(names)} names for {table.shape[1]} columns: give one each.")
+        try:
+            table: Any = _sparse.csr_array(usage, dtype=np.float64)
+            _, n_columns = table.shape
+        except (TypeError, ValueError):
+            kind = f"{type(usage).__name__} {shown_value(usage)}"
+            raise PsephosError(f"usage must be a (T, p) table of numbers; got {kind}.") from None
+        if np.shape(names) != (n_columns,):
+            raise PsephosError(
+                f"names must name each of {plural(n_columns, 'column')}; got {shown_value(names)}."
+            )
         table.eliminate_zeros()
         table.data[:] = 1.0
         table = table[np.flatnonzero(np.diff(table.indptr) > 0)]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Axes, ColumnLists, Floats, PerRow
 from psephos.estimator.labels import read_groups
+from psephos.estimator.params import Interval, check_values
 from psephos.explain.drawing import OTHER, Display, case_names, plain
 from psephos.figures import Estimate, mean
 from psephos.figures.estimate import numbers
@@ -158,6 +159,7 @@ class ObservedDisplay(Display):
         close, or to multiples of `unit`. Intervals are those of `psephos.figures.mean`, in which
         groups are independent.
         """
+        check_values("parts", {"unit": unit}, {"unit": Interval(0)})
         y, k = self.observed, min(_MOST, len(self.observed) // _LEAST)
         cuts = np.quantile(y, np.arange(1, max(k, 1)) / max(k, 1))
         digits = sum_digits(float(np.abs(y).max()), float(np.ptp(y))) - 1

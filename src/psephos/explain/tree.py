@@ -249,8 +249,10 @@ def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
         raise PsephosError(
             f"voter {voter} is no tree: the first tree is voter {_first_tree(voters)}."
         )
-    if not 0 <= tree < size:
-        raise PsephosError(f"tree is {tree}: voter {voter} has {size}, counted from 0.")
+    if not Interval(0, size - 1, whole=True).allows(tree):
+        raise PsephosError(
+            f"tree must be a number from 0 to {size - 1}, of voter {voter}; got {tree!r}."
+        )
     return voters.shown_tree(voter, tree)
 
 
