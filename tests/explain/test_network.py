@@ -61,7 +61,7 @@ def test_numbers_other_than_one_are_one_use():
     net = ColumnNetwork.from_usage(np.array([[2.0, 0.0, -3.0], [0.5, 0.0, 0.0]]), list("abc"))
     assert net.names == ["a", "c"]
     assert_allclose(net.weight, [1, 0.5])
-    with pytest.raises(PsephosError, match="2 names for 3 columns"):
+    with pytest.raises(PsephosError, match="names must name each of 3 columns"):
         ColumnNetwork.from_usage(np.eye(3), ["a", "b"])
 
 

@@ -80,7 +80,8 @@ def test_no_constant_answer_has_a_badge(tmp_path):
             worse=("baseline", [0.69], 2),
             more=("baseline", [0.7], 5),
             best=("baseline", [0.9], 50),
-        )
+        ),
+        {"few", "worse", "more", "best"},
     )
     assert {s.key for s in rows if s.frontier} == {"few", "best"}
 
@@ -192,7 +193,7 @@ def test_what_failed_in_some_folds_is_not_ranked_among_means_of_all(tmp_path):
         best=("baseline", [0.9, 0.8, 0.9, 0.8], 9),
         few=("psephos", [0.8, 0.8, 0.9, 0.8], 2),
     )
-    rows = standings(made)
+    rows = standings(made, {"best", "few", "lucky"})
     assert [s.key for s in rows] == ["best", "few", "lucky"]
     assert {s.key for s in rows if s.frontier} == {"best", "few"}
     choice = choose(rows, ["lucky", "few"])

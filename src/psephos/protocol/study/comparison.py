@@ -32,6 +32,7 @@ from psephos.protocol.evaluation.statistics import (
     Summary,
     better_than_constant,
     comparable,
+    frontier,
     one_standard_error,
     paired_difference,
     pareto,
@@ -211,7 +212,8 @@ class AccuracyDisplay(Display):
     scores, columns : tuple of ndarray
         For each model the measure and the columns read of every fit that succeeded.
     frontier : tuple of str
-        Models that no other beats in both.
+        Models that are better than a constant answer (`Comparison.better`), and that no other beats
+        in both (`Comparison.pareto`).
     measure : str
     reference : str
         The model of the best mean among those that have all folds.
@@ -254,7 +256,6 @@ class AccuracyDisplay(Display):
         every = [one for one in comparison.summary() if one.columns_used.n]
         models = [one.model for one in every]
         rows = {m: [row for row in done if row["model"] == m] for m in models}
-        frontier = tuple(one.model for one in comparison.pareto())
         best = max(comparable(every), key=lambda one: one.merit, default=every[0]).model
         pairs = [None if m == best else comparison.difference(m, best) for m in models]
         ends = [[np.nan if d is None else getattr(d, k) for d in pairs] for k in _ENDS]
@@ -262,7 +263,7 @@ class AccuracyDisplay(Display):
             tuple(models),
             tuple(_values(rows[m], measure) for m in models),
             tuple(_values(rows[m], "columns_used") for m in models),
-            frontier,
+            frontier(every, comparison.better()),
             measure,
             best,
             *(np.array(one) for one in ends),
@@ -493,8 +494,8 @@ def _table(cells: list[list[str]]) -> str:
 def _note(comparison: Comparison) -> str:
     best = AccuracyDisplay.from_comparison(comparison).reference
     return (
-        "* none is better in both accuracy and columns. Mean ± standard deviation over folds;"
-        f" differences from {best}, with corrected intervals."
+        "* better than a constant answer, and none is better in both accuracy and columns. Mean ±"
+        f" standard deviation over folds; differences from {best}, with corrected intervals."
     )
 
 

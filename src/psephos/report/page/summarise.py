@@ -99,11 +99,9 @@ def summarise(
 def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[str, Any]:
     if read.cases is not None:
         read = replace(read, cases=replace(read.cases, named=options.ids))
-    rows = standings(read)
+    better = better_than_constant(read.rows, read.about | {"class_counts": read.sizes}).keys()
+    rows = standings(read, better)
     answers = held_out_answers(read, [s.key for s in rows])
-    known = read.about | {"class_counts": read.sizes}
-    better = better_than_constant(read.rows, known).keys()
-    rows = [replace(s, frontier=s.frontier and s.key in better) for s in rows]
     choice = choose(rows, list(read.models), model, better)
     shown = choice.opened if choice else None
     names = shown_names([str(c) for c in read.about.get("columns", ())])
@@ -364,7 +362,8 @@ def first_words(comparison: Comparison) -> list[str]:
         models=dict.fromkeys(comparison.models, Path()),
         figures=comparison.pooled,
     )
-    rows, better = standings(folder), comparison.better()
+    better = comparison.better()
+    rows = standings(folder, better)
     choice = choose(rows, list(folder.models), None, better)
     found = pairs(folder.rows, rows, choice.best if choice else None)
     words = first_sentences(folder, rows, choice, found, None, better)

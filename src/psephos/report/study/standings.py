@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.protocol import one_standard_error, paired_difference, pareto, summary
-from psephos.protocol.evaluation.statistics import FoldSpread, Rows, Summary, comparable
+from psephos.protocol import one_standard_error, paired_difference, summary
+from psephos.protocol.evaluation.statistics import FoldSpread, Rows, Summary, comparable, frontier
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.words import difference, span
 
@@ -20,7 +20,7 @@ class Standing:
     key: str
     label: str
     ours: bool
-    frontier: bool  # none is as accurate on fewer columns, and it beats a constant answer
+    frontier: bool  # see `psephos.protocol.evaluation.statistics.frontier`
     draws: int | None  # of its search; None where nothing is tuned, or it was not written
     summary: Summary
     fits: list[Fit]  # those that succeeded
@@ -63,18 +63,22 @@ class Standing:
         return math.isfinite(self.score) and math.isfinite(self.columns.mean)
 
 
-def standings(folder: Folder) -> list[Standing]:
-    """Return one Standing a model, the most accurate first, then those that are not ranked."""
-    about = folder.about.get("models", {})
-    figures, ranked_by = summary(folder.rows, folder.about), folder.measures[0]
-    chance, ranked = ranked_by.sign * folder.constant, {s.model for s in comparable(figures)}
-    frontier = {s.model for s in pareto(figures) if s.columns_used.mean > 0 and s.merit > chance}
+def standings(folder: Folder, better: Collection[str] = ()) -> list[Standing]:
+    """Return one Standing a model, the most accurate first, then those that are not ranked.
+
+    Parameters
+    ----------
+    better : collection of str
+        The models significantly better than a constant prediction (`better_than_constant`).
+    """
+    about, figures = folder.about.get("models", {}), summary(folder.rows, folder.about)
+    ranked, line = {s.model for s in comparable(figures)}, frontier(figures, better)
     rows = [
         Standing(
             key=one.model,
             label=one.model,
             ours=about.get(one.model, {}).get("origin") == "psephos",
-            frontier=one.model in frontier,
+            frontier=one.model in line,
             draws=_draws(about.get(one.model, {})),
             summary=one,
             fits=[f for f in folder.fits if f.model == one.model and not f.error],
