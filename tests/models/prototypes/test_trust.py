@@ -122,3 +122,17 @@ def test_a_gain_within_its_standard_error_is_not_trusted(spread, trusted, monkey
     monkeypatch.setattr(trust, "_losses", losses)
     share = trust.trusted_share(rows, lambda some: None, Context(np.random.SeedSequence(0)))
     assert share == trusted
+
+
+@pytest.mark.parametrize(("n", "fits"), [(46, 3), (47, 2)])
+def test_twenty_rows_are_enough_for_a_clear_gain(n, fits, monkeypatch):
+    """The first two of five folds hold 19 of 46 rows, and 20 of 47."""
+    rows = DistinctRows(None, np.arange(n), np.arange(n) % 2, np.ones(n), np.ones(n))
+
+    def losses(some, fitted):
+        return np.tile(np.where(trust.FACTORS > 0, 0.9, 1.0), (len(some.rows), 1))
+
+    monkeypatch.setattr(trust, "_losses", losses)
+    calls = []
+    assert trust.trusted_share(rows, calls.append, Context(np.random.SeedSequence(0))) == 1.0
+    assert len(calls) == fits
