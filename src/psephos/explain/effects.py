@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from psephos._types import Floats, Indices
-from psephos.files.names import MINUS, Names, number, series, value_text
+from psephos.files.names import MINUS, Names, number, series, true_minus, value_text
 from psephos.vote import Vote
 from psephos.vote.importance import evenly_spaced
 
@@ -275,8 +275,8 @@ def _written(at: float, closed: bool, values: Floats) -> tuple[str, bool]:
     for digits, side in [*tried, *((digits, closed) for digits in (9, 12, 17))]:
         text = number(at, digits=digits)
         if np.array_equal(_above(known, float(text), side), above):
-            return text.replace("-", MINUS), side
-    return repr(at).replace("-", MINUS), closed
+            return true_minus(text), side
+    return true_minus(repr(at)), closed
 
 
 def _above(values: Floats, at: float, closed: bool) -> Any:

@@ -106,9 +106,14 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
     return f"{value:.{max(digits, before)}g}"
 
 
+def true_minus(text: str) -> str:
+    """Return a number with a true minus, for reading."""
+    return text.replace("-", MINUS)
+
+
 def value_text(value: float, digits: int = 3) -> str:
     """Return a value for reading: three figures, a true minus."""
-    return number(value, digits=digits).replace("-", MINUS)
+    return true_minus(number(value, digits=digits))
 
 
 def ends(values: Sequence[float]) -> list[str]:
@@ -145,7 +150,7 @@ def decimals(value: float | None, digits: int = 3) -> str:
     """Return a number to so many decimals, with a true minus; a dash where there is none."""
     if value is None or not math.isfinite(value):
         return "–"
-    return fixed(value, digits).replace("-", MINUS)
+    return true_minus(fixed(value, digits))
 
 
 def compared(value: float, asked: Sequence[tuple[str, float]]) -> tuple[str, list[str]]:

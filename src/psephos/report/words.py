@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from psephos._types import Indices
-from psephos.files.names import MINUS, class_words, series, value_text
+from psephos.files.names import MINUS, class_words, series, true_minus, value_text
 from psephos.files.names import decimals as number
 
 __all__ = [
@@ -124,7 +124,7 @@ def count(value: float | None) -> str:
         return "–"
     whole = abs(value - round(value)) < 5e-3
     digits = 0 if whole or abs(value) >= 1000 else 1
-    text = f"{round(value, digits):,.{digits}f}".replace("-", MINUS)
+    text = true_minus(f"{round(value, digits):,.{digits}f}")
     # four digits read well without a gap
     return text.replace(",", SPACE if abs(value) >= 10_000 else "")
 
@@ -148,7 +148,7 @@ def three(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     text = f"{value:#.3g}" if 1e-4 <= abs(value) < 999.5 else value_text(value)
-    return text.removesuffix(".").replace("-", MINUS)
+    return true_minus(text.removesuffix("."))
 
 
 _IRREGULAR = {"mouse": "mice", "child": "children", "man": "men", "woman": "women"}

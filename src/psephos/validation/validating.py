@@ -173,16 +173,17 @@ def _of_two(told: Answered) -> Rows:
 
 
 def _of_more(told: Answered) -> Rows:
-    right = told.truth == told.said
-    each = [_among(right, told, told.truth == k) for k in range(len(told.classes))]
-    value = hand_till(told.truth, told.chances)
+    truth, chances = told.truth, told.chances
+    right = truth == told.said
+    each = [_among(right, told, truth == k) for k in range(len(told.classes))]
+    value = hand_till(truth, chances)
     why = "no interval" if value == value else "a class has no case"
     rows = [{**_bare("mean ROC-AUC of pairs (Hand and Till)", ""), "method": why}]
     rows[0]["value"] = None if math.isnan(value) else value
     rows += [_row("balanced accuracy", "", mean_of(each))]
     rows += [_row("accuracy", "", share(right, *told.among))]
     rows += [_row("sensitivity", c, one) for c, one in zip(told.classes, each, strict=True)]
-    found = areas(told.truth, told.chances, *told.among)
+    found = areas(truth, chances, *told.among)
     rows += [
         _row("ROC-AUC against the rest", c, one) for c, one in zip(told.classes, found, strict=True)
     ]

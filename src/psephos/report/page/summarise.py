@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from psephos import __version__
-from psephos.files.names import MINUS, ends, listed
+from psephos.files.names import ends, listed, true_minus
 from psephos.protocol import Comparison, better_than_constant
 from psephos.protocol.study.folder import MARK, damaged, unsealed
 from psephos.report.numbers.measures import Subgroups, subgroups
@@ -270,7 +270,7 @@ def _data_line(folder: Folder, kept: bool) -> str:
     target = about.get("target")
     if folder.kind == "numbers":
         y = [] if folder.cases is None else folder.cases.y
-        held = " to ".join(ends([min(y), max(y)])).replace("-", MINUS) if y and kept else ""
+        held = true_minus(" to ".join(ends([min(y), max(y)]))) if y and kept else ""
         held = held and f": {held}"
         return f"{line}; {target or 'target'}, a number{held}."
     truly = ", true classes" if about.get("partial") else ""  # the target is what was recorded

@@ -12,7 +12,7 @@ from psephos import __version__
 from psephos._errors import PsephosError
 from psephos.explain.observed import ObservedDisplay
 from psephos.figures import called
-from psephos.files.names import number
+from psephos.files.names import value_text
 from psephos.protocol.study.folder import unsealed
 from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
@@ -327,8 +327,8 @@ def _calibration(saved: Mapping[str, Any], figures: Mapping[str, Any]) -> list[s
     if large is None or large["value"] is None or large["low"] is None:
         return []
     head = f"On the whole its probabilities of {pos} are"
-    shown = f"{number(large['value'], digits=2)}, {number(large['low'], digits=2)} to "
-    shown = f"calibration in the large {shown}{number(large['high'], digits=2)}".replace("-", "−")
+    value, low, high = (value_text(large[key], 2) for key in ("value", "low", "high"))
+    shown = f"calibration in the large {value}, {low} to {high}"
     if large["low"] <= 0 <= large["high"]:
         n = plural(about["n_cases"], "case")
         return [f"That its probabilities of {pos} are too high or too low on the whole is not"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from psephos.explain.cohort import given_counts
-from psephos.files.names import number as significant
+from psephos.files.names import value_text
 from psephos.report.study.folder import FEWEST
 from psephos.report.words import chance, count, difference, number, of, plural, rate, span
 from psephos.validation.numbers import of_a_number
@@ -68,7 +68,7 @@ def _value(figure: str, value: float | None) -> str:
     if value is None:
         return "–"
     if of_a_number(figure):
-        return significant(value).replace("-", "−")
+        return value_text(value, 4)
     if "ROC-AUC" in figure:
         return chance(value)
     if any(figure.endswith(word) for word in _RATES):

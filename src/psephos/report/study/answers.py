@@ -170,8 +170,8 @@ def positive_class(
     if partial and partial["positive"] in classes:
         return Positive(classes.index(partial["positive"]), "its records are right")
     if len(classes) > 2 and answers is not None and (known := answers.known(model)).any():
-        said = called(answers.chances[model][known])
-        grid = confusion(answers.truth[known], said, len(classes))
+        calls = called(answers.chances[model][known])
+        grid = confusion(answers.truth[known], calls, len(classes))
         return Positive(least_found(grid.tolist()), f"{model} finds it least")
     return usual_positive(classes, sizes)
 
