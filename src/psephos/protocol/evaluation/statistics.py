@@ -1,7 +1,7 @@
 """From rows of fits to figures that can be compared, and what cases in groups are worth."""
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -564,11 +564,6 @@ def pareto(summaries: Sequence[Summary]) -> list[Summary]:
     known = comparable(summaries)
     best = [s for s in known if not any(_beats(o, s) for o in known)]
     return sorted(best, key=lambda s: (s.columns_used.mean, -s.merit, s.model))
-
-
-def frontier(summaries: Sequence[Summary], better: Container[str]) -> tuple[str, ...]:
-    """Return the models of `pareto` that are among the `better_than_constant`."""
-    return tuple(one.model for one in pareto(summaries) if one.model in better)
 
 
 def _beats(one: Summary, other: Summary) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
@@ -32,7 +32,6 @@ from psephos.protocol.evaluation.statistics import (
     Summary,
     better_than_constant,
     comparable,
-    frontier,
     one_standard_error,
     paired_difference,
     pareto,
@@ -187,6 +186,11 @@ class Comparison:
 
 
 # ---------------------------------------------------------------------- pictures
+def frontier(summaries: Sequence[Summary], better: Container[str]) -> tuple[str, ...]:
+    """Return the models of `pareto` that are among the `better_than_constant`."""
+    return tuple(one.model for one in pareto(summaries) if one.model in better)
+
+
 _DRAWN = 30  # columns that are drawn
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from psephos._errors import PsephosError
 from psephos.protocol import one_standard_error, paired_difference, summary
-from psephos.protocol.evaluation.statistics import FoldSpread, Rows, Summary, comparable, frontier
+from psephos.protocol.evaluation.statistics import FoldSpread, Rows, Summary, comparable
+from psephos.protocol.study.comparison import frontier
 from psephos.report.study.folder import Fit, Folder
 from psephos.report.words import difference, span
 
@@ -20,7 +21,7 @@ class Standing:
     key: str
     label: str
     ours: bool
-    frontier: bool  # see `psephos.protocol.evaluation.statistics.frontier`
+    frontier: bool  # see `psephos.protocol.study.comparison.frontier`
     draws: int | None  # of its search; None where nothing is tuned, or it was not written
     summary: Summary
     fits: list[Fit]  # those that succeeded
