@@ -4,8 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 import psephos
@@ -91,6 +94,91 @@ def test_performance_weighs_by_gain_over_the_prior():
     assert_allclose(weights / weights.max(), np.maximum(gain, 0.01 * gain.max()) / gain.max(),
                     rtol=0.05)  # fmt: skip
     assert (np.diff(weights) <= 1e-12).all()
+
+
+def out_of_fold(X, y, cv, subsets):
+    """Return the (M, n) probabilities of the second class by scikit-learn's naive Bayes."""
+    found = np.empty((len(subsets), len(y)))
+    for m, subset in enumerate(subsets):
+        for train, test in cv:
+            model = GaussianNB().fit(X[np.ix_(train, subset)], y[train])
+            found[m, test] = model.predict_proba(X[np.ix_(test, subset)])[:, 1]
+    return found
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    """Return rows, folds and, by rule, libraries of the same search."""
+    X, y, _ = table(classes=2)
+    cv = list(StratifiedKFold(5, shuffle=True, random_state=1).split(X, y))
+    own = {"learner": "naive_bayes", "cv": cv, "delta": 0.6}
+    every = {rule: swag(vote=rule, **own).fit(X, y) for rule in ("mean", "stacked", "boosted")}
+    return X.to_numpy(), y, cv, every
+
+
+def weights_by_model(model):
+    subsets = map(tuple, model.library_.chosen().subsets())
+    return dict(zip(subsets, model.vote_.weighting.alpha[:-1], strict=True))
+
+
+def test_stacked_weights_have_the_least_log_loss_out_of_fold(learnt):
+    X, y, cv, every = learnt
+    subsets = every["mean"].library_.chosen().subsets()
+    own = out_of_fold(X, y, cv, subsets)
+    own = np.where(y == every["mean"].classes_[1], own, 1 - own)
+    given = weights_by_model(every["stacked"])
+    w = np.array([given.get(tuple(s), 0.0) for s in subsets])
+    assert 1 < len(given) == (w > 0).sum() < len(subsets)
+    loss = -np.log(w @ own / w.sum()).mean()
+    logits = np.zeros(len(subsets))
+    least = minimize(lambda z: -np.log(softmax(z) @ own).mean(), logits, tol=1e-10).fun
+    assert loss <= least + 1e-4
+    assert loss < min(-np.log(own).mean(axis=1).min(), -np.log(own.mean(axis=0)).mean())
+
+
+def test_boosted_weights_are_those_of_adaboost_over_the_library(learnt):
+    X, y, cv, every = learnt
+    subsets = every["mean"].library_.chosen().subsets()
+    said = out_of_fold(X, y, cv, subsets) > 0.5
+    wrong = said != (y == every["mean"].classes_[1])
+    share, expected = np.full(len(y), 1 / len(y)), np.zeros(len(subsets))
+    for _ in range(100):
+        errors = [share[row].sum() for row in wrong]
+        t = int(np.argmin(errors))
+        if errors[t] >= 0.5 - 1e-12:
+            break
+        step = np.log((1 - errors[t]) / errors[t])
+        expected[t] += step
+        share = np.where(wrong[t], share * np.exp(step), share)
+        share /= share.sum()
+    given = weights_by_model(every["boosted"])
+    w = np.array([given.get(tuple(s), 0.0) for s in subsets])
+    assert 1 < len(given) < len(subsets)
+    assert_allclose(w / w.sum(), expected / expected.sum(), atol=1e-9)
+
+
+def test_learnt_weights_of_three_classes_and_of_gaps():
+    X, y, _ = table(classes=3)
+    holes = X.mask(np.random.default_rng(2).random(X.shape) < 0.05)
+    for rule in ("stacked", "boosted"):
+        model = swag(vote=rule, delta=0.6, absent="vote").fit(holes, y)
+        assert (model.predict(X) == y).mean() > 0.6
+        assert model.library_.votes.sum() < model.vote_.n_voters - 1  # the rest are the reserve
+        assert set(model.usable(holes)["source"]) <= {"chosen", "reserve", "prior"}
+
+
+def test_stacked_weights_of_numbers():
+    X, _, signal = table()
+    mean, stacked = (
+        SparseWrapperRegressor("least_squares", vote=rule, **{**FEW, "delta": 0.6}).fit(X, signal)
+        for rule in ("mean", "stacked")
+    )
+    assert stacked.library_.votes.sum() < mean.library_.votes.sum()
+    fresh, _, truth = table(seed=5)
+    loss = [((model.predict(fresh) - truth) ** 2).mean() for model in (stacked, mean)]
+    assert loss[0] < loss[1]
+    with pytest.raises(PsephosError, match="'vote' must be one of"):
+        SparseWrapperRegressor(vote="boosted").fit(X, signal)
 
 
 def test_one_dimension_alone():

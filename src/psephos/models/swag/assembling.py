@@ -1,22 +1,29 @@
 """From what a search found to the library and the vote of its models."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.special
 
 from psephos._types import Array, ColumnLists, Floats
 from psephos.estimator.input import Table
+from psephos.models.committees.levels import pool_weights, square_weights
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.library import Library
-from psephos.models.swag.problem import prior_scores
+from psephos.models.swag.problem import SearchProblem, prior_scores
 from psephos.models.swag.steps import Step, dimensions_of
 from psephos.vote import Available, Readout, Vote, join
 from psephos.vote.multiplicity import multiplicity_of
+from psephos.vote.part import Columns
 from psephos.vote.voters.stumps import prior_voter
 
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
 _NEVER = PRIOR + 1  # never the lowest tier, for the prior can always vote
+_special: Any = scipy.special
+_MOST = 200  # chosen models, the best first, that 'stacked' and 'boosted' weigh
+_ROUNDS = 100
 _WORDS = {CHOSEN: "chosen", RESERVE: "reserve", PRIOR: "prior"}
 
 
@@ -66,19 +73,25 @@ def _remarks(steps: Sequence[Step], evaluation: Evaluation) -> tuple[tuple[str, 
 
 def make_vote(
     library: Library, evaluation: Evaluation, rule: str, n_reserve: int, target: Any
-) -> Vote:
+) -> tuple[Library, Vote]:
     """Return the vote of the chosen models, a reserve for gaps, and the training prior.
 
-    `rule` is 'majority', 'mean', 'performance' or 'best'. The reserve are up to `n_reserve` strong
-    models that were not chosen and vote where none of the chosen can; one that reads nothing knows
-    no more than the prior, and does not vote.
+    `rule` is 'majority', 'mean', 'performance', 'best', 'stacked' or 'boosted'. Of the last two
+    only models with a weight vote, and the library that is returned says so. The reserve are up to
+    `n_reserve` strong models that do not vote but where none of the others can; one that reads
+    nothing knows no more than the prior, and does not vote.
     """
+    shares = None
+    if rule in ("stacked", "boosted"):
+        shares = _learnt(library, rule, evaluation, target)
+        library = replace(library, votes=shares > 0)
     chosen = np.flatnonzero(library.votes)
     reserve = np.flatnonzero(~library.votes)[:n_reserve]
     models = np.concatenate([chosen, reserve])
     subsets = [library.subset(m) for m in models.tolist()]
     regression = target.kind == "regression"
-    says: Any = "value" if regression else "answer" if rule == "majority" else "probability"
+    answer = rule in ("majority", "boosted")
+    says: Any = "value" if regression else "answer" if answer else "probability"
     code = np.ones((1, 1)) if regression else target.code
     parts = evaluation.fit(subsets, says, code)
     problem = evaluation.problem
@@ -87,12 +100,14 @@ def make_vote(
     part = voters.usage()
     columns = np.unique(part.indices).astype(np.intp)
     alpha = np.append(_alpha(library.error[models], rule, evaluation), 1.0)
+    if shares is not None:
+        alpha[: len(chosen)] = shares[chosen]
     tier = np.repeat([CHOSEN, RESERVE, PRIOR], [len(chosen), len(reserve), 1]).astype(np.intp)
     reads = np.asarray(part[:, columns].toarray(), dtype=bool)
     tier[(tier == RESERVE) & ~reads.any(axis=1)] = _NEVER
     weighting = Available(library.n_features, columns, reads, alpha, tier, loudest=rule == "best")
     readout = Readout("normalised", "identity" if regression else "share")
-    return Vote(voters, weighting, readout, target)
+    return library, Vote(voters, weighting, readout, target)
 
 
 def _alpha(error: Floats, rule: str, evaluation: Evaluation) -> Floats:
@@ -111,6 +126,67 @@ def _alpha(error: Floats, rule: str, evaluation: Evaluation) -> Floats:
     if best <= 0:
         return np.ones(len(error))
     return np.asarray(np.maximum(gain, 0.01 * best) / best, dtype=np.float64)
+
+
+def _learnt(library: Library, rule: str, evaluation: Evaluation, target: Any) -> Floats:
+    """Return the weights (M,) learnt from answers out of fold, 0 for models that do not vote."""
+    best = np.flatnonzero(library.votes)[:_MOST]
+    scores = _out_of_fold([library.subset(m) for m in best.tolist()], evaluation)
+    weigh = _stacked if rule == "stacked" else _boosted
+    shares = np.zeros(len(library))
+    shares[best] = weigh(scores, evaluation.problem, target)
+    return shares / shares.max()
+
+
+def _out_of_fold(subsets: Sequence[Columns], evaluation: Evaluation) -> Floats:
+    """Return what models answered to rows out of their fold: scores (M, L, K)."""
+    problem, sizes = evaluation.problem, np.array([len(columns) for columns in subsets])
+    scores = np.empty((len(subsets), problem.folds.n_tests, problem.n_outputs))
+    for size in np.unique(sizes):
+        which = np.flatnonzero(sizes == size)
+        scores[which] = evaluation.scores(np.stack([subsets[m] for m in which.tolist()]))
+    return scores
+
+
+def _stacked(scores: Floats, problem: SearchProblem, target: Any) -> Floats:
+    """Return the weights (M,) on the simplex of least log-loss (squared error) out of fold."""
+    test = problem.folds.test
+    y, weight, each = problem.y[test], problem.weight[test], scores.swapaxes(0, 1)
+    if not problem.n_classes:
+        return square_weights(each, y, weight)
+    if problem.n_outputs == 1:
+        up = _special.expit(each[:, :, 0])
+        shares = np.stack([1.0 - up, up], axis=2)
+    else:
+        shares = _special.softmax(each, axis=2)
+    return pool_weights(shares @ target.code, y, weight, problem.n_classes)
+
+
+def _boosted(scores: Floats, problem: SearchProblem, target: Any) -> Floats:
+    """Return the weights (M,) that boosting gives models by what they answer out of fold.
+
+    A round takes the model of least weighted error e, adds log((1 - e) / e) + log(K - 1) to its
+    weight, and multiplies the rows that it answers wrongly by as much (SAMME; of two classes
+    AdaBoost). It ends where none is better than chance, or one errs on no row.
+    """
+    test, k = problem.folds.test, problem.n_classes
+    chosen = scores[:, :, 0] > 0 if problem.n_outputs == 1 else scores.argmax(axis=2)
+    wrong = chosen != problem.y[test]
+    share = problem.weight[test] / problem.weight[test].sum()
+    alpha, least = np.zeros(len(scores)), 0.5 / len(test)
+    for _ in range(_ROUNDS):
+        error = wrong @ share
+        best = int(error.argmin())
+        if error[best] >= 1.0 - 1.0 / k - 1e-12:
+            break
+        e = max(float(error[best]), least)
+        step = np.log((1.0 - e) / e) + np.log(k - 1.0)
+        alpha[best] += step
+        if error[best] <= least:
+            break
+        share = share * np.exp(step * wrong[best])
+        share = share / share.sum()
+    return alpha if alpha.any() else np.ones(len(alpha))
 
 
 def usable_models(vote: Vote, library: Library, table: Table) -> ColumnLists:

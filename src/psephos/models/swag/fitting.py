@@ -346,7 +346,7 @@ def fit_library(
         measure = model.scoring if isinstance(model.scoring, str) else "own measure"
     library = make_library(found.steps, kept, evaluation, table, measure)
     n_reserve = model.n_reserve if model.absent == "vote" else 0
-    vote = make_vote(library, evaluation, model.vote, n_reserve, labels.target)
+    library, vote = make_vote(library, evaluation, model.vote, n_reserve, labels.target)
     n_splits = evaluation.problem.folds.n_splits
     return vote, {"library_": library, "stopped_": found.stopped, "n_splits_": n_splits}
 

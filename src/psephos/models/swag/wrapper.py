@@ -176,11 +176,15 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     scoring : str, callable or array
         What is minimised: 'error' (None), 'balanced_error', 'log_loss', 'auc', a matrix of costs
         (row the truth, column the answer), or any scikit-learn scorer.
-    vote : {'majority', 'mean', 'performance', 'best'}
+    vote : {'majority', 'mean', 'performance', 'best', 'stacked', 'boosted'}
         One model one vote; mean of their probabilities; the same weighted by how much lower each
-        one's error is than the prior's; the best model alone. With 'majority', `predict_proba` is
-        the share of the models that say a class: models that read the same columns agree, so that
-        it is near 0 or 1 more often than it is right. For probabilities take 'mean'.
+        one's error is than the prior's; the best model alone. 'stacked', 'boosted': the 200 best
+        are weighted by what they answer out of fold, and those with a weight vote: their mean
+        probability with the weights of at least 0 whose log-loss is least, or their answers with
+        the weights that AdaBoost gives where they are its weak learners. With 'majority' and
+        'boosted', `predict_proba` is the share of the votes for a class: models that read the same
+        columns agree, so that it is near 0 or 1 more often than it is right. For probabilities
+        take 'mean'.
     class_weight : dict, 'balanced' or None
         Weights of classes in training and in the error.
 
@@ -197,7 +201,8 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     References
     ----------
     Molinari, Bakalli, Guerrier, Miglioli, Orso & Scaillet (2020), "SWAG: A Wrapper Method for
-    Sparse Learning", arXiv:2006.12837.
+    Sparse Learning", arXiv:2006.12837. Breiman (1996), "Stacked regressions", Machine Learning 24.
+    Zhu, Zou, Rosset & Hastie (2009), "Multi-class AdaBoost", Statistics and Its Interface 2.
 
     Examples
     --------
@@ -216,7 +221,7 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     mechanisms = CLASSIFIERS
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learner": mechanism(CLASSIFIERS),
-        "vote": Options(("majority", "mean", "performance", "best")),
+        "vote": Options(("majority", "mean", "performance", "best", "stacked", "boosted")),
         "class_weight": ClassWeight(),
         **SHARED,
     }
@@ -253,9 +258,10 @@ class SparseWrapperRegressor(_Wrapper, VoteRegressor):
         `SparseWrapperClassifier`.
     scoring : str or callable
         'squared_error' (None), 'absolute_error', or any scikit-learn scorer.
-    vote : {'mean', 'performance', 'best'}
+    vote : {'mean', 'performance', 'best', 'stacked'}
         Their mean; the same weighted by how much lower each one's error is than the prior's; the
-        best model alone.
+        best model alone; the mean of the 200 best with the weights of at least 0 whose squared
+        error out of fold is least.
 
     References
     ----------
@@ -288,7 +294,7 @@ class SparseWrapperRegressor(_Wrapper, VoteRegressor):
     mechanisms = REGRESSORS
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "learner": mechanism(REGRESSORS),
-        "vote": Options(("mean", "performance", "best")),
+        "vote": Options(("mean", "performance", "best", "stacked")),
         **SHARED,
     }
 
