@@ -5,7 +5,7 @@ from psephos.explain.cohort import CohortDisplay
 from psephos.explain.column_curve import ColumnCurveDisplay
 from psephos.explain.column_values import ValuesDisplay
 from psephos.explain.diversity import DiversityDisplay
-from psephos.explain.errors import ErrorDisplay
+from psephos.explain.errors import ErrorDisplay, MechanismDisplay
 from psephos.explain.missed import MissedDisplay
 from psephos.explain.missing_columns import NextColumn, next_column
 from psephos.explain.network import ColumnNetwork
@@ -24,8 +24,8 @@ from psephos.explain.tree import TreeDisplay, export_text
 
 __all__ = [
     "BatchMap", "BiasVarianceDisplay", "CohortDisplay", "ColumnCurveDisplay", "ColumnMap",
-    "ColumnNetwork", "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "MissedDisplay",
-    "NextColumn", "ObservedDisplay", "PermutedDisplay", "PrototypeBallot", "PrototypeTable",
-    "SelectionTest", "TreeDisplay", "ValuesDisplay", "export_text", "familiarity",
+    "ColumnNetwork", "DecisionSurface", "DiversityDisplay", "ErrorDisplay", "MechanismDisplay",
+    "MissedDisplay", "NextColumn", "ObservedDisplay", "PermutedDisplay", "PrototypeBallot",
+    "PrototypeTable", "SelectionTest", "TreeDisplay", "ValuesDisplay", "export_text", "familiarity",
     "familiarity_p_value", "next_column", "reference_point", "selection_test",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The errors of all small models tried, by their number of columns."""
+"""The errors of all small models tried by their number of columns, and of several libraries."""
 
 import math
 from collections.abc import Mapping
@@ -10,9 +10,11 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Axes, ColumnLists, Floats, Indices
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.explain.drawing import pyplot
+from psephos.explain.drawing import plain, pyplot
 from psephos.files.names import plural
 from psephos.vote.frames import Framed
+
+_BLOCK = 1 << 22  # votes held at once
 
 
 def searched_by(estimator: VoteEstimator) -> Any:
@@ -177,3 +179,172 @@ class ErrorDisplay(Framed):
             axes.axvline(error, color=f"C{i + 3}", lw=1.5, ls=":", label=name)
         axes.set_ylabel(plural(self.dimension[d], "column"))
         axes.set_yticks([])
+
+
+@dataclass(frozen=True)
+class MechanismDisplay(Framed):
+    """The errors of the voting models of several libraries, side by side.
+
+    A library of each learning mechanism, and beside it the mechanism on all columns. Source: SWAG
+    (Molinari et al. 2020), Tables 1, 3 and 4.
+
+    Parameters
+    ----------
+    mechanism : tuple of str
+    error : tuple of ndarray of shape (M,)
+        Cross-validated errors of the models that vote, one array a mechanism: minima over many
+        candidates, which flatter.
+    test : tuple of ndarray of shape (M,)
+        Their errors on rows apart, NaN where a model can read none; empty arrays if no rows are.
+    dimension : tuple of ndarray of shape (M,)
+    vote : ndarray of shape (n_mechanisms,)
+        The error of their vote on the rows apart; NaN if there are none.
+    reference : dict of str to (float, float)
+        By mechanism, the errors of its model on all columns: cross-validated, and on rows apart.
+    measure : str
+    """
+
+    mechanism: tuple[str, ...]
+    error: tuple[Floats, ...]
+    test: tuple[Floats, ...]
+    dimension: tuple[Indices, ...]
+    vote: Floats
+    reference: dict[str, tuple[float, float]]
+    measure: str
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, VoteEstimator],
+        X: Any = None,
+        y: Any = None,
+        reference: Mapping[str, tuple[float, float]] | None = None,
+    ) -> Self:
+        """Return the display of fitted wrappers, by name.
+
+        Parameters
+        ----------
+        estimators : dict of str to fitted SparseWrapperClassifier or SparseWrapperRegressor
+            Fitted on the same rows and, to compare their errors, with one `cv`.
+        X, y : table of n rows, array of shape (n,), default=None
+            Rows that no model was fitted on. Errors there are shares of wrong answers, or mean
+            squared errors, whatever the search minimised.
+        reference : dict of str to (float, float), default=None
+            By the same names, the errors of the mechanism on all columns.
+
+        Raises
+        ------
+        PsephosError
+            If an estimator has no library, X is given without y, or a reference has another name.
+        """
+        found = {name: searched_by(one) for name, one in estimators.items()}
+        if not found or any(library is None for library in found.values()):
+            raise PsephosError(
+                "estimators must be fitted SparseWrapperClassifier or SparseWrapperRegressor by "
+                f"name; got {', '.join(type(one).__name__ for one in estimators.values()) or '{}'}."
+            )
+        if (X is None) != (y is None):
+            raise PsephosError("X and y must be given together: rows apart and their answers.")
+        given = {name: (float(a), float(b)) for name, (a, b) in (reference or {}).items()}
+        if given.keys() - found.keys():
+            raise PsephosError(
+                f"reference must have names of estimators ({', '.join(found)}); got "
+                f"{', '.join(given)}."
+            )
+        tests = [_errors_of(one, X, y) for one in estimators.values()]
+        own = [library.chosen() for library in found.values()]
+        return cls(
+            tuple(found), tuple(one.error for one in own), tuple(each for each, _ in tests),
+            tuple(one.dimension for one in own), np.array([whole for _, whole in tests]), given,
+            own[0].measure,
+        )  # fmt: skip
+
+    def table(self) -> ColumnLists:
+        """Return one entry a mechanism, the rows of the source's tables.
+
+        Keys: ``mechanism``, ``models`` (that vote), ``error_least``, ``error_most``,
+        ``test_least``, ``test_most``, ``vote_test``, ``columns_least``, ``columns_most``, and of
+        the mechanism on all columns ``all_error``, ``all_test`` (NaN where not given).
+        """
+        every = [self.reference.get(name, (math.nan, math.nan)) for name in self.mechanism]
+        return {
+            "mechanism": list(self.mechanism),
+            "models": [len(one) for one in self.error],
+            **_extent("error", self.error), **_extent("test", self.test),
+            "vote_test": self.vote.tolist(),
+            **_extent("columns", self.dimension),
+            "all_error": [a for a, _ in every], "all_test": [b for _, b in every],
+        }  # fmt: skip
+
+    def plot(self, ax: Any = None) -> Axes:
+        """Draw histograms, a row a mechanism: cross-validated errors, and those on rows apart.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes of shape (n_mechanisms, 1 or 2), default=None
+
+        Returns
+        -------
+        axes : ndarray of matplotlib Axes, shape (n_mechanisms, 2), or 1 without rows apart
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        kinds = [("cross-validated", self.error), ("on rows apart", self.test)]
+        kinds = kinds if any(map(len, self.test)) else kinds[:1]
+        if ax is None:
+            n, size = len(self.mechanism), (3.6 * len(kinds), 1.1 * len(self.mechanism) + 0.7)
+            ax = pyplot().subplots(
+                n, len(kinds), sharex="col", squeeze=False, figsize=size, layout="constrained"
+            )[1]
+        axes: Any = np.reshape(ax, (len(self.mechanism), len(kinds)))
+        for k, (kind, errors) in enumerate(kinds):
+            whole = [self.reference[name][k] for name in self.mechanism if name in self.reference]
+            every = np.concatenate([*errors, whole])
+            most = float(np.nanmax(every, initial=0.0)) or 1.0
+            for name, own, axis in zip(self.mechanism, errors, axes[:, k], strict=True):
+                bars = np.histogram(own[np.isfinite(own)], np.linspace(0.0, most, 41))
+                axis.stairs(*bars, fill=True, color="C0", label="models that vote")
+                if name in self.reference:
+                    axis.axvline(self.reference[name][k], color="C3", ls=":", label="all columns")
+                axis.set_yticks([])
+            axes[-1, k].set_xlabel(f"{self.measure.replace('_', ' ')}, {kind}")
+        for name, axis in zip(self.mechanism, axes[:, 0], strict=True):
+            axis.set_ylabel(plain(name))
+        axes[0, 0].legend(fontsize=7)
+        return axes
+
+
+def _extent(name: str, values: tuple[Any, ...]) -> ColumnLists:
+    """Return the least and the most of each array; NaN of an empty one."""
+    ends = (("least", np.nanmin), ("most", np.nanmax))
+    return {
+        f"{name}_{end}": [float(of(one)) if np.isfinite(one).any() else math.nan for one in values]
+        for end, of in ends
+    }
+
+
+def _errors_of(estimator: Any, X: Any, y: Any) -> tuple[Floats, float]:
+    """Return the errors of each voting model, and of the vote, on rows apart."""
+    if X is None:
+        return np.empty(0), math.nan
+    vote, n = estimator.vote_, int(searched_by(estimator).votes.sum())
+    truth, values = np.asarray(y), estimator._values(X)
+    total, count = np.zeros(n), np.zeros(n)
+    step = max(1, _BLOCK // (vote.n_voters * vote.target.n_outputs))
+    for start in range(0, len(truth), step):
+        rows, own = values[start : start + step], truth[start : start + step, None]
+        votes, can = vote.votes(rows)[:, :n], vote.weighting.available(rows)[:, :n]
+        if vote.target.kind == "regression":
+            lost = (votes[:, :, 0] - own) ** 2
+        else:
+            answers = vote.target.answers(votes.reshape(-1, votes.shape[2])).reshape(can.shape)
+            lost = estimator.classes_[answers] != own
+        total, count = total + np.where(can, lost, 0.0).sum(axis=0), count + can.sum(axis=0)
+    answers = estimator.predict(X)
+    numbers = vote.target.kind == "regression"
+    whole = np.mean((answers - truth) ** 2 if numbers else answers != truth)
+    with np.errstate(invalid="ignore"):
+        return total / count, float(whole)
