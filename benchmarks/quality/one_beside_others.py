@@ -14,11 +14,10 @@ answers of a model, refit included, one thread.
 
 import argparse
 import csv
-import itertools
 
-import numpy as np
 from realdata import folder, load
 
+from psephos.datasets import first_order_products
 from psephos.protocol import compare, paired_difference, read_table, summary, table_from_arrays
 from psephos.report import build_report
 
@@ -32,10 +31,7 @@ def table_of(name):
     if name not in WITH_PRODUCTS:
         return read_table(folder() / name / f"{name}.npz", target="y", group=GROUPS.get(name))
     X, y, _, names = load(name)
-    pairs = list(itertools.combinations(range(X.shape[1]), 2))
-    first, second = np.array(pairs).T
-    words = [*names, *(f"{names[j]} × {names[k]}" for j, k in pairs)]
-    whole = np.column_stack([X, X[:, first] * X[:, second]])
+    whole, words = first_order_products(X, names)
     return table_from_arrays(whole, y, column_names=words, dataset=f"{name} with products")
 
 

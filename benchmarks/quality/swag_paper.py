@@ -50,6 +50,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from psephos import SparseWrapperClassifier
+from psephos.datasets import first_order_products
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.files.atomic import write_whole
 from psephos.models.swag.learners.support import C_GRID
@@ -127,9 +128,7 @@ def table_of(name):
     """Return (X, y, groups, column names)."""
     X, y, groups, names = load(name)
     if name == "meterA":
-        first, second = np.array(list(itertools.combinations(range(X.shape[1]), 2))).T
-        names = [*names, *(f"{names[j]} × {names[k]}" for j, k in zip(first, second, strict=True))]
-        X = np.column_stack([X, X[:, first] * X[:, second]])
+        X, names = first_order_products(X, names)
     if name == "lsvt":
         with np.load(data_folder() / name / f"{name}.npz", allow_pickle=False) as archive:
             X = np.column_stack([X, archive["age"], archive["gender_female"]])

@@ -1,15 +1,49 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos import PsephosError
+from psephos import CARTClassifier, PsephosError
 from psephos.datasets import (
+    first_order_products,
     make_checkerboard,
     make_continuous_xor,
     make_spirals,
 )
+
+
+def test_products_are_those_of_all_pairs_in_order():
+    X = np.random.default_rng(0).standard_normal((7, 5))
+    X[2, 1] = np.nan
+    whole, names = first_order_products(X)
+    assert whole.shape == (7, 15)
+    assert_array_equal(whole[:, :5], X)
+    for name, column in zip(names[5:], whole[:, 5:].T, strict=True):
+        a, b = (int(one[1:]) for one in name.split(" × "))
+        assert a < b
+        assert_array_equal(column, X[:, a] * X[:, b])
+    assert len(set(names)) == 15
+    assert first_order_products(X[:, :1])[1] == ["x0"]
+
+
+def test_a_model_computes_the_products_that_a_frame_lacks():
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 3)), columns=["a", "b", "c"])
+    y = (frame["a"] * frame["c"] > 0).astype(int)
+    whole, names = first_order_products(frame)
+    model = CARTClassifier(random_state=0).fit(pd.DataFrame(whole, columns=names), y)
+    assert model.features_used_.tolist() == ["a × c"]
+    assert_array_equal(model.predict(frame), y)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [((np.ones(3),), "two dimensions; got 1"), ((np.ones((2, 3)), ["a"]), "3 columns; got 1")],
+)
+def test_products_of_no_table_are_refused(given, words):
+    with pytest.raises(PsephosError, match=words):
+        first_order_products(*given)
 
 
 @given(

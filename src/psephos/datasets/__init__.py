@@ -1,6 +1,10 @@
 """Tables to learn from: small, generated or at hand, with known truth where it can be known."""
 
-from psephos.datasets.demo import LabelledTable, breast_cancer_interactions
+from psephos.datasets.demo import (
+    LabelledTable,
+    breast_cancer_interactions,
+    first_order_products,
+)
 from psephos.datasets.generators import (
     make_checkerboard,
     make_continuous_xor,
@@ -8,6 +12,6 @@ from psephos.datasets.generators import (
 )
 
 __all__ = [
-    "LabelledTable", "breast_cancer_interactions", "make_checkerboard",
+    "LabelledTable", "breast_cancer_interactions", "first_order_products", "make_checkerboard",
     "make_continuous_xor", "make_spirals",
 ]  # fmt: skip

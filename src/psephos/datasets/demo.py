@@ -1,10 +1,15 @@
-"""Real data that needs no download: scikit-learn's breast cancer table, with its interactions."""
+"""Products of two columns, and real data that needs no download: breast cancer with such."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from psephos._errors import PsephosError
+from psephos._types import TableLike
+from psephos.files.cases import TIMES
 
 
 class LabelledTable(NamedTuple):
@@ -25,6 +30,56 @@ class LabelledTable(NamedTuple):
     target: str
 
 
+def first_order_products(
+    X: TableLike, names: Sequence[str] | None = None
+) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the columns of a table and the products of all pairs of two of them, with names.
+
+    A product is called "flatness × gain": a model fitted on a data frame with these names computes
+    it from its two columns at prediction, if the frame lacks it. `psephos compare --interactions`
+    does the same to a file.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n, p)
+        Numbers; NaN where a value is missing, and a product with it is, too.
+    names : sequence of str, default=None
+        None: those of the data frame, else x0, x1, ...
+
+    Returns
+    -------
+    X : ndarray of shape (n, p + p (p - 1) / 2)
+    names : list of str
+
+    References
+    ----------
+    Molinari et al. (2020), "SWAG: A Wrapper Method for Sparse Learning", section 3: 36 columns of
+    a flow meter and their 630 first-order interactions.
+
+    Examples
+    --------
+    >>> from psephos.datasets import first_order_products
+    >>> X, names = first_order_products([[2.0, 3.0, 5.0]], ["a", "b", "c"])
+    >>> X.tolist(), names
+    ([[2.0, 3.0, 5.0, 6.0, 10.0, 15.0]], ['a', 'b', 'c', 'a × b', 'a × c', 'b × c'])
+    """
+    single = np.asarray(X, dtype=np.float64)
+    if single.ndim != 2:
+        raise PsephosError(f"X must be a table of two dimensions; got {single.ndim}.")
+    n, p = single.shape
+    own = getattr(X, "columns", [f"x{j}" for j in range(p)]) if names is None else names
+    called = [str(name) for name in own]
+    if len(called) != p:
+        raise PsephosError(f"names must name each of {p} columns; got {len(called)}.")
+    whole, at = np.empty((n, p + p * (p - 1) // 2)), p
+    whole[:, :p] = single
+    for j in range(p - 1):
+        others = single[:, j + 1 :]
+        whole[:, at : at + p - 1 - j] = single[:, [j]] * others
+        at += p - 1 - j
+    return whole, [*called, *map(TIMES.join, combinations(called, 2))]
+
+
 def breast_cancer_interactions() -> LabelledTable:
     """Return 569 cases of breast cancer and 465 columns: 30 measurements and their 435 products.
 
@@ -43,13 +98,5 @@ def breast_cancer_interactions() -> LabelledTable:
     from sklearn.datasets import load_breast_cancer
 
     data: Any = load_breast_cancer()
-    single: NDArray[np.float64] = data.data
-    names = [str(name) for name in data.feature_names]
-    pairs = list(combinations(range(len(names)), 2))
-    left, right = np.array(pairs).T
-    return LabelledTable(
-        X=np.hstack([single, single[:, left] * single[:, right]]),
-        y=np.asarray(data.target_names)[data.target],
-        columns=[*names, *(f"{names[i]} × {names[j]}" for i, j in pairs)],
-        target="diagnosis",
-    )
+    X, columns = first_order_products(data.data, data.feature_names)
+    return LabelledTable(X, np.asarray(data.target_names)[data.target], columns, "diagnosis")

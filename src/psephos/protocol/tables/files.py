@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from psephos._errors import Complaints, PsephosError, PsephosTypeError
+from psephos.datasets.demo import first_order_products
 from psephos.estimator.columns import dense_columns
 from psephos.files.arff import labels_declared
 from psephos.files.cases import TIMES
@@ -294,17 +294,12 @@ def with_interactions(table: DataTable) -> DataTable:
             f"{_MOST / 1e6:,.0f} MB are made: leave columns out with --drop until {most:,} "
             "numeric ones are left."
         )
-    X = np.empty((n, p + m))
-    X[:, :p], at = dense_columns(table.X), p
-    for k, j in enumerate(numeric):
-        others = numeric[k + 1 :]
-        X[:, at : at + len(others)] = X[:, [j]] * X[:, others]
-        at += len(others)
-    names = [table.names[j] for j in numeric]
-    made = map(TIMES.join, combinations(names, 2))
-    note = f"{plural(m, 'column')} of products of two ({TIMES.join(names[:2])}) added to {p}."
+    single = dense_columns(table.X)
+    both, made = first_order_products(single[:, numeric], [table.names[j] for j in numeric])
+    X = both if q == p else np.hstack([single, both[:, q:]])
+    note = f"{plural(m, 'column')} of products of two ({made[q]}) added to {p}."
     return replace(
-        table, X=X, names=(*table.names, *made), n_products=m, notes=(*table.notes, note)
+        table, X=X, names=(*table.names, *made[q:]), n_products=m, notes=(*table.notes, note)
     )
 
 
