@@ -51,7 +51,7 @@ from sklearn.svm import SVC
 
 from psephos import SparseWrapperClassifier
 from psephos.datasets import first_order_products
-from psephos.explain import ColumnNetwork, ErrorDisplay
+from psephos.explain import ColumnNetwork, ErrorDisplay, MechanismDisplay
 from psephos.files.atomic import write_whole
 from psephos.models.swag.learners.support import C_GRID
 
@@ -441,16 +441,32 @@ def display_of(found):
     return ErrorDisplay(*map(np.array, (*parts, seen["median"])), "error", reference)
 
 
+def side_by_side(results):
+    """Return the display of the mechanisms of one set and split: one of the paper's tables."""
+    swags = [found["swag"] for *_, found in results]
+    other = [found["original"] for *_, found in results]
+    words = tuple(WORDS[learner] for _, learner, _ in results)
+    errors, tests = (
+        tuple(np.array(one[key]) for one in swags) for key in ("model_cv", "model_test")
+    )
+    sizes = tuple(np.array([len(columns) for columns in one["models"]]) for one in swags)
+    alone = {word: (one["cv"], one["test"]) for word, one in zip(words, other, strict=True)}
+    majority = np.array([one["majority"] for one in swags])
+    return MechanismDisplay(words, errors, tests, sizes, majority, alone, "error")
+
+
 def draw(results, place):
-    """Draw Figures 1 and 2, and the histograms of errors that stand in Tables 1, 3 and 4."""
+    """Draw Figures 1 and 2, the histograms of Tables 1, 3 and 4, and those of each search."""
     import matplotlib.pyplot as plt
 
     plt.switch_backend("Agg")
     place.mkdir(parents=True, exist_ok=True)
     numbers = {("meterA", "lasso"): "figure-1", ("lsvt", "rbf_svm"): "figure-2"}
-    for case, learner, found in results:
-        if found["settings"]["split"]:
-            continue
+    first = [one for one in results if not one[2]["settings"]["split"]]
+    for case in dict.fromkeys(case for case, *_ in first):
+        axes = side_by_side([one for one in first if one[0] == case]).plot()
+        axes[0, 0].figure.savefig(place / f"table-{case}.png", dpi=90)
+    for case, learner, found in first:
         label, number = f"{case}-{learner}", numbers.get((case, learner))
         display_of(found).plot()[0].figure.savefig(place / f"errors-{label}.png", dpi=120)
         if number:

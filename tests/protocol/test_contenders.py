@@ -123,6 +123,22 @@ def test_stepwise_selection_of_one_column_and_of_categories(way):
     assert columns_used(model, 2).tolist() == [1]
 
 
+def test_mechanisms_of_swag_and_their_rivals_compare(data):
+    X, y = data
+    names = [
+        *(one for one in known_models() if one.startswith("swag")),
+        "sklearn-l1-logistic", "sklearn-svm-linear", "sklearn-svm-rbf", "sklearn-random-forest",
+        *(f"sklearn-{way}" for way in WAYS),
+    ]  # fmt: skip
+    found = compare(
+        X[:40, :3], y[:40], names, Protocol(folds=2, draws=1, defaults_first=True), n_jobs=1
+    )
+    assert not found.failures
+    assert [one.model for one in found.summary()] == names
+    assert min(one.score for one in found.summary()) > 0.6
+    assert max(row["n_columns"] for row in found.results) <= 3
+
+
 def test_ridge_and_elastic_net_take_part(data):
     names = ["sklearn-ridge-classifier", "sklearn-elastic-net-logistic"]
     found = compare(*data, names, SMALL, n_jobs=1)
