@@ -198,7 +198,7 @@ class MechanismDisplay(Framed):
         Their errors on rows apart, NaN where a model can read none; empty arrays if no rows are.
     dimension : tuple of ndarray of shape (M,)
     vote : ndarray of shape (n_mechanisms,)
-        The error of their vote on the rows apart; NaN if there are none.
+        The error of their vote on the rows apart; NaN without such rows.
     reference : dict of str to (float, float)
         By mechanism, the errors of its model on all columns: cross-validated, and on rows apart.
     measure : str
