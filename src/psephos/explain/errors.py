@@ -1,14 +1,22 @@
 """The errors of all small models tried by their number of columns, and of several libraries."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Axes, ColumnLists, Floats, Indices
+from psephos._types import (
+    Axes,
+    ColumnLists,
+    Estimator,
+    Floats,
+    Indices,
+    LabelsLike,
+    TableLike,
+)
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import plain, pyplot
 from psephos.files.names import plural
@@ -216,8 +224,8 @@ class MechanismDisplay(Framed):
     def from_estimators(
         cls,
         estimators: Mapping[str, VoteEstimator],
-        X: Any = None,
-        y: Any = None,
+        X: TableLike | None = None,
+        y: LabelsLike | None = None,
         reference: Mapping[str, tuple[float, float]] | None = None,
     ) -> Self:
         """Return the display of fitted wrappers, by name.
@@ -276,7 +284,7 @@ class MechanismDisplay(Framed):
             "all_error": [a for a, _ in every], "all_test": [b for _, b in every],
         }  # fmt: skip
 
-    def plot(self, ax: Any = None) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw histograms, a row a mechanism: cross-validated errors, and those on rows apart.
 
         Parameters
@@ -299,7 +307,7 @@ class MechanismDisplay(Framed):
             ax = pyplot().subplots(
                 n, len(kinds), sharex="col", squeeze=False, figsize=size, layout="constrained"
             )[1]
-        axes: Any = np.reshape(ax, (len(self.mechanism), len(kinds)))
+        axes = np.reshape(ax, (len(self.mechanism), len(kinds)))
         for k, (kind, errors) in enumerate(kinds):
             whole = [self.reference[name][k] for name in self.mechanism if name in self.reference]
             every = np.concatenate([*errors, whole])
@@ -317,7 +325,7 @@ class MechanismDisplay(Framed):
         return axes
 
 
-def _extent(name: str, values: tuple[Any, ...]) -> ColumnLists:
+def _extent(name: str, values: Sequence[Floats | Indices]) -> ColumnLists:
     """Return the least and the most of each array; NaN of an empty one."""
     ends = (("least", np.nanmin), ("most", np.nanmax))
     return {
@@ -326,7 +334,9 @@ def _extent(name: str, values: tuple[Any, ...]) -> ColumnLists:
     }
 
 
-def _errors_of(estimator: Any, X: Any, y: Any) -> tuple[Floats, float]:
+def _errors_of(
+    estimator: Estimator, X: TableLike | None, y: LabelsLike | None
+) -> tuple[Floats, float]:
     """Return the errors of each voting model, and of the vote, on rows apart."""
     if X is None:
         return np.empty(0), math.nan

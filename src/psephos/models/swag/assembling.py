@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from psephos._types import Array, ColumnLists, Floats
 from psephos.estimator.input import Table
@@ -21,7 +20,6 @@ from psephos.vote.voters.stumps import prior_voter
 
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
 _NEVER = PRIOR + 1  # never the lowest tier, for the prior can always vote
-_special: Any = scipy.special
 _MOST = 200  # chosen models, the best first, that 'stacked' and 'boosted' weigh
 _ROUNDS = 100
 _WORDS = {CHOSEN: "chosen", RESERVE: "reserve", PRIOR: "prior"}
@@ -81,18 +79,18 @@ def make_vote(
     `n_reserve` strong models that do not vote but where none of the others can; one that reads
     nothing knows no more than the prior, and does not vote.
     """
+    regression = target.kind == "regression"
+    code = np.ones((1, 1)) if regression else target.code
     shares = None
     if rule in ("stacked", "boosted"):
-        shares = _learnt(library, rule, evaluation, target)
+        shares = _learnt(library, rule, evaluation, code)
         library = replace(library, votes=shares > 0)
     chosen = np.flatnonzero(library.votes)
     reserve = np.flatnonzero(~library.votes)[:n_reserve]
     models = np.concatenate([chosen, reserve])
     subsets = [library.subset(m) for m in models.tolist()]
-    regression = target.kind == "regression"
     answer = rule in ("majority", "boosted")
     says: Any = "value" if regression else "answer" if answer else "probability"
-    code = np.ones((1, 1)) if regression else target.code
     parts = evaluation.fit(subsets, says, code)
     problem = evaluation.problem
     prior = prior_voter(problem.y, problem.weight, target, library.n_features)
@@ -128,13 +126,13 @@ def _alpha(error: Floats, rule: str, evaluation: Evaluation) -> Floats:
     return np.asarray(np.maximum(gain, 0.01 * best) / best, dtype=np.float64)
 
 
-def _learnt(library: Library, rule: str, evaluation: Evaluation, target: Any) -> Floats:
+def _learnt(library: Library, rule: str, evaluation: Evaluation, code: Floats) -> Floats:
     """Return the weights (M,) learnt from answers out of fold, 0 for models that do not vote."""
     best = np.flatnonzero(library.votes)[:_MOST]
     scores = _out_of_fold([library.subset(m) for m in best.tolist()], evaluation)
-    weigh = _stacked if rule == "stacked" else _boosted
-    shares = np.zeros(len(library))
-    shares[best] = weigh(scores, evaluation.problem, target)
+    problem, shares = evaluation.problem, np.zeros(len(library))
+    boosted = rule == "boosted"
+    shares[best] = _boosted(scores, problem) if boosted else _stacked(scores, problem, code)
     return shares / shares.max()
 
 
@@ -148,21 +146,20 @@ def _out_of_fold(subsets: Sequence[Columns], evaluation: Evaluation) -> Floats:
     return scores
 
 
-def _stacked(scores: Floats, problem: SearchProblem, target: Any) -> Floats:
+def _stacked(scores: Floats, problem: SearchProblem, code: Floats) -> Floats:
     """Return the weights (M,) on the simplex of least log-loss (squared error) out of fold."""
     test = problem.folds.test
     y, weight, each = problem.y[test], problem.weight[test], scores.swapaxes(0, 1)
     if not problem.n_classes:
         return square_weights(each, y, weight)
-    if problem.n_outputs == 1:
-        up = _special.expit(each[:, :, 0])
-        shares = np.stack([1.0 - up, up], axis=2)
-    else:
-        shares = _special.softmax(each, axis=2)
-    return pool_weights(shares @ target.code, y, weight, problem.n_classes)
+    if problem.n_outputs == 1:  # log-odds
+        each = np.concatenate([np.zeros_like(each), each], axis=2)
+    shares = np.exp(each - each.max(axis=2, keepdims=True))
+    shares /= shares.sum(axis=2, keepdims=True)
+    return pool_weights(shares @ code, y, weight, problem.n_classes)
 
 
-def _boosted(scores: Floats, problem: SearchProblem, target: Any) -> Floats:
+def _boosted(scores: Floats, problem: SearchProblem) -> Floats:
     """Return the weights (M,) that boosting gives models by what they answer out of fold.
 
     A round takes the model of least weighted error e, adds log((1 - e) / e) + log(K - 1) to its
