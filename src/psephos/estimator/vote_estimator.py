@@ -436,7 +436,18 @@ class VoteEstimator(BaseEstimator):
         Where training cases vote, those are listed that are a neighbour of any of the rows.
         """
         table = self._table(X)
-        return Ballots.of(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
+        found = Ballots.of(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
+        found.returns.update(self.returns_words())
+        return found
+
+    def returns_words(self) -> dict[str, str]:
+        """Return by column how often another sample would choose it; of models that estimate it."""
+        self._fitted()
+        found: dict[int, str] = {}
+        for extra in self.extras:
+            found |= getattr(getattr(self, extra, None), "returns", dict)()
+        names = self.schema_.words().columns
+        return {names[j]: words for j, words in found.items()}
 
     def describe(self) -> list[str]:
         """Return the model as sentences: one on the whole, then a tree's lines or one a voter.

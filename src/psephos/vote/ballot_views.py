@@ -7,6 +7,7 @@ from typing import Any
 from psephos.files.escaping import printable
 from psephos.files.names import listed, number, percent, plural, sentence_name
 from psephos.vote.ballots import Ballots, Line
+from psephos.vote.describing import returns_words
 from psephos.vote.looked_up import looked_up_words
 
 _CASES = 5  # shown, of many
@@ -77,6 +78,7 @@ def _more(ballots: Ballots) -> list[str]:
     alone: list[int] = ballots.vote.near_only.tolist()
     near = [sentence_name(ballots.names.columns[j]) for j in alone]
     words = [f"Only through the distance between cases: {listed(near)}."] if near else []
+    words += returns_words(ballots.returns)
     return [*words, *([f"and {plural(more, 'case')} more: frame() has all."] if more > 0 else [])]
 
 

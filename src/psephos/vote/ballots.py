@@ -51,6 +51,8 @@ class Ballots:
         One name per case.
     numbers : ndarray of shape (T,), default=None
         The number of each voter in the model, from 1; None counts them.
+    returns : dict of str to str
+        By column, how often another sample would choose it, if the model estimated that.
 
     Attributes
     ----------
@@ -70,6 +72,7 @@ class Ballots:
     X: Any
     case_ids: list[Any]
     numbers: NDArray[np.intp] | None = None
+    returns: dict[str, str] = field(default_factory=dict[str, str], kw_only=True)
     score: Floats = field(init=False)
     mass: Floats = field(init=False)
     votes: Floats = field(init=False)

@@ -1,6 +1,6 @@
 """A fitted vote in sentences, and how it comes to its answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,6 +53,12 @@ def products_words(vote: Vote, names: Names) -> str:
         f"{len(products)} of {plural(len(read), 'column')} that it reads {verb} of two columns, "
         f"named with × between them: a table needs only {listed(list(ends))}."
     )
+
+
+def returns_words(returns: Mapping[str, str]) -> list[str]:
+    """Return in a sentence how often columns are chosen again, by column; none if it is unknown."""
+    each = "; ".join(f"{sentence_name(name)} {how}" for name, how in returns.items())
+    return [f"Chosen again, were a quarter of the cases others: {each}."] if each else []
 
 
 def describe(vote: Vote, names: Names, title: str, *, heaviest: bool = False) -> list[str]:

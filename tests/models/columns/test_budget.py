@@ -1,5 +1,7 @@
 """A vote on few columns: what is chosen, what it costs, and what does not change it."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -319,3 +321,90 @@ def test_a_sparse_table_gives_the_same_model():
     dense, held = clone(model).fit(table, y), clone(model).fit(csc_array(table), y)
     assert_array_equal(held.scores_, dense.scores_)
     assert_array_equal(held.predict_proba(csc_array(table)), dense.predict_proba(table))
+
+
+# ---------------------------------------------------------------------- do columns return
+def test_return_rates_tell_what_decides_from_what_happened_to_be_taken(tmp_path):
+    frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(X.shape[1])])
+    model = ColumnBudgetClassifier(10, **QUICK).fit(frame, Y)
+    rate = dict(zip(model.selected_, model.return_rate_, strict=True))
+    deciding = [rate.pop(name) for name in ("g3", "g50", "g120")]
+    assert min(deciding) > 0.65
+    assert max(rate.values()) < min(deciding)
+    assert np.mean(list(rate.values())) < 0.6 < np.mean(deciding)
+    save(model, tmp_path / "model.psephos")
+    again = load(tmp_path / "model.psephos")
+    assert_array_equal(again.return_rate_, model.return_rate_)
+    small = model.reduce()
+    kept = dict(zip(model.selected_, model.return_rate_, strict=True))
+    assert [kept[name] for name in small.selected_] == small.return_rate_.tolist()
+    path = clone(model).path(frame, Y, (2, 10))
+    assert_array_equal(path[10].return_rate_, model.return_rate_)
+    assert path[2].return_rate_.shape == (2,)
+
+
+def test_what_is_to_return_does_so_in_other_folds():
+    """In the mean by what was stated within .15, and those that were stated to more than others."""
+    stated, back = [], []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        table = rng.standard_normal((100, 150))
+        y = (table[:, :6] @ np.linspace(1.5, 0.3, 6) + rng.standard_normal(100) > 0).astype(int)
+        folds = [np.delete(np.arange(100), np.s_[f::5]) for f in range(5)]
+        model = ColumnBudgetClassifier(8, **QUICK)
+        fits = [clone(model).fit(table[rows], y[rows]) for rows in folds]
+        for f, one in enumerate(fits):
+            others = [set(other.selected_) for g, other in enumerate(fits) if g != f]
+            stated += one.return_rate_.tolist()
+            back += [np.mean([j in own for own in others]) for j in one.selected_]
+    stated, back = np.array(stated), np.array(back)
+    assert abs(back.mean() - stated.mean()) < 0.15
+    assert back[stated > 0.6].mean() > 0.75 > 0.5 > back[stated < 0.5].mean()
+
+
+def test_return_rates_are_unknown_where_no_rows_are_drawn():
+    model = ColumnBudgetClassifier(4, **QUICK | {"selector": "univariate"}).fit(X, Y)
+    assert np.isnan(model.return_rate_).all()
+    assert "returns in" not in str(model)
+
+
+def test_synonyms_are_columns_that_rise_together(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"g{j}" for j in range(40)]
+    frame = pd.DataFrame(X[:, :40], columns=names)
+    for j in range(5):
+        frame[f"copy {j}"] = -np.exp(frame["g3"]) * np.exp(0.02 * (j + 1) * rng.random(len(X)))
+    model = ColumnBudgetClassifier(4, **QUICK).fit(frame, X[:, 3] > 0.2)
+    copies = {"g3", *(f"copy {j}" for j in range(5))}
+    taken = next(iter(copies & set(model.selected_)))
+    assert set(model.synonyms_) == copies & set(model.selected_)
+    assert set(model.synonyms_[taken]) < copies
+    assert "and 2 more)" in model.describe()[-2]  # of five, three are named
+    small = model.reduce()
+    assert small.synonyms_ == model.synonyms_  # also of columns that its table has not
+    save(small, tmp_path / "model.psephos")
+    assert load(tmp_path / "model.psephos").synonyms_ == model.synonyms_
+
+
+def test_rates_stand_in_words_ballots_and_html():
+    model = ColumnBudgetClassifier(3, **QUICK).fit(X, Y)
+    for shown in (str(model), str(model.explain(X[:1])), model.explain(X[:1])._repr_html_()):
+        assert re.search(r"column 3 returns in \d\d %", shown)
+    assert any("nothing that was tried reached a forest" in line for line in model.describe())
+    more = ColumnBudgetClassifier(5, **QUICK).fit(X, Y)
+    assert not any("nothing that was tried" in line for line in more.describe())
+
+
+def test_a_stable_choice_depends_less_on_the_seed():
+    rng = np.random.default_rng(3)
+    table = rng.standard_normal((50, 200))
+    y = (table[:, :8].sum(axis=1) + 2 * rng.standard_normal(50) > 0).astype(int)
+
+    def alike(stable):
+        own = ColumnBudgetClassifier(12, stable=stable, **QUICK)
+        sets = [
+            set(clone(own).set_params(random_state=s).fit(table, y).selected_) for s in range(4)
+        ]
+        return np.mean([len(a & b) / len(a | b) for a in sets for b in sets if a is not b])
+
+    assert alike(True) > alike(False)

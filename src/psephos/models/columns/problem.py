@@ -1,6 +1,6 @@
 """The training rows as selectors of columns are given them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -26,10 +26,16 @@ class SelectionProblem:
         The rows, labels and weights.
     depth : int
         How many columns of a ranking count where rankings are joined.
+    stable : bool, default=False
+        Whether selectors draw more, so that the seed matters less.
+    agreement : list of ndarray
+        Filled by the selector 'lars': how alike its draws are, by the number of entries.
     """
 
     data: Data
     depth: int
+    stable: bool = False
+    agreement: list[Floats] = field(default_factory=list[Floats])
 
     @property
     def context(self) -> Context:

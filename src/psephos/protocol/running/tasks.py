@@ -63,8 +63,8 @@ from psephos.vote.positive import usual_positive
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
 _joblib: Any = joblib  # it has no types
-_MOST_SCORES = 16  # selections that are kept
-_scores: dict[str, Floats] = {}  # of columns, by what they depend on
+_MOST_SELECTIONS = 16  # that are kept
+_selections: dict[str, object] = {}  # of columns, by what they depend on
 
 
 @dataclass(frozen=True)
@@ -570,14 +570,14 @@ def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow)
     """
     extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
     one, key = final_step(model), ""
-    if task.contender.shares and hasattr(one, "take_scores"):
+    if task.contender.shares and hasattr(one, "take_selection"):
         key = str(_joblib.hash((type(one).__qualname__, one.selecting(), X, y, groups)))
-        one.take_scores(_scores.get(key))
+        one.take_selection(_selections.get(key))
     model.fit(X, y, **extra)
     if key:
-        _scores[key] = one.scores_
-        for old in list(_scores)[:-_MOST_SCORES]:
-            del _scores[old]
+        _selections[key] = one.selection_
+        for old in list(_selections)[:-_MOST_SELECTIONS]:
+            del _selections[old]
 
 
 # ------------------------------------------------------------------- reading the model

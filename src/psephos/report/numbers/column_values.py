@@ -246,7 +246,7 @@ def _folds_words(model: Portrait, whole: str) -> str:
     if not model.folds:
         return ""
     read = sum(whole in fold for fold in model.folds)
-    return f"in {read} of {len(model.folds)} folds"
+    return f"returns in {read} of {len(model.folds)} folds"
 
 
 # ---------------------------------------------------------------------- a column of numbers

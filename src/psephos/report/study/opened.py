@@ -70,6 +70,7 @@ class Opened:
     importance: dict[str, float]  # column read -> its importance; empty if the file has none
     whole: dict[str, str]  # short name -> name in the table
     permuted: Permuted | None = None
+    returns: dict[str, str] = field(default_factory=dict[str, str])  # by column
 
     def rank(self, name: str) -> tuple[bool, float, float]:
         """Return the order of a column: what permuting it costs where measured, its importance."""
@@ -78,10 +79,11 @@ class Opened:
         return whole not in worse, -worse.get(whole, 0.0), -self.importance.get(name, 0.0)
 
     def weight_words(self, name: str) -> str:
-        """Return the importance of a column, and what permuting it changes."""
+        """Return the importance of a column, what permuting it changes, how often it returns."""
         share = self.importance.get(name)
         words = [] if share is None else [f"{percent(share)} of the importance"]
         words += [self.permuted.change(self.whole.get(name, name))] if self.permuted else []
+        words += [self.returns.get(name, "")]
         return ", ".join(filter(None, words))
 
     @property
@@ -192,6 +194,7 @@ def open_model(
         importance=_importance(model),
         whole={word: name for name, word in short.items()},
         permuted=permuted,
+        returns=model.returns_words(),
     )
 
 

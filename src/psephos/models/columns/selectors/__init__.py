@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from psephos.models.columns.problem import SelectionProblem
 from psephos.models.columns.selectors.blend import blend
-from psephos.models.columns.selectors.importance import importance, of_model
-from psephos.models.columns.selectors.lars import lars
-from psephos.models.columns.selectors.stability import stability, univariate
+from psephos.models.columns.selectors.importance import importance, of_model, univariate
+from psephos.models.columns.selectors.lars import lars, stability
 from psephos.models.committees.fitting import Data
 
 __all__ = ["SELECTORS", "score_columns"]

@@ -1,4 +1,4 @@
-"""Columns by what a model fitted on all of them makes of each."""
+"""Columns by what a model makes of each: one fitted on all of them, or on it alone."""
 
 import numpy as np
 
@@ -8,20 +8,20 @@ from psephos.models.columns.problem import SelectionProblem
 from psephos.models.committees.fitting import Data, MemberTask, fit_all
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 
-_TREES = 2000
+_TREES, _STABLE = 2000, 10_000
 _LEAF = 5  # rows of a leaf for numbers: cuts below tell neighbouring rows apart, and cost most
 
 
 def importance(problem: SelectionProblem) -> Floats:
-    """Return (p,) impurity importances of a forest of 2,000 trees.
+    """Return (p,) impurity importances of a forest of 2,000 trees (10,000 if it is to be stable).
 
     Trees of classes are grown pure, those of numbers to leaves of at least 5 rows.
     """
-    jobs = problem.data.n_jobs
+    jobs, trees = problem.data.n_jobs, _STABLE if problem.stable else _TREES
     forest = (
-        RandomForestClassifier(_TREES, n_jobs=jobs)
+        RandomForestClassifier(trees, n_jobs=jobs)
         if problem.data.n_classes
-        else RandomForestRegressor(_TREES, max_features="sqrt", min_samples_leaf=_LEAF, n_jobs=jobs)
+        else RandomForestRegressor(trees, max_features="sqrt", min_samples_leaf=_LEAF, n_jobs=jobs)
     )
     model = fit_all(problem.data, [MemberTask(forest, (1, 0))])[0]
     return model.impurity_importance_
@@ -45,3 +45,11 @@ def of_model(data: Data, estimator: Estimator) -> Floats:
         f"selector {type(estimator).__name__} says nothing of single columns once it is fitted: "
         "take an estimator with feature_importances_ or coef_, or 'blend'."
     )
+
+
+def univariate(problem: SelectionProblem) -> Floats:
+    """Return (p,) absolute correlations of each column's normal scores with the target.
+
+    Of several classes each is set against the rest, and the correlations are added up.
+    """
+    return problem.by_column(problem.correlation.sum(axis=1))

@@ -1,6 +1,7 @@
-"""Columns that the lasso lets in first, on draws of the rows."""
+"""Columns that the lasso lets in first, on draws of the rows or on halves of them."""
 
 import warnings
+from itertools import chain
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -9,10 +10,11 @@ from sklearn.linear_model import lars_path
 from psephos._types import Floats, Indices
 from psephos.models.columns.problem import SelectionProblem, standardised
 
-_DRAWS = 40
+_DRAWS, _STABLE = 40, 160
 _SHARE = 0.8
 _ENTRIES = 24
 _FIRST, _SCREENED = 1000, 300  # columns kept by correlation on all rows, and on the drawn ones
+_HALVES, _FEW = 100, 20  # of the selector by stability, and entries that count there
 _AFTER = 4  # an entry at position i, counted from 0, scores 1 / (4 + i)
 
 
@@ -21,16 +23,57 @@ def lars(problem: SelectionProblem) -> Floats:
 
     A draw has 80 % of each class. The 300 columns that correlate most with the target there, of
     the 1,000 that do on all rows, go into a lasso by least angle regression on normal scores;
-    its first 24 entries score. Of several classes each is told from the rest, scores summed.
+    its first 24 entries score. Of several classes each is told from the rest, scores summed. If
+    the ranking is to be stable, there are 160 draws.
+    """
+    total = np.zeros(problem.scored.shape[1])
+    draws = [_first_entries(problem, r) for r in range(problem.targets.shape[1])]
+    for entered in chain.from_iterable(draws):
+        total[entered] += 1.0 / (_AFTER + np.arange(len(entered)))
+    problem.agreement.append(agreement(draws, len(total)))
+    return problem.by_column(total)
+
+
+def _first_entries(problem: SelectionProblem, target: int) -> list[Indices]:
+    """Return the columns that enter on each draw, the first one first."""
+    first = screened(problem.correlation[:, target], _FIRST)
+    Z = problem.scored.scores(first)
+    found: list[Indices] = []
+    for draw in range(_STABLE if problem.stable else _DRAWS):
+        rows = drawn_rows(problem, _SHARE, (2, target, draw))
+        found.append(first[entries(problem, target, rows, Z, _SCREENED, _ENTRIES)])
+    return found
+
+
+def agreement(draws: list[list[Indices]], n_columns: int) -> Floats:
+    """Return how alike draws are, (24,): of first entries, of the first two, and so on.
+
+    It is the chance that a column among the first k entries of one draw is among those of another,
+    over the targets; 0 where none enters.
+    """
+    found = np.zeros((2, _ENTRIES))
+    for own in draws:
+        times = np.zeros(n_columns)
+        for k in range(_ENTRIES):
+            np.add.at(times, [entered[k] for entered in own if len(entered) > k], 1.0)
+            found[:, k] += times @ (times - 1.0), times.sum() * (len(own) - 1)
+    return np.divide(found[0], found[1], out=np.zeros(_ENTRIES), where=found[1] > 0)
+
+
+def stability(problem: SelectionProblem) -> Floats:
+    """Return (p,) the share of 100 halves of the rows in which a column enters among the first 20.
+
+    The lasso of each half is that of `lars`, on the 1,000 columns that correlate most with the
+    target there. Of several classes each is set against the rest, and the shares are added up.
     """
     total = np.zeros(problem.scored.shape[1])
     for r in range(problem.targets.shape[1]):
-        first = screened(problem.correlation[:, r], _FIRST)
+        first = screened(problem.correlation[:, r], 10 * _FIRST)
         Z = problem.scored.scores(first)
-        for draw in range(_DRAWS):
-            rows = drawn_rows(problem, _SHARE, (2, r, draw))
-            entered = first[entries(problem, r, rows, Z, _SCREENED, _ENTRIES)]
-            total[entered] += 1.0 / (_AFTER + np.arange(len(entered)))
+        for half in range(_HALVES):
+            rows = drawn_rows(problem, 0.5, (3, r, half))
+            entered = first[entries(problem, r, rows, Z, _FIRST, _FEW)]
+            total[entered] += 1.0 / _HALVES
     return problem.by_column(total)
 
 
