@@ -23,6 +23,7 @@ from psephos.files.sheet import read_cases
 from psephos.modelfile import read
 from psephos.vote import Ballots
 from psephos.vote.codec import decode
+from psephos.vote.describing import returns_words
 from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.recalibration import no_map
 from psephos.vote.threshold import at_threshold, with_calibration
@@ -146,6 +147,13 @@ class Answering:
     def voters_differ(self) -> bool:
         """Return whether each case has voters of its own: those that have a weight on it."""
         return self.vote.weighting.weighs_few
+
+    @property
+    def returns(self) -> list[str]:
+        """Return in a sentence how surely columns were chosen, where the model estimated it."""
+        if "selection_" not in self._stored.manifest["extras"]:
+            return []
+        return returns_words(self._stored.model().returns_words())
 
     @property
     def multilabel(self) -> bool:

@@ -53,6 +53,8 @@ def explain(
     rule = answer_rule(answering.vote).removesuffix(decides).removesuffix(", ")
     if rule:
         say(f"Note: the answer to a case: {rule}.")
+    for note in answering.returns:
+        say(f"Note: {note}")
     with writer(out, spreadsheet_safe) as sheet:
         header: list[str] = []
         whys: list[tuple[str, str]] = []

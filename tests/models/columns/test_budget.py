@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csc_array
 from sklearn.base import clone
@@ -24,6 +25,7 @@ from psephos import (
     load,
     save,
 )
+from psephos.cli import main
 from psephos.models.columns.budget import bought, ranked
 from psephos.models.columns.problem import correlations
 from psephos.models.columns.selectors import SELECTORS
@@ -393,6 +395,17 @@ def test_rates_stand_in_words_ballots_and_html():
     assert any("nothing that was tried reached a forest" in line for line in model.describe())
     more = ColumnBudgetClassifier(5, **QUICK).fit(X, Y)
     assert not any("nothing that was tried" in line for line in more.describe())
+
+
+def test_explain_notes_how_surely_columns_were_chosen(tmp_path):
+    frame = pd.DataFrame(X[:, [3, 50, 120, 7, 8]], columns=list("abcde"))
+    save(ColumnBudgetClassifier(3, **QUICK).fit(frame, Y), tmp_path / "model.psephos")
+    frame[:2].to_csv(tmp_path / "cases.csv", index=False)
+    found = CliRunner().invoke(
+        main, ["explain", str(tmp_path / "model.psephos"), str(tmp_path / "cases.csv")]
+    )
+    assert found.exit_code == 0
+    assert re.search(r"Note: Chosen again.*: . returns in \d\d %", found.stderr)
 
 
 def test_a_stable_choice_depends_less_on_the_seed():
