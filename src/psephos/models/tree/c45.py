@@ -70,7 +70,8 @@ class C45Classifier(Leaves, VoteClassifier):
     release : {'j48', 'c45'}
         Weka's J48 (3.9), or release 8 of Quinlan's program: see Notes.
     criterion : {'gain_ratio', 'gain'}
-        What a split is chosen by (release 8's option -g).
+        What a split is chosen by (release 8's option -g). The order is Quinlan's; surveys that
+        take candidates by ratio first, then the best gain, have it the wrong way round.
     classes : list of labels or None
         The classes and their order, those of no row too, as a file of names declares them. Where
         classes tie, the first is the answer. None: the labels of y, sorted.
