@@ -14,9 +14,9 @@ matplotlib.use("Agg")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
-    "plot_ballots", "plot_bounds", "plot_cohort", "plot_contours", "plot_drift",
-    "plot_forest_rates",
-    "plot_prototypes", "plot_swag_network", "plot_version_space", "plot_weight_estimation",
+    "plot_ballots", "plot_bias_variance", "plot_bounds", "plot_cohort", "plot_contours",
+    "plot_drift", "plot_forest_rates", "plot_prototypes", "plot_swag_network", "plot_two_trees",
+    "plot_version_space", "plot_weight_estimation",
 }  # fmt: skip
 
 
@@ -40,7 +40,8 @@ def test_every_example_is_tested_here():
     assert {path.stem for path in EXAMPLES.glob("plot_*.py")} == TESTED
 
 
-FEWER = {"plot_version_space": ["--seeds", "2"]}  # draws of the same picture
+# draws of the same picture
+FEWER = {"plot_bias_variance": ["--draws", "3"], "plot_version_space": ["--seeds", "2"]}
 
 
 # of plot_swag_network, which takes long, beside what it shows
@@ -255,3 +256,33 @@ def test_a_shifted_marker_and_a_missing_one_are_named_and_cost_accuracy():
     assert display.counts.missed == lost.sum()
     figure = module.draw(found)
     assert [ax.get_title().split(":")[0] for ax in figure.axes] == list(found)
+
+
+# --- CART and C4.5 ---------------------------------------------------------------------------
+def test_the_two_trees_differ_as_the_text_says():
+    trees, compared = example("plot_two_trees").side_by_side()
+    cart, c45 = (compared[name] for name in ("CART", "C4.5"))
+    assert cart["answers of its question about the site"] == 2
+    assert c45["answers of its question about the site"] == 4
+    for name, one in compared.items():
+        assert one["leaves"] == trees[name].get_n_leaves() < one["leaves before pruning"]
+    lacking, known = "error where the dose is missing", "error, new patients"
+    assert cart[lacking] < cart[known] + 0.1
+    assert c45[lacking] > 0.4
+    assert "marker" in trees["CART"].splits_["column"]
+
+
+# --- bias and variance -----------------------------------------------------------------------
+def test_a_bag_takes_variance_away_and_boosting_bias():
+    found = example("plot_bias_variance").terms(n_draws=8)
+    deep, bag, stump, boosted = found.values()
+    assert bag["variance"] < 0.75 * deep["variance"]
+    assert bag["bias"] < deep["bias"] + 0.02
+    assert boosted["bias"] < 0.6 * stump["bias"]
+
+
+def test_a_bag_errs_less_where_its_members_agree():
+    module = example("plot_bias_variance")
+    errors = module.errors_of_the_surest([0.3, 0.6, 1.0])
+    assert errors[0] < errors[2] / 2
+    assert errors[1] < errors[2] / 2
