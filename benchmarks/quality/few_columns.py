@@ -159,6 +159,7 @@ MODELS = {
     "XGBoost, all columns": alone(xgboost),
     "stability -> forest": budget("stability", psephos.RandomForestClassifier(300)),
     "Boruta -> forest": boruta,
+    "blend, stable -> forest + ridge": budget(stable=True),
     "forest + ridge, all columns": alone(both),
     "forest, another seed": alone(lambda seed: forest(seed + 1000)),
     "importance -> forest": budget("importance", psephos.RandomForestClassifier(300)),
