@@ -25,6 +25,7 @@ from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 from psephos.models.swag.wrapper import SparseWrapperClassifier, SparseWrapperRegressor
 from psephos.models.tree.c45 import C45Classifier
 from psephos.models.tree.cart import CARTClassifier, CARTRegressor
+from psephos.models.tree.linear_tree import LinearTreeClassifier, LinearTreeRegressor
 from psephos.models.weak.liois import LIoISClassifier
 from psephos.models.weak.one_sided import OneSidedNoiseClassifier
 from psephos.models.weak.pu import PUClassifier
@@ -175,6 +176,8 @@ def _cart() -> dict[str, Any]:
         "cart-twoing": CARTClassifier(criterion="twoing", surrogate_style="known", cp=0, **few),
         "cart-stays": CARTClassifier(criterion="entropy", use_surrogates="none", **few),
         "cart-numbers-only": CARTRegressor(use_surrogates="only", max_surrogates=1, **few),
+        "linear-tree-leaves": LinearTreeClassifier(1.0, n_folds=0, max_depth=2),
+        "linear-tree-numbers-leaves": LinearTreeRegressor(10.0, max_terms=3, n_folds=0),
     }
 
 

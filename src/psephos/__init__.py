@@ -71,6 +71,8 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
         C45RulesClassifier,
         CARTClassifier,
         CARTRegressor,
+        LinearTreeClassifier,
+        LinearTreeRegressor,
         SoftTreeClassifier,
         SoftTreeRegressor,
     )
@@ -122,6 +124,7 @@ __all__ = [
     "CompressedSamBAClassifier", "ConstantAnswerWarning", "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor", "ExtraTreesClassifier", "ExtraTreesRegressor", "GibbsClassifier",
     "GradientBoostingClassifier", "GradientBoostingRegressor", "LIoISClassifier",
+    "LinearTreeClassifier", "LinearTreeRegressor",
     "LocalBoostingClassifier", "MLKNeighborsClassifier", "MultiViewClassifier",
     "NewtonBoostingClassifier", "NewtonBoostingRegressor", "OneSidedNoiseClassifier",
     "PUClassifier", "ParquetRows", "ProsetClassifier", "ProsetRegressor", "ProsetSearchCV",

@@ -27,6 +27,9 @@ TABLES = [
     ("c45", 3, 0.2),
     ("c45-soft", 2, 0.2),
     ("c45-rules", 3, 0.2),
+    ("linear-tree", 2, 0.0),
+    ("linear-tree-leaves", 3, 0.2),
+    ("linear-tree-numbers-leaves", 0, 0.2),
     ("random-forest", 3, 0.2),
     ("newton-numbers-hist", 0, 0.2),
     ("gradient-boosting", 2, 0.0),
@@ -50,7 +53,10 @@ TABLES = [
     ("voting-median", 3, 0.0),
     ("bagging", 2, 0.0),
 ]
-FRAMES = ["samba", "cart", "c45", "newton-boosting", "proset", "ml-knn", "rank-ridge"]
+FRAMES = [
+    "samba", "cart", "c45", "newton-boosting", "proset", "ml-knn", "rank-ridge",
+    "linear-tree-leaves", "linear-tree-numbers-leaves",
+]  # fmt: skip
 CALIBRATED = ["sigmoid", "isotonic", "temperature"]
 #: Model, calibration, class index and probability from which on that class is the answer.
 THRESHOLDS = {
@@ -58,6 +64,7 @@ THRESHOLDS = {
     "threshold, log-odds": ("gradient-boosting", None, 0, 0.7),
     "threshold, calibrated": ("random-forest", "sigmoid", 1, 0.3),
     "threshold, first match": ("c45-rules", None, 0, 0.8),
+    "threshold, leaves": ("linear-tree-leaves", None, 0, 0.8),
 }
 OTHERS = [
     "borda", "median", "labels", "class votes", "losses", "linear answers", "linear numbers",

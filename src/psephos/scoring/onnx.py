@@ -154,12 +154,10 @@ class _Graph:
 
     def _median(self, weights: Any) -> None:
         """Add the weighted median: the mean of the least votes that reach, and exceed, half."""
-        voters, votes, scope = vote_of(self.model).voters, list[str](), f"median {len(self.nodes)}"
+        scope = f"median {len(self.nodes)}"
         first, second = self.constant(np.array([1])), self.constant(np.array([2]))
-        for t in range(len(weights)):
-            inner = _Graph(self.model, self._onnx, self, self.columns)
-            inner._voters(to_plain(voters.take(np.array([t])).lowered()), np.ones(1))
-            votes.append(self.op("Unsqueeze", [inner._total(), first], f"{scope} vote {t}"))
+        votes = [self.op("Unsqueeze", [one, first], f"{scope} vote {t}")
+                 for t, one in enumerate(self._each_vote())]  # fmt: skip
         every = self.op("Concat", votes, f"{scope} votes", axis=1)  # (n, T, K)
         each = self.op("Unsqueeze", [every, second], f"{scope} each")
         others = self.op("Unsqueeze", [every, first], f"{scope} others")
@@ -352,7 +350,26 @@ class _Graph:
         earlier = self.op("CumSum", [held, self.constant(np.int64(1))], "rules before", exclusive=1)
         none = self.op("Less", [earlier, self.number(0.5)], "none before")
         first = self.op("Mul", [held, self.cast(none)], "first rule")
-        self.terms.append(self.op("MatMul", [first, self.floats(voted)], "rules"))
+        if self.model["voters"]["kind"] == "trees":
+            self.terms.append(self.op("MatMul", [first, self.floats(voted)], "rules"))
+            return
+        own = [self.op("Unsqueeze", [one, self.constant(np.array([1]))], f"{one}, alone")
+               for one in self._each_vote()]  # fmt: skip
+        every = self.op("Concat", [own[t] for t in order], "models", axis=1)  # (n, T, K)
+        chosen = self.op("Unsqueeze", [first, self.constant(np.array([2]))], "chosen")
+        kept = self.op("Mul", [every, chosen], "the leaf's")
+        self.terms.append(
+            self.op("ReduceSum", [kept, self.constant(np.array([1]))], "rules", keepdims=0)
+        )
+
+    def _each_vote(self) -> list[str]:
+        """Return the (n, K) votes of each voter."""
+        voters, found = vote_of(self.model).voters, list[str]()
+        for t in range(voters.n_voters):
+            inner = _Graph(self.model, self._onnx, self, self.columns)
+            inner._voters(to_plain(voters.take(np.array([t])).lowered()), np.ones(1))
+            found.append(inner._total())
+        return found
 
     def _grow(self, trees: Branching, node: int, weight: float) -> int:
         if not trees.children[node]:
@@ -388,6 +405,10 @@ class _Graph:
             if read:  # a missing value elsewhere says nothing
                 at = self.constant(np.array(read, dtype=np.int64))
                 own = self.op("Gather", [self.columns, at], f"{name} columns", axis=1)
+                if part.get("fill"):
+                    gap = self.op("IsNaN", [own], f"{name} gaps")
+                    fill = self.floats(part["fill"][a:b])
+                    own = self.op("Where", [gap, fill, own], f"{name} filled")
                 sums = self.op("MatMul", [own, self.floats(coef[:, a:b].T)], f"{name} sum")
             voted = score = self.op("Add", [sums, self.floats(constant[t])], name)
             if part["says"] != "value":

@@ -298,6 +298,11 @@ def _points(estimator: VoteEstimator) -> str:
 
 
 def _rules(model: dict[str, Any]) -> str:
+    if model["voters"]["kind"] != "trees":
+        raise PsephosError(
+            f"{model['model']} has no sheet: its leaves hold linear models, not answers. Export a "
+            "scorer."
+        )
     rules = Branching(model["voters"])
     order = sorted(range(len(rules.root)), key=lambda t: model["weights"]["rank"][t])
     levels = {j: c["levels"] for j, c in enumerate(model["columns"]) if "levels" in c}

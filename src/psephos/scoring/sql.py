@@ -192,7 +192,7 @@ class _Writer:
                 "short SELECT. Export a scorer."
             )
         if kind == "first match":
-            return self._first(weights)
+            return self._first(weights, voters)
         votes, alpha = self.voters(voters), weights["alpha"]
         if readout == "median":
             return self._medians(votes, [abs(a) / (summed(map(abs, alpha)) or 1.0) for a in alpha])
@@ -493,14 +493,16 @@ class _Writer:
         held = low if first == b else f"{name} {'>' if sign == '<=' else '>='} {bound}"
         return f"({held} OR {name} IS NULL)" if trees.missing[node] == b else held
 
-    def _first(self, weights: dict[str, Any]) -> list[str]:
-        """Return what the first rule says whose tests hold."""
+    def _first(self, weights: dict[str, Any], voters: dict[str, Any]) -> list[str]:
+        """Return what the first rule says whose tests hold, or its own model."""
         trees = Branching(weights["rules"])
         held = [self._held(trees, t) for t in range(len(trees.root))]
         order = sorted(range(len(held)), key=lambda t: weights["rank"][t])
         found: list[str] = []
-        for k in range(len(trees.value[0])):
-            voted = [repr(trees.value[trees.last(t)][k]) for t in order]
+        models = None if voters["kind"] == "trees" else self._layers("model", self.voters(voters))
+        for k in range(len(models[0] if models else trees.value[0])):
+            said = models or {t: [*map(repr, trees.value[trees.last(t)])] for t in order}
+            voted = [said[t][k] for t in order]
             ways = [f"WHEN {held[t]} THEN {v}" for t, v in zip(order, voted, strict=True)]
             found.append(f"CASE {' '.join(ways)} ELSE 0.0 END")
         return found
@@ -554,5 +556,7 @@ class _Writer:
         constant, coef = part["constant"][voter][output], part["coef"][output]
         entries = range(*part["ptr"][voter : voter + 2])
         names = {i: self.columns[part["columns"][part["position"][i]]] for i in entries}
+        if part.get("fill"):
+            names = {i: f"COALESCE({name}, {part['fill'][i]!r})" for i, name in names.items()}
         terms = [f"{coef[i]!r} * {name}" for i, name in names.items()]
         return f"{added(terms)} + {constant!r}" if terms else repr(constant)

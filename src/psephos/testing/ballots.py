@@ -14,6 +14,7 @@ from psephos.vote.part import log_odds
 from psephos.vote.reasons import (
     Abstention,
     CaseLike,
+    InLeaf,
     Inner,
     OfAnswers,
     Path,
@@ -47,7 +48,8 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
     AssertionError
         With the numbers.
     """
-    votes, usage = ballots.vote.votes(ballots.X), ballots.vote.voters.usage().toarray()
+    votes, usage = ballots.vote.votes(ballots.X), ballots.vote.voters.usage()
+    usage = (usage + ballots.vote.weighting.usage() if _by_leaf(ballots.vote) else usage).toarray()
     for i, row in enumerate(ballots.reasons):
         for t, reason in enumerate(row):
             assert_array_equal(reason.answer, votes[i, t])
@@ -61,9 +63,16 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
             _assert_reads_true(words)
             if isinstance(reason, CaseLike):
                 _assert_is_near(reason, ballots, i, t)
+            if isinstance(reason, InLeaf):
+                assert reason.reached == bool(ballots.shares[i, t])
             if isinstance(reason, Inner | OfAnswers):
                 _assert_opens(ballots, i, t)
     _assert_lines_sum_up(ballots)
+
+
+def _by_leaf(vote: Vote) -> bool:
+    """Return whether weights are those of leaves, whose tests stand in the ballots."""
+    return bool(getattr(vote.weighting, "leaves", False))
 
 
 def _assert_is_near(reason: CaseLike, ballots: Ballots, i: int, t: int) -> None:
@@ -94,6 +103,10 @@ def _assert_holds(reason: Reason, vote: Vote) -> None:
     if isinstance(reason, Path):
         assert all(test.holds() for test in reason.tests), reason
         assert reason.tests, "a path without a test"
+    if isinstance(reason, InLeaf):
+        _assert_holds(reason.way, vote)
+        _assert_holds(reason.because, vote)
+        assert reason.because.answer == reason.answer
     if isinstance(reason, Spread):
         assert_allclose(sum(reason.shares), 1.0, atol=1e-12)
         answers = np.array([path.answer for path in reason.paths])

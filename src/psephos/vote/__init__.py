@@ -34,7 +34,7 @@ from psephos.vote.voters.mixture import (
     PrototypeBatch,
     prototype_vote,
 )
-from psephos.vote.voters.rules import FirstMatch, rule_voters
+from psephos.vote.voters.rules import FirstMatch, leaf_gates, rule_voters
 from psephos.vote.voters.scored import linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
 from psephos.vote.voters.trees import TreeVoters, forest_voters
@@ -51,7 +51,7 @@ __all__ = [
     "PrototypeVoters", "RankedVoters", "Readout", "RegressionTarget", "Scores", "SoftTreeVoters",
     "StumpVoters", "Target", "Thresholds", "TreeVoters", "Vote", "Voters", "Weighting",
     "answer_names", "as_read", "branch_voters", "design_matrix", "forest_voters", "from_estimators",
-    "join", "linear_models", "mixed_voters", "naive_bayes_models",
+    "join", "leaf_gates", "linear_models", "mixed_voters", "naive_bayes_models",
     "neighbour_vote", "normal_scores", "prototype_vote", "quadratic_models", "register_part",
     "rule_voters",
 ]  # fmt: skip

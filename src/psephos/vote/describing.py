@@ -81,7 +81,8 @@ def describe(vote: Vote, names: Names, title: str, *, heaviest: bool = False) ->
     share = vote.weighting.mean_share()
     sizes = [np.abs(v).max() for t in range(vote.n_voters) for _, v in vote.voters.sides(t)]
     scale, shared = float(max(sizes, default=0.0)), vote.readout.score in _SHARED
-    groups = vote.alike()
+    leaves = vote.weighting.where(0, names.columns, names.levels)
+    groups = [[t] for t in range(vote.n_voters)] if leaves else vote.alike()
     if heaviest:
         groups.sort(key=lambda voters: -float(share[voters].sum()))
     # of training cases that are all alike but for their values, a few show what they are
@@ -161,7 +162,8 @@ def columns_words(vote: Vote, names: Names) -> str:
 
 def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
     rule = vote.voters.rule(voter, names.columns, names.levels)
-    rule = label_of(vote.voters, voter) + rule
+    where = vote.weighting.where(voter, names.columns, names.levels)
+    rule = label_of(vote.voters, voter) + (f"{where}: {rule}" if where else rule)
     sides = vote.voters.sides(voter)
     words = [answer_words(vote, value, scale) for _, value in sides]
     if len(words) > 1:

@@ -246,6 +246,14 @@ class Weighting(Part):
         """Return why a vote cannot have these weights; '' if it can."""
         return ""
 
+    def where(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return where a voter is the only one with weight, such as ``in the leaf x > 3``."""
+        return ""
+
+    def because(self, X: Floats, reasons: list[list[Reason]]) -> list[list[Reason]]:
+        """Return the reasons of the voters with what the weights say of them, if they do."""
+        return reasons
+
     def of_votes(self, votes: Floats, target: "AnyTarget") -> Floats:
         """Return the weights (n, T) or (n, T, K) beside votes (n, T, K); see `needs_votes`."""
         raise NotImplementedError

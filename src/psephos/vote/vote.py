@@ -376,7 +376,8 @@ class Vote:
 
     def reasons(self, X: Values) -> list[list[Reason]]:
         """Return, for each row, why each voter votes as it does; columns are the table's."""
-        reasons = self._compact.voters.reasons(self._dense(X))
+        read = self._dense(X)
+        reasons = self._compact.weighting.because(read, self._compact.voters.reasons(read))
         if self._compact is self:
             return reasons
         where: list[int] = self.columns.tolist()

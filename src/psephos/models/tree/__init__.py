@@ -3,6 +3,7 @@
 from psephos.models.tree.c45 import C45Classifier
 from psephos.models.tree.c45_rules import C45RulesClassifier
 from psephos.models.tree.cart import CARTClassifier, CARTRegressor
+from psephos.models.tree.linear_tree import LinearTreeClassifier, LinearTreeRegressor
 from psephos.models.tree.soft_tree import SoftTreeClassifier, SoftTreeRegressor
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
+    "LinearTreeClassifier",
+    "LinearTreeRegressor",
     "SoftTreeClassifier",
     "SoftTreeRegressor",
 ]

@@ -119,9 +119,10 @@ class PlainModel:
     def _reasons(self, row: list[float]) -> list[Any]:
         ask = getattr(self.vote.weights, "similarities", None)
         near = ask(row) if ask else None
+        because = getattr(self.vote.weights, "because", lambda _, reasons: reasons)
         return [
             replace(one, similarity=near[t]) if near and isinstance(one, CaseLike) else one
-            for t, one in enumerate(self.vote.voters.reasons(row))
+            for t, one in enumerate(because(row, self.vote.voters.reasons(row)))
         ]
 
     def _label(self, t: int) -> str:

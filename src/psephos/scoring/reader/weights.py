@@ -4,8 +4,9 @@
 
 from typing import Any
 
-from psephos.vote.reading.core import WEIGHTS, of_kind
+from psephos.vote.reading.core import WEIGHTS, Row, of_kind
 from psephos.vote.reading.trees import TreeReader
+from psephos.vote.reasons import InLeaf, Reason
 
 
 @of_kind(WEIGHTS, "constant")
@@ -39,6 +40,7 @@ class FirstRule:
     def __init__(self, part: dict[str, Any]) -> None:
         self.rules = TreeReader(part["rules"])
         self.order = sorted(range(self.rules.n_voters), key=lambda t: part["rank"][t])
+        self.leaves = bool(part.get("leaves"))
 
     def weights(self, x: Any) -> Any:
         """Return ((T,) weights, log scale)."""
@@ -47,6 +49,13 @@ class FirstRule:
         if first is not None:
             out[first] = 1.0
         return out, 0.0
+
+    def because(self, x: Row, reasons: list[Reason]) -> list[Reason]:
+        """Return the reasons of the models of leaves, behind the tests that lead there."""
+        if not self.leaves:
+            return reasons
+        each = zip(self.rules.reasons(x), reasons, strict=True)
+        return [InLeaf(reason.answer, way, reason) for way, reason in each]
 
 
 @of_kind(WEIGHTS, "available")

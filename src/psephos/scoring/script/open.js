@@ -62,7 +62,8 @@ class OpenedModel {
 
   ballots(x, asked) {
     const { vote, adds } = this;
-    const reasons = vote.voters.reasons(x, this.words, vote.weights.similarities?.(x));
+    const own = vote.voters.reasons(x, this.words, vote.weights.similarities?.(x));
+    const reasons = vote.weights.because?.(x, own, this.words) ?? own;
     const scale = Math.max(...asked.said.flat().map(Math.abs));
     const quiet = adds || this.plain.readout.score === "normalised";
     return asked.said.map((said, t) => {

@@ -15,6 +15,7 @@ class Scoring {
   }
   gaps(t, x) {
     const gaps = this.reads[t].filter((j) => Number.isNaN(x[j]));
+    if (this.part.fill) return [];
     if (gaps.length && !this.part.abstains) {
       throw new Error(`${this.kind} need every value: fill the gap`);
     }
@@ -64,13 +65,16 @@ VOTERS["scores"] = class extends Scoring {
     const { coef, centre, variance } = this.part;
     return this.reads[t].map((j, i) => {
       const at = this.spans[t][0] + i;
-      if (coef) return coef.map((row) => row[at] * x[j]);
+      if (coef) return coef.map((row) => row[at] * this.entered(at, x[j]));
       return centre.map((row, k) => {
         const spread = variance[k][at];
         const gap = x[j] - row[at];
         return -0.5 * ((gap * gap) / spread + Math.log(2 * Math.PI * spread));
       });
     });
+  }
+  entered(at, value) {
+    return Number.isNaN(value) && this.part.fill ? this.part.fill[at] : value;
   }
   scores(t, x) {
     const constant = this.part.constant[t];
@@ -127,9 +131,11 @@ VOTERS["scores"] = class extends Scoring {
     const digits = sumDigits(scale, sum);
     const parts = order.slice(0, 6).map((i, place) => {
       const sign = coef[i] < 0 ? "- " : place ? "+ " : "";
-      const entered = words.entered ? words.entered(read[i], x[read[i]]) : x[read[i]];
+      const value = this.entered(this.spans[t][0] + i, x[read[i]]);
+      const entered = words.entered ? words.entered(read[i], value) : value;
+      const gap = Number.isNaN(x[read[i]]) ? " missing" : "";
       const [by, into] = [Math.abs(coef[i]), entered].map((v) => inWords(v, 0, digits));
-      return `${sign}${by} × ${into} (${words.term(read[i]) ?? words.name(read[i])})`;
+      return `${sign}${by} × ${into} (${words.term(read[i]) ?? words.name(read[i]) + gap})`;
     });
     const more = order.slice(6);
     const signed = (value) => `${value < 0 ? "-" : "+"} ${inWords(Math.abs(value), scale, digits)}`;

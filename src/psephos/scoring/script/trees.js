@@ -282,9 +282,21 @@ WEIGHTS["first match"] = class {
   constructor(part) {
     this.rules = new VOTERS["trees"](part.rules);
     this.order = orderBy(part.rank.length, (t) => part.rank[t]);
+    this.leaves = part.leaves;
   }
   cuts(x, j) {
     return this.rules.cuts(x, j);
+  }
+  // the reasons of the models of leaves, behind the tests that lead there
+  because(x, reasons, words) {
+    if (!this.leaves) return reasons;
+    return reasons.map((reason, t) => {
+      const [[end, , tests]] = this.rules.ends(t, x);
+      if (end !== this.rules.last(t)) {
+        return `another leaf (${sentence([this.rules.failing(t, end, x)], words)})`;
+      }
+      return `in this leaf (${pathWords(tests, words)}): ${reason}`;
+    });
   }
   weights(x) {
     const first = this.order.find((t) => this.rules.holds(t, x));

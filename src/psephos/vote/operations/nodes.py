@@ -1,11 +1,12 @@
 """Nodes of trees: made of stumps and of chains of tests, and checked."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from psephos._types import Floats, Indices, NDArray
-from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes
+from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
 from psephos.vote.part import check, check_ptr, check_within
 
 
@@ -66,6 +67,38 @@ def chains(
         child, columns, threshold, np.ones(n, np.intp), code_ptr=ptr, code_branch=branch, flip=flip
     )
     return root, np.where(sizes > 0, root + 2 * sizes - 1, root), nodes
+
+
+def leaf_chains(tree: Tree, leaves: Indices) -> tuple[Indices, Indices, TreeNodes]:
+    """Return the ways to leaves of a tree as `chains` does; missing values go as in the tree."""
+    parent, branch = np.full(tree.n_nodes, -1), np.zeros(tree.n_nodes, np.intp)
+    for node in np.flatnonzero(tree.n_children).tolist():
+        parent[tree.children(node)], branch[tree.children(node)] = node, (0, 1)
+    ways: list[list[int]] = []
+    for leaf in leaves.tolist():
+        way = [leaf]
+        while parent[way[0]] >= 0:
+            way.insert(0, int(parent[way[0]]))
+        ways.append(way)
+    at = np.array([node for way in ways for node in way[:-1]], np.intp)
+    side = branch[np.array([node for way in ways for node in way[1:]], np.intp)]
+    sizes = np.array([len(way) - 1 for way in ways], np.intp)
+    root, last, nodes = chains(sizes, tree.column[at], np.zeros_like(at), np.zeros(len(at)))
+    inner = np.flatnonzero(nodes.n_children)  # test by test, as `at`
+    ptr, codes = spans_of(tree.code_ptr, at)
+    own = tree.code_branch[codes]
+    taken = np.where(own < 0, -1, (own != np.repeat(side, np.diff(ptr))).astype(np.intp))
+    lengths = np.zeros(nodes.n_nodes, np.intp)
+    lengths[inner] = np.diff(ptr)
+    threshold, flip, missing = nodes.threshold.copy(), nodes.flip.copy(), nodes.missing.copy()
+    threshold[inner] = tree.threshold[at]
+    flip[inner] = (tree.flip[at] != (side == 1)) & np.isfinite(tree.threshold[at])
+    missing[inner] = (tree.missing[at] != side).astype(np.intp)
+    nodes = replace(
+        nodes, threshold=threshold, flip=flip, missing=missing, code_branch=taken,
+        code_ptr=np.append(0, np.cumsum(lengths)).astype(np.intp), strict=tree.strict,
+    )  # fmt: skip
+    return root, last, nodes
 
 
 # ---------------------------------------------------------------------- checks

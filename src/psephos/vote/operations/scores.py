@@ -66,6 +66,8 @@ class Scores(ReadsColumns, RowByRow):
         Log-odds a unit of the score.
     abstains : bool, default=False
         Whether a voter that lacks a value it reads votes 0; else a missing value raises.
+    fill : ndarray of shape (sum of d_t,), default=None
+        What stands in for a missing value; None: nothing does.
     coef : ndarray of shape (R, sum of d_t), default=None
     centre : ndarray of shape (R, sum of d_t), default=None
     variance : ndarray of shape (R, sum of d_t), default=None
@@ -85,6 +87,7 @@ class Scores(ReadsColumns, RowByRow):
     says: str = "answer"
     slope: float = 1.0
     abstains: bool = False
+    fill: AnySize | None = None
     coef: AnySize | None = None
     centre: AnySize | None = None
     variance: AnySize | None = None
@@ -103,6 +106,8 @@ class Scores(ReadsColumns, RowByRow):
             check(array is None or array.shape == shape, f"{name} has another shape")
         positive = self.variance is None or bool((self.variance > 0).all())
         check(positive, "a variance is not positive")
+        filled = self.fill is None or (self.fill.shape == wide[1:] and not self.abstains)
+        check(filled, "what stands in for missing values does not fit")
         check_says(self.value, n_scores, self.says)
         check(0 < self.slope < np.inf, "a slope is not a positive number")
 
@@ -116,7 +121,7 @@ class Scores(ReadsColumns, RowByRow):
         return own, self.columns[self.position[own]]
 
     def votes(self, X: Floats) -> Floats:
-        if not self.abstains:
+        if not self.abstains and self.fill is None:
             check_present(X[:, self.columns], f"voters by {self.called}")
         out = np.empty((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
@@ -129,7 +134,10 @@ class Scores(ReadsColumns, RowByRow):
         score = np.zeros((len(X), self.constant.shape[1]))
         if self.whitening is None:
             for entry, column in zip(range(own.start, own.stop), read, strict=True):
-                score += self._added(entry, X[:, column])
+                values = X[:, column]
+                if self.fill is not None:
+                    values = np.where(np.isnan(values), self.fill[entry], values)
+                score += self._added(entry, values)
         else:
             for k, matrix in enumerate(self._matrices(voter)):
                 gap = X[:, read] - self._means(own)[k]
@@ -205,11 +213,11 @@ class Scores(ReadsColumns, RowByRow):
         ptr, own = spans_of(self.ptr, voters)
         kept, position = np.unique(self.position[own], return_inverse=True)
         moved: dict[str, Any] = {}
-        for name in ("coef", "centre", "variance", "whitening"):
+        for name in ("coef", "centre", "variance", "whitening", "fill"):
             array = getattr(self, name)
             if array is not None:
                 at = spans_of(self.blocks, voters)[1] if name == "whitening" else own
-                moved[name] = np.ascontiguousarray(array[:, at])
+                moved[name] = np.ascontiguousarray(array[..., at])
         place = position.astype(np.intp)
         return replace(
             self, columns=self.columns[kept], ptr=ptr, position=place,
@@ -224,7 +232,8 @@ class Scores(ReadsColumns, RowByRow):
         """
         own = powers[self.columns[self.position]]
         if self.coef is not None:
-            return replace(self, coef=np.ldexp(self.coef, -own))
+            fill = None if self.fill is None else np.ldexp(self.fill, own)
+            return replace(self, coef=np.ldexp(self.coef, -own), fill=fill)
         blocks = [-np.tile(own[a:b], b - a) for a, b in pairwise(self.ptr.tolist())]
         each = np.concatenate([np.empty(0, np.intp), *blocks])
         centre, whitening = self._means(slice(None)), np.asarray(self.whitening)

@@ -19,6 +19,7 @@ from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
 from psephos.trees.tree_leaves import (
     Condition,
     condition_words,
+    leaves_of,
     otherwise_words,
     split_conditions,
     tree_words,
@@ -66,7 +67,7 @@ class Trees(ReadsColumns, RowByRow):
 
     A constant is a tree of one leaf, a stump one of two. A rule or hypothesis is a chain of tests:
     each test that holds leads on to the next by branch 0, the last to what the voter says if all
-    hold; a test that fails, or whose value is missing, ends the chain.
+    hold; a test that fails ends the chain, and so does a missing value unless its node sends it on.
 
     Parameters
     ----------
@@ -431,6 +432,11 @@ class Trees(ReadsColumns, RowByRow):
         grown = self._tree(int(self._groups[voter]) + tree)
         shares = None if self.code is None else grown.value
         return ShownTree(grown, shares, self._spoken(grown.value))
+
+    def way(self, voter: int) -> tuple[Condition, ...]:
+        """Return the conditions of a chain, of each column together."""
+        last = int(self._last[voter] - self.root[voter])
+        return next(one.conditions for one in leaves_of(self._tree(voter)) if one.node == last)
 
     # ------------------------------------------------------------------ in words
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:

@@ -1,6 +1,7 @@
 """Voters that score: `Scores`, support vector machines, soft trees."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from psephos.vote.reading.core import NAN, VOTERS, best, exp_shares, of_kind, spans, summed
@@ -15,6 +16,7 @@ class _Scoring:
     abstains: Any
     says: str
     code: Any
+    fill: Sequence[float] | None = None
 
     def scores(self, t: int, x: Any) -> list[float]:
         """Return the scores of a voter on a case that lacks no value it reads."""
@@ -32,6 +34,8 @@ class _Scoring:
     def gaps(self, t: int, x: Any) -> tuple[int, ...]:
         """Return the columns of a voter that lack a value; raise if it needs them."""
         gaps = tuple(j for j in self.reads[t] if x[j] != x[j])
+        if self.fill:
+            return ()
         if gaps and not self.abstains:
             raise ValueError(f"a row lacks a value that {self.kind} need: fill the gap.")
         return gaps
@@ -65,6 +69,7 @@ class ScoreReader(_Scoring):
     def __init__(self, part: dict[str, Any]) -> None:
         self.part, self.code, self.says = part, part["value"], part["says"]
         self.abstains, self.slope = part["abstains"], part["slope"]
+        self.fill = part.get("fill")
         self.kind = f"voters by {part['called']}"
         self.spans, self.starts = spans(part["ptr"]), [0]
         self.reads = [[part["columns"][i] for i in part["position"][a:b]] for a, b in self.spans]
@@ -75,7 +80,10 @@ class ScoreReader(_Scoring):
     def added(self, t: int, x: Any) -> list[tuple[float, ...]]:
         """Return what each column of a voter adds to its R scores."""
         part, first = self.part, self.spans[t][0]
-        values = enumerate((x[j] for j in self.reads[t]), first)
+        each = (x[j] for j in self.reads[t])
+        if self.fill:
+            each = (own if v != v else v for v, own in zip(each, self.fill[first:], strict=False))
+        values = enumerate(each, first)
         if part["coef"] is not None:
             return [tuple(row[i] * value for row in part["coef"]) for i, value in values]
         pairs = list(zip(part["centre"], part["variance"], strict=True))
@@ -123,9 +131,10 @@ class ScoreReader(_Scoring):
         base = (0.0,) if len(scores) == 1 else ()
         spread = [max(base + one) - min(base + one) for one in added]
         terms = tuple(
-            Term(read[i], x[read[i]], added[i], tuple(row[first + i] for row in coef))
+            Term(read[i], x[read[i]], added[i], tuple(row[first + i] for row in coef),
+                 fill=self.fill[first + i] if self.fill else NAN)
             for i in sorted(range(len(read)), key=lambda i: -spread[i])
-        )
+        )  # fmt: skip
         sums = tuple(part["constant"][t]), scores
         return Score(vote, part["called"], terms, *sums, self.says, float(self.slope))
 

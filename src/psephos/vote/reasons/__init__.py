@@ -8,12 +8,12 @@ the data: every test holds, terms add up to scores, scores give the answer.
 from psephos.vote.reasons.asked import abstention, read_by
 from psephos.vote.reasons.base import Always, Reason, reason_and_vote, without_weight
 from psephos.vote.reasons.gates import Gate, Route
-from psephos.vote.reasons.paths import Path, Spread, Test
+from psephos.vote.reasons.paths import InLeaf, Path, Spread, Test
 from psephos.vote.reasons.read import Abstention, CaseLike, FittedEstimator, Inner, OfAnswers
 from psephos.vote.reasons.scores import Score, Term
 
 __all__ = [
-    "Abstention", "Always", "CaseLike", "FittedEstimator", "Gate", "Inner", "OfAnswers", "Path",
-    "Reason", "Route", "Score", "Spread", "Term", "Test", "abstention", "read_by",
+    "Abstention", "Always", "CaseLike", "FittedEstimator", "Gate", "InLeaf", "Inner", "OfAnswers",
+    "Path", "Reason", "Route", "Score", "Spread", "Term", "Test", "abstention", "read_by",
     "reason_and_vote", "without_weight",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from psephos.files.names import Names, compared, listed, number, percent
-from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_value
+from psephos.vote.reasons.base import NAMED, Always, Codes, Reason, outer_code, plain_value
 
 _EVERY = 15  # digits of a value that rounding moves over a threshold
 _IN_SET = 6  # categories of a set that are named
@@ -179,6 +179,59 @@ class Path(Reason):
 
     def _each(self, change: Callable[[Any], Any]) -> Self:
         return replace(self, tests=tuple(map(change, self.tests)))
+
+
+_NOWHERE, _NOTHING = Path(()), Always(())  # the fields before theirs have defaults
+
+
+@dataclass(frozen=True)
+class InLeaf(Reason):
+    """Reason of a voter that is the model of a leaf: the way there, and the model's own reason.
+
+    Parameters
+    ----------
+    way : Path
+        The tests that lead to the leaf; of a case that is in another one, the test that fails.
+    because : Reason
+        The model's.
+    """
+
+    way: Path = _NOWHERE
+    because: Reason = _NOTHING
+    kind = "leaf"
+
+    @property
+    def reached(self) -> bool:
+        """Return whether the case is in the leaf."""
+        return any(self.way.answer)
+
+    @property
+    def rule(self) -> int:
+        """Return the number of the leaf, from 1."""
+        return self.way.rule
+
+    def cells(self) -> list[tuple[int, float]]:
+        own = self.because.cells() if self.reached else []
+        return list({**dict(self.way.cells()), **dict(own)}.items())
+
+    def words(self, names: Names) -> str:
+        """Return the way to the leaf and the model's words, or why the case is elsewhere."""
+        way = replace(self.way, rule=0).words(names)
+        if not self.reached:
+            return f"another leaf ({way})"
+        return f"in this leaf ({way}): {self.because.words(names)}"
+
+    def data(self, names: Names) -> dict[str, Any]:
+        own = {"reached": self.reached, "way": self.way.data(names)}
+        return {**super().data(names), **own, "because": self.because.data(names)}
+
+    def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
+        own = self.because.mapped(columns, codes)
+        return replace(self, way=self.way.mapped(columns, codes), because=own)
+
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
+        own = self.because.decoded(columns, levels, x)
+        return replace(self, way=self.way.decoded(columns, levels, x), because=own)
 
 
 @dataclass(frozen=True)

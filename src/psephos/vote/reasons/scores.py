@@ -25,6 +25,8 @@ class Term(NamedTuple):
         The category whose presence, 1 or 0, is the number that enters; -1: the value itself.
     normal : float, default=nan
         The normal score that enters in place of that number; NaN: none does.
+    fill : float, default=nan
+        What enters where the value is missing; NaN: nothing does.
     """
 
     column: int
@@ -33,12 +35,15 @@ class Term(NamedTuple):
     coef: tuple[float, ...] = ()
     level: int = -1
     normal: float = math.nan
+    fill: float = math.nan
 
     @property
     def entered(self) -> float:
         """Return the number that enters: the value, whether it is the level, its normal score."""
         if not math.isnan(self.normal):
             return self.normal
+        if math.isnan(self.value):
+            return self.fill
         return self.value if self.level < 0 else float(self.value == self.level)
 
     def data(self, names: Names) -> dict[str, Any]:
@@ -50,6 +55,7 @@ class Term(NamedTuple):
             **({"coef": list(self.coef)} if self.coef else {}),
             **({"level": names.level(self.column, self.level)} if self.level >= 0 else {}),
             **({} if math.isnan(self.normal) else {"normal_score": self.normal}),
+            **({} if math.isnan(self.fill) else {"if_missing": self.fill}),
         }
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> "Term":
@@ -161,6 +167,8 @@ class Score(Reason):
         name, scored = names.columns[term.column], not math.isnan(term.normal)
         if scored and math.isnan(term.value):
             return f"normal score at {name} missing"
+        if math.isnan(term.value):
+            return f"{name} missing"
         if scored or term.level >= 0:
             name = f"{name} = {self._value(term, names)}"
         return f"normal score at {name}" if scored else name

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.trees.c45_rules import RuleTest
+from psephos.trees.tree import Tree
+from psephos.trees.tree_leaves import way_words
 from psephos.vote.codec import register, register_form
-from psephos.vote.operations.nodes import chains
+from psephos.vote.operations.nodes import chains, leaf_chains
 from psephos.vote.operations.trees import Trees
 from psephos.vote.part import (
     Columns,
@@ -22,6 +24,7 @@ from psephos.vote.part import (
     check_within,
     usage_table,
 )
+from psephos.vote.reasons import InLeaf, Path, Reason
 
 _OPS = ("<=", ">", "=")
 
@@ -87,6 +90,25 @@ def rule_voters(rules: Sequence[Sequence[RuleTest]], value: Floats, n_features: 
     )
 
 
+def leaf_gates(tree: Tree, n_features: int) -> "FirstMatch":
+    """Return weights that are 1 for the leaf of a tree where a case ends, leaf by leaf, else 0.
+
+    Every node has two branches and sends missing values to one of them; shares are of the
+    training weight (`counts`).
+    """
+    columns = tree.columns
+    local = tree.on_columns(np.searchsorted(columns, tree.column), tree.surrogates.column)
+    leaves = np.flatnonzero(tree.n_children == 0)
+    root, last, nodes = leaf_chains(local, leaves)
+    every = np.arange(len(leaves), dtype=np.intp)
+    row = np.where(nodes.n_children > 0, -1, len(leaves))
+    row[last] = every
+    holds = np.append(np.ones((len(leaves), 1)), np.zeros((1, 1)), axis=0)
+    rules = Trees(n_features, columns, root, nodes, holds, row, each="rule")
+    weight = tree.counts[leaves, 0]
+    return FirstMatch(rules, every, weight / weight.sum(), leaves=True)
+
+
 @register
 @dataclass(frozen=True)
 class FirstMatch(ReadsLike, Weighting):
@@ -102,6 +124,9 @@ class FirstMatch(ReadsLike, Weighting):
         Their order: the lowest comes first.
     share : ndarray of shape (T,)
         Share of the training weight that each decided.
+    leaves : bool, default=False
+        Whether rules are the ways to the leaves of a tree, of which one holds for every case, and
+        voters the models of the leaves.
     """
 
     tag: ClassVar[str] = "first match"
@@ -109,6 +134,7 @@ class FirstMatch(ReadsLike, Weighting):
     rules: Trees
     rank: NDArray[np.intp]
     share: Floats
+    leaves: bool = False
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -139,10 +165,32 @@ class FirstMatch(ReadsLike, Weighting):
         return self.share / total if total > 0 else np.full(self.n_voters, 1.0 / self.n_voters)
 
     def words(self) -> str:
-        return "the first rule that holds decides"
+        return "the model of the leaf" if self.leaves else "the first rule that holds decides"
+
+    def where(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
+        """Return ``in the leaf x > 3 and y <= 2``; '' of rules that say it themselves."""
+        if not self.leaves:
+            return ""
+        return f"in the leaf {way_words(self.rules.way(voter), names, levels)}"
+
+    def because(self, X: Floats, reasons: list[list[Reason]]) -> list[list[Reason]]:
+        """Return the reasons of the models of leaves, behind the tests that lead there."""
+        if not self.leaves:
+            return reasons
+        ways = self.rules.reasons(X)
+        found: list[list[Reason]] = []
+        for way, own in zip(ways, reasons, strict=True):
+            pairs = zip(way, own, strict=True)
+            found.append([InLeaf(one.answer, cast("Path", there), one) for there, one in pairs])
+        return found
 
     def usage(self) -> Usage:
-        """Return the (T, p) table: the columns of each rule and of all before it."""
+        """Return the (T, p) table: the columns of each rule and of all before it.
+
+        Of leaves, of which no other can hold, those of each rule alone.
+        """
+        if self.leaves:
+            return self.rules.usage()
         own: Any = self.rules.usage().toarray()
         order = np.argsort(self.rank)
         before = np.empty_like(own)

@@ -1,0 +1,405 @@
+"""Trees with a linear or logistic model in each leaf."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from psephos._types import Array, ClassWeightLike, Floats, Indices, SeedLike
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.params import Constraint, Interval, OneOf, Several
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.files.field_types import AnySize
+from psephos.models.design import Design
+from psephos.models.folding import make_splits
+from psephos.models.training import Training, distinct_rows, ordered_rows
+from psephos.models.units import moments_of_columns, power_of_weights, refuse_huge
+from psephos.runtime.jit import run_blocks
+from psephos.runtime.threads import one_thread
+from psephos.trees.linear import (
+    LinearGrowth,
+    LinearProblem,
+    LinearSettings,
+    grow_linear,
+    held_out_losses,
+    limits_of,
+)
+from psephos.trees.tree import Tree
+from psephos.vote import (
+    CodedVoters,
+    Constant,
+    Readout,
+    Scores,
+    Vote,
+    Voters,
+    design_matrix,
+    leaf_gates,
+)
+from psephos.vote.target import AnyTarget, Target
+
+_PENALTIES = (1.0, 10.0, 100.0)
+_MOST_TERMS = 30
+_Split = tuple[Indices, Indices]
+_POSITIVE = Interval(0, open_low=True)
+_NOTES = "penalty and pruning by 5 folds of the training part; not among the default models"
+
+
+@parameters
+class _LinearTree:
+    """What the two share.
+
+    Parameters
+    ----------
+    alphas : float or list of float
+        Penalties to choose from, by the loss on held-out rows; None is (1, 10, 100).
+    max_terms : int or None
+        Most numbers that enter the linear models: columns, and 0/1 columns of categories. Of more
+        those are taken that lower the loss most, one after the other. None: 30, or a fifth of the
+        rows where that is fewer, but not below 3.
+    max_depth : int
+        Rules on the longest way to a leaf.
+    min_samples_leaf : int
+        Rows on either side of a split.
+    one_standard_error : bool
+        Take the smallest tree whose loss on held-out rows is within one standard error of the
+        least.
+    n_folds : int
+        Folds that choose penalty and pruning: groups kept whole, stratified by class; fewer where a
+        class has fewer rows. Below 2, or where rows cannot be divided: the middle penalty, and no
+        pruning.
+    categorical_features : 'from_dtype', list, mask or None
+        Columns whose values are categories: a split divides them in two sets, and each enters the
+        linear models as a 0/1 column, of two the second alone.
+    n_jobs : int
+        Threads of the cross-validation; the result does not depend on it.
+    random_state : int, RandomState or None
+        Draws the folds.
+
+    Attributes
+    ----------
+    vote_ : Vote
+        The fitted vote: a voter a leaf, its linear model; the weight of the leaf where a case ends
+        is 1.
+    tree_ : Tree
+        The tree, in flat arrays; the value of a node is its coefficients on standardised inputs.
+    alpha_ : float
+        The penalty chosen.
+    losses_ : ndarray of shape (n_alphas,)
+        The least mean loss on held-out rows by penalty: log-loss, or half the squared error
+        relative to the square of the power of two at or above the greatest abs(y); 0 without folds.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "alphas": OneOf((_POSITIVE, Several(_POSITIVE)), none=True),
+        "max_terms": OneOf((Interval(1, whole=True),), none=True),
+        "max_depth": Interval(0, 62, whole=True),
+        "min_samples_leaf": Interval(1, whole=True),
+        "n_folds": Interval(0, whole=True),
+    }
+    anatomy: ClassVar[Anatomy] = Anatomy(
+        ("linear voters", "coded voters"),
+        "first match or constant",
+        "normalised",
+        "splits of the residuals of linear models, cost-complexity pruning",
+    )
+
+    alphas: float | Sequence[float] | None = None
+    max_terms: int | None = None
+    _: KW_ONLY
+    max_depth: int = 6
+    min_samples_leaf: int = 5
+    one_standard_error: bool = False
+    n_folds: int = 5
+    categorical_features: CategoricalFeatures = "from_dtype"
+    n_jobs: int | None = None
+    random_state: SeedLike = None
+    tree_: Tree = fitted()
+    alpha_: float = fitted()
+    losses_: AnySize = fitted()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
+        with one_thread():
+            return _fitted(self, table, labels, weight, context)
+
+
+@parameters
+class LinearTreeClassifier(_LinearTree, VoteClassifier):
+    """A tree with a logistic regression in each leaf.
+
+    Use it where a logistic regression is nearly right, but not everywhere alike: a few regions, in
+    each a formula to read, each a correction of the formula above it.
+
+    Every node has log-odds ``F(x) = b + sum_j c_j z_j``, with z the standardised columns; of
+    several classes one such sum each (softmax). They are those of the node above, corrected on the
+    node's own rows::
+
+        sum w log-loss(F) + alpha / 2 ((b - b_above)^2 + |c - c_above|^2)   is least
+
+    At the root c_above is 0 and b is free: a tree of one leaf is the ridge-penalised logistic
+    regression. A node is divided where the residuals of its model, class less probability, are best
+    explained by different corrections on the two sides (`psephos.trees.linear` has the formula).
+
+    The tree is pruned by cost and complexity: at limit l a split stays if its subtree lowers the
+    loss on the training rows by more than l for each leaf it adds. The limit and alpha are those
+    of least loss on held-out rows, for which trees are grown without each fold.
+
+    Notes
+    -----
+    A missing value goes to the side of a split that was better on the training rows that lack it,
+    or, where none does, to the one of more weight; in a linear model the training mean stands in
+    for it, of a category its share. Models are linear without end: a value far outside the training
+    rows gets an answer far from theirs. Of more than 64 columns a node tries as splits the 64
+    best by constants on either side. A row of weight w counts as w rows in all sums; copies of a
+    row are held out together. Trees of logistic models with splits of their own were given by
+    Landwehr, Hall & Frank (LMT: boosted on each path, splits as C4.5's); this is another method.
+
+    References
+    ----------
+    Landwehr, Hall & Frank (2005), "Logistic model trees", Machine Learning 59. Böhning (1992),
+    "Multinomial logistic regression algorithm", Annals of the Institute of Statistical Mathematics
+    44 (the bound of the curvature). Zeileis, Hothorn & Hornik (2008), "Model-based recursive
+    partitioning", Journal of Computational and Graphical Statistics 17.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import LinearTreeClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearTreeClassifier(10.0, max_terms=5, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+    """
+
+    contender: ClassVar[Contender] = Contender(
+        "linear-tree", "tree", {"quick": {"class_weight": BALANCED}}, grouped=True, notes=_NOTES,
+        small={"alphas": 10.0, "n_folds": 3, "min_samples_leaf": 8, "random_state": 0},
+    )  # fmt: skip
+    _: KW_ONLY
+    min_samples_leaf: int = 5
+    class_weight: ClassWeightLike = None
+
+
+@parameters
+class LinearTreeRegressor(_LinearTree, VoteRegressor):
+    """A tree with a linear regression in each leaf.
+
+    As `LinearTreeClassifier`, with a number that is linear in the columns and half its squared
+    error as the loss; a tree of one leaf is ridge regression on standardised columns.
+
+    Notes
+    -----
+    Missing values, splits and pruning are those of `LinearTreeClassifier`. M5 (Quinlan; Wang &
+    Witten) splits where the target varies least within either side, drops terms and smooths the
+    leaf's answer with those above it; here the penalty does what smoothing does there.
+
+    References
+    ----------
+    Quinlan (1992), "Learning with continuous classes", AI'92. Wang & Witten (1997), "Induction of
+    model trees for predicting continuous classes", ECML poster papers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from psephos import LinearTreeRegressor
+    >>> x = np.linspace(-1, 1, 200)[:, None]
+    >>> model = LinearTreeRegressor(0.01, random_state=0).fit(x, np.abs(x[:, 0]))
+    >>> model.tree_.n_leaves
+    2
+    """
+
+    contender: ClassVar[Contender] = Contender(
+        "linear-tree-regressor", "tree", grouped=True, notes=_NOTES,
+        small={"alphas": 1.0, "n_folds": 3, "min_samples_leaf": 8, "random_state": 0},
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------------- fitting
+class _Inputs(NamedTuple):
+    """The inputs of the linear models: which they are, and their training means and deviations."""
+
+    design: Design | None
+    mean: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, X: Floats, weight: Floats, n_codes: Indices) -> "_Inputs":
+        """Return those of a table (n, p)."""
+        design = Design.of(n_codes, X) if n_codes.any() else None
+        _, mean, scale = moments_of_columns(cls._numbers(design, X), weight)
+        return cls(design, mean, np.where(scale > 0, scale, np.inf))
+
+    @staticmethod
+    def _numbers(design: Design | None, X: Floats) -> Floats:
+        return X if design is None else design_matrix(X, design.source, design.level)
+
+    def standardised(self, X: Floats) -> Floats:
+        """Return (n, q): 0 where a value is missing, or the column constant."""
+        return np.nan_to_num((self._numbers(self.design, X) - self.mean) / self.scale)
+
+
+class _Chosen(NamedTuple):
+    """A pruned tree, its penalty, and the least held-out loss by penalty."""
+
+    growth: LinearGrowth
+    alpha: float
+    losses: Floats
+
+
+def _fitted(
+    model: "_LinearTree", table: Table, labels: Labels, weight: Floats, context: Context
+) -> FittedVote:
+    if context.groups is None:  # copies of a row are held out together
+        rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
+        table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)
+    X, y, k = table.dense(), labels.y, labels.target.n_classes
+    power = 0
+    if not k:
+        refuse_huge(y)
+        power = int(np.frexp(np.abs(y).max())[1])
+        y = np.ldexp(y, -power)
+    weight = np.ldexp(weight, -power_of_weights(weight))
+    n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
+    inputs = _Inputs.of(X, weight, n_codes)
+    whole = bool(((weight == np.floor(weight)) & (weight < 2.0**31)).all())
+    problem = LinearProblem(
+        X=X,
+        Z=inputs.standardised(X),
+        Y=np.eye(k)[y] if k > 2 else y[:, None].astype(np.float64),
+        weight=weight,
+        copies=weight.astype(np.intp) if whole else np.ones(len(y), np.intp),
+        n_codes=n_codes,
+        n_classes=k,
+    )
+    splits = _splits(model, problem, labels.y, context)
+    found = _chosen(model, problem, splits)
+    vote = _vote(found.growth, inputs, power, labels.target, X.shape[1])
+    extras = {"tree_": found.growth.tree, "alpha_": found.alpha, "losses_": found.losses}
+    return vote, extras
+
+
+def _splits(
+    model: "_LinearTree", problem: LinearProblem, y: Array, context: Context
+) -> list[_Split]:
+    """Return the folds, fewer where a class has fewer rows; none where rows cannot be divided."""
+    groups, k = context.groups, problem.n_classes
+    units = len(y) if groups is None else len(np.unique(groups))
+    counts = np.bincount(y) if k else np.array([units])
+    folds = min(model.n_folds, units, int(counts[counts > 0].min()) if groups is None else units)
+    if folds < 2:
+        return []
+    return make_splits(y, k, groups=groups, n_folds=folds, seed=context.integer(0))
+
+
+def _chosen(
+    model: "_LinearTree",
+    problem: LinearProblem,
+    splits: list[_Split],
+) -> _Chosen:
+    """Return the tree of the penalty and limit with the least loss on held-out rows."""
+    alphas = _PENALTIES if model.alphas is None else tuple(np.ravel(model.alphas).tolist())
+    n, held = len(problem.X), np.zeros(len(problem.X), np.bool_)
+    plans = [_settings(model, alpha, n) for alpha in alphas]
+    found: dict[int, LinearGrowth] = {}
+
+    def grow(i: int) -> None:
+        found[i] = grow_linear(problem, plans[i])
+
+    run_blocks(grow, len(alphas), model.n_jobs)
+    grown = [found[i] for i in range(len(alphas))]
+    limits = [limits_of(one) for one in grown]
+    if not splits:
+        middle = len(alphas) // 2
+        return _Chosen(grown[middle], alphas[middle], np.zeros(len(alphas)))
+    errors = [np.zeros((n, len(own))) for own in limits]
+
+    def one(task: int) -> None:
+        train, test = splits[task // len(alphas)]
+        i = task % len(alphas)
+        part = problem.take(train)
+        share = part.weight.sum() / problem.weight.sum()
+        growth = grow_linear(part, plans[i])
+        errors[i][test] = held_out_losses(growth, problem.take(test), share * limits[i])
+
+    run_blocks(one, len(splits) * len(alphas), model.n_jobs)
+    for _, test in splits:
+        held[test] = True
+    return _least(model, problem.weight[held], [e[held] for e in errors], alphas, grown, limits)
+
+
+def _settings(model: "_LinearTree", alpha: float, n_rows: int) -> LinearSettings:
+    few = min(_MOST_TERMS, max(3, n_rows // 5))
+    terms = few if model.max_terms is None else model.max_terms
+    return LinearSettings(float(alpha), terms, model.max_depth, model.min_samples_leaf)
+
+
+def _least(
+    model: "_LinearTree",
+    weight: Floats,
+    errors: list[Floats],
+    alphas: tuple[float, ...],
+    grown: list[LinearGrowth],
+    limits: list[Floats],
+) -> _Chosen:
+    """Return the best of all prunings, of equals the one of fewest leaves and greatest penalty."""
+    share = weight / weight.sum()
+    means = [share @ own for own in errors]
+    losses = np.array([own.min() for own in means])
+    i = int(losses.argmin())
+    best = errors[i][:, int(means[i].argmin())]
+    slack = 1e-9 * losses[i]
+    if model.one_standard_error:
+        slack += float(np.sqrt(share @ (best - losses[i]) ** 2 / len(best)))
+    near = [
+        ((growth.complexity > limit).sum(), -alpha, g, float(limit))
+        for g, (growth, alpha) in enumerate(zip(grown, alphas, strict=True))
+        for limit, mean in zip(limits[g], means[g], strict=True)
+        if mean <= losses[i] + slack
+    ]
+    _, alpha, g, limit = min(near)
+    tree = grown[g].pruned(limit)
+    return _Chosen(grown[g]._replace(tree=tree, complexity=np.empty(0)), -alpha, losses)
+
+
+# ---------------------------------------------------------------------- the vote
+def _vote(
+    growth: LinearGrowth, inputs: _Inputs, power: int, target: AnyTarget, n_features: int
+) -> Vote:
+    tree, k = growth.tree, target.n_classes
+    leaves = np.flatnonzero(tree.n_children == 0)
+    voters = _voters(growth, leaves, inputs, power, target)
+    if inputs.design is not None:
+        every, design = np.arange(n_features), inputs.design
+        voters = CodedVoters(n_features, every, voters, design.source, design.level)
+    return Vote(
+        voters.take(np.arange(len(leaves))),
+        leaf_gates(tree, n_features) if len(leaves) > 1 else Constant(n_features, np.ones(1)),
+        Readout("normalised", "share" if k else "identity"),
+        target,
+    )
+
+
+def _voters(
+    growth: LinearGrowth, leaves: Indices, inputs: _Inputs, power: int, target: AnyTarget
+) -> Voters:
+    """Return the models of leaves, on the inputs in their own units."""
+    tree, k = growth.tree, target.n_classes
+    order = np.argsort(growth.inputs)
+    read = growth.inputs[order]
+    coef = tree.value[leaves].reshape(len(leaves), len(read) + 1, -1)
+    constant, coef = coef[:, 0], coef[:, 1:][:, order]
+    mean, scale = inputs.mean[read], inputs.scale[read]
+    raw = coef / scale[:, None]
+    constant = constant - (raw * mean[:, None]).sum(axis=1)
+    voter, position = np.nonzero((raw != 0).any(axis=2))
+    value = target.code if isinstance(target, Target) else np.zeros((1, 1))
+    return Scores(
+        len(inputs.mean), read, np.searchsorted(voter, np.arange(len(leaves) + 1)).astype(np.intp),
+        position, np.ldexp(constant, power), value, "a linear model",
+        "probability" if k else "value", fill=mean[position],
+        coef=np.ascontiguousarray(np.ldexp(raw[voter, position], power).T),
+    )  # fmt: skip
