@@ -56,7 +56,7 @@ from psephos.scoring import plain, script
 from psephos.scoring.onnx import onnx_model
 from psephos.scoring.scorer import scorer
 from psephos.scoring.sql import sql
-from psephos.scoring.vectors import drawn_rows, read_in_single
+from psephos.scoring.vectors import drawn_rows
 from psephos.testing import small_table
 
 _ROWS = 1000
@@ -232,6 +232,19 @@ def by_sql(connect):
         return worst
 
     return ask
+
+
+def read_in_single(vote, X):
+    """Return rows as a reader of single precision has them.
+
+    Thresholds are rounded as values are, so that a value equal to one stays on its side.
+    """
+    out = X.astype(np.float32).astype(np.float64)
+    for j, value in zip(*vote.marks(), strict=True):
+        if np.isfinite(value):
+            column = out[:, int(j)]
+            column[column == float(np.float32(value))] = value
+    return out
 
 
 def by_onnx(given, folder):

@@ -1,6 +1,8 @@
-"""Scripts of benchmarks that take long, in a form of seconds."""
+"""Scripts of benchmarks: what they import is there, and those that take long run in seconds."""
 
+import ast
 import csv
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +10,24 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted([*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "examples").rglob("*.py")])
+
+
+def imported(script):
+    """Return (module, name) of each name that a script imports from psephos."""
+    return [
+        (node.module, one.name)
+        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "psephos"
+        for one in node.names
+    ]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_names_imported_from_psephos_exist(script):
+    for module, name in imported(script):
+        there = hasattr(importlib.import_module(module), name)
+        assert there or importlib.util.find_spec(f"{module}.{name}"), f"{module}.{name}"
 
 
 def test_timing_study_measures_prints_and_draws(tmp_path):
