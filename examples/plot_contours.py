@@ -7,8 +7,10 @@ straight, and each weighs more near training rows on which it was right, which b
 This redraws Figure 3 of the SamBA paper's supplement (Bauvin et al., UAI 2023, appendices E.2 and
 F.3): 1000 rows, 80 % to train (small dots) and 20 % to test (large dots); colour is the decision,
 its strength the certainty. The settings are the supplement's: SVM with C = .1 and gamma = 1.1,
-the other peers with scikit-learn's defaults. It does not print the moons' noise (.1 here) nor the
-spirals' turns (2 here).
+the other peers with scikit-learn's defaults. ``--figure 4`` redraws Figure 4: Lasso (here an
+l1-penalised logistic regression), linear tree, gradient boosting and Newton boosting (XGBoost's
+method), each with its defaults; the supplement does not print the settings of these. It prints
+neither the moons' noise (.1 here) nor the spirals' turns (2 here).
 
 SamBA appears twice: with the supplement's 4 voters, a = 1e-15 and b = 20, and with this library's
 defaults. Two notes on the first:
@@ -30,21 +32,34 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos import SamBAClassifier
+from psephos import (
+    GradientBoostingClassifier,
+    LinearTreeClassifier,
+    NewtonBoostingClassifier,
+    SamBAClassifier,
+)
 from psephos.datasets import make_spirals
 
 PAPER = {"n_estimators": 4, "a": 1e-15, "b": 20.0, "update": "sample", "criterion": "gini",
          "distance_scale": "sum", "column_scale": None}  # fmt: skip
 
 
-def models():
-    """Return the seven classifiers by name."""
+def models(figure=3):
+    """Return the classifiers of a figure by name."""
+    if figure == 4:
+        return {
+            "Lasso": LogisticRegression(l1_ratio=1.0, solver="saga", max_iter=5000, random_state=0),
+            "linear tree": LinearTreeClassifier(random_state=0),
+            "gradient boosting": GradientBoostingClassifier(random_state=0),
+            "Newton boosting": NewtonBoostingClassifier(random_state=0),
+        }
     return {
         "SamBA, the paper's settings": SamBAClassifier(**PAPER),
         "SamBA, defaults": SamBAClassifier(),
@@ -88,13 +103,13 @@ def grid_of(X, n_points):
     return [np.linspace(a, b, n_points) for a, b in zip(low - room, high + room, strict=True)]
 
 
-def contours(n_samples=1000, n_points=160, seed=0):
+def contours(n_samples=1000, n_points=160, seed=0, figure=3):
     """Return one dictionary a panel: the fitted model's grid, its accuracy, the split."""
     panels = []
     for table, (X, Z, y, t) in tables(n_samples, seed).items():
         across, up = grid_of(np.vstack([X, Z]), n_points)
         points = np.column_stack([v.ravel() for v in np.meshgrid(across, up)])
-        for name, model in models().items():
+        for name, model in models(figure).items():
             model.fit(X, y)
             panels.append(
                 {
@@ -139,10 +154,11 @@ def draw(panels):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Figure 3 of the SamBA supplement")
+    parser = argparse.ArgumentParser(description="Figure 3 or 4 of the SamBA supplement")
+    parser.add_argument("--figure", type=int, choices=(3, 4), default=3)
     parser.add_argument("--out", help="save the picture here instead of showing it")
     args = parser.parse_args()
-    found = contours()
+    found = contours(figure=args.figure)
     for row in found:
         print(f"{row['table']:8} {row['model']:28} balanced accuracy {row['accuracy']:.3f}")
     figure = draw(found)

@@ -138,6 +138,14 @@ def test_samba_bends_where_boosting_cannot(contour_panels):
     assert accuracy["spirals", "SVM-RBF"] < 0.85
 
 
+def test_a_linear_tree_follows_what_a_line_cannot():
+    panels = example("plot_contours").contours(n_points=12, figure=4)
+    accuracy = {(p["table"], p["model"]): p["accuracy"] for p in panels}
+    assert len(accuracy) == 8
+    assert accuracy["moons", "linear tree"] >= 0.97 > accuracy["moons", "Lasso"]
+    assert accuracy["spirals", "linear tree"] > accuracy["spirals", "Lasso"] + 0.2
+
+
 def test_panels_are_certainties_on_a_grid_around_all_rows(contour_panels):
     for panel in contour_panels:
         assert panel["decision"].shape == (12, 12)
