@@ -51,7 +51,7 @@ def test_dots_and_worst_cases_are_those_of_the_model_chosen(load, study, model):
     first.click()
     assert f"case {worst + 1}: observed" in page.locator("#observed-person").text_content()
     page.wait_for_selector(".observed .pin", state="attached")
-    words = page.locator("#number-live").text_content()
+    words = page.locator("#case-live").text_content()
     assert f"{model} starts at case {worst + 1}, one of the cases that it was fitted to" in words
 
 

@@ -99,20 +99,6 @@ def shares_of(page, name):
     )
 
 
-def network_shown(page):
-    """Return, at once, `shares_of` all of the network, the ends of its pairs, and its two texts."""
-    return page.evaluate(
-        """() => {
-        const all = (name) => [...document.querySelectorAll(`[data-test="${name}"]`)], found = {};
-        ["node", "node-row", "pair", "pair-row"].forEach((name) => { found[name] = all(name).map(
-            (e) => [+e.dataset.share, getComputedStyle(e).display !== "none"]); });
-        ["least-column-words", "network-count"].forEach((name) => {
-            found[name] = all(name).map((e) => e.innerText); });
-        found.ends = all("pair").map((e) => [+e.dataset.first, +e.dataset.second]);
-        return found; }"""
-    )
-
-
 def network_of(folder):
     from psephos.explain import ColumnNetwork
     from psephos.report.study.folder import read_folder
@@ -171,64 +157,8 @@ def test_circles_stand_inside_and_names_cover_nothing(visit):
 
 
 @of_swag
-def test_thresholds_hide_what_is_below_them(visit):
-    page = visit()
-    columns, pairs = page.locator(by("least-column")), page.locator(by("least-pair"))
-    shares = sorted({share for share, _ in shares_of(page, "node")})
-    assert len(shares) > 1
-    for least in (0, 1, 25, 50, 75, 100, *(round(100 * s) for s in shares)):
-        columns.fill(str(least))
-        for joined in (0, 8, 50):
-            pairs.fill(str(joined))
-            now = network_shown(page)
-            for share, seen in now["node"]:
-                assert seen == (share >= least / 100 - 1e-9), (share, least)
-            for name in ("node", "pair"):  # rows are hidden with what they are of
-                assert [seen for _, seen in now[name]] == [seen for _, seen in now[f"{name}-row"]]
-            node, ends = [seen for _, seen in now["node"]], now["ends"]
-            for (share, seen), (a, b) in zip(now["pair"], ends, strict=True):
-                assert seen == (share >= joined / 100 - 1e-9 and node[a] and node[b])
-            assert now["least-column-words"] == [f"{least} %"]
-            assert now["network-count"][0].startswith(f"{sum(node)} of ")
-    for slider in (columns, pairs):
-        slider.fill("0")
-    assert all(seen for name in ("node", "pair") for _, seen in shares_of(page, name))
-
-
-@of_swag
-def test_the_network_works_by_keyboard_and_by_mouse(visit):
-    page = visit()
-    nodes, panel = page.locator(by("node")), page.locator(by("network-panel"))
-    assert panel.is_hidden()
-    nodes.first.focus()
-    assert panel.inner_text() == nodes.first.get_attribute("aria-label")
-    lit = page.locator(f"{by('pair')}.lit")
-    ends = lit.evaluate_all("all => all.map(e => [e.dataset.first, e.dataset.second])")
-    assert ends
-    assert all("0" in pair for pair in ends)
-    page.keyboard.press("ArrowLeft")  # around to the last
-    assert panel.inner_text() == nodes.last.get_attribute("aria-label")
-    assert page.locator(f"{by('node-row')}.here th").count() == 1
-    nodes.nth(1).locator(".body").hover()
-    assert panel.inner_text() == nodes.nth(1).get_attribute("aria-label")
-    page.mouse.move(0, 0)  # or it enters another circle when the page scrolls
-    page.locator(by("least-column")).focus()
-    page.keyboard.press("ArrowRight")
-    assert page.locator(by("least-column-words")).inner_text() == "1 %"
-    # arrows pass over columns that are hidden
-    least = min(share for share, _ in shares_of(page, "node"))
-    page.locator(by("least-column")).fill(str(int(100 * least) + 1))
-    seen = [j for j, (_, shown) in enumerate(shares_of(page, "node")) if shown]
-    assert len(seen) < nodes.count()
-    nodes.nth(seen[0]).focus()
-    page.keyboard.press("ArrowLeft")
-    assert panel.inner_text() == nodes.nth(seen[-1]).get_attribute("aria-label")
-
-
-@of_swag
 def test_without_scripts_the_tables_of_the_network_are_there(visit, compared):
     page = visit(java_script_enabled=False)
-    assert page.locator("#network-controls").is_hidden()
     made = network_of(compared)
     assert page.locator(by("node-row")).count() == len(made.names)
     assert not page.locator(by("network")).is_visible()

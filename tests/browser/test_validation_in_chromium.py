@@ -47,10 +47,10 @@ def test_shift_and_familiarity_have_bars_and_tables_of_numbers_too(load, tmp_pat
     found = validate(CARTRegressor(max_depth=2).fit(X[:80], y[:80]), X[80:], y[80:])
     write_validation(found, tmp_path / "v")
     page = load(build_report(tmp_path / "v"), 400)
-    drawn = page.locator("td[data-share]")
+    drawn = page.locator("td[data-bar]")
     assert page.locator('[data-test="familiar"] tbody tr').count() in (0, 10)
     for cell in drawn.all():
-        share = float(cell.get_attribute("data-share").split()[0])
+        share = float(cell.get_attribute("data-bar").split()[0])
         dot = cell.locator("circle").get_attribute("cx")
         assert float(dot) == pytest.approx(1 + 130 * share, abs=0.01)
     assert drawn.count() >= page.locator('[data-test="column"]').count() > 0

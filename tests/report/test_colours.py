@@ -5,22 +5,18 @@ from importlib import resources
 
 import pytest
 
-TEXTS = ("ink", "soft", "pos", "neg", *(f"c{k}" for k in range(8)))
-GROUNDS = {  # what each text stands on somewhere in the page
-    "ink": ("paper", "wash", "posw", "negw"),
-    "soft": ("paper", "wash", "posw", "negw"),
-    "pos": ("paper", "wash", "posw", "negw"),
-    "neg": ("paper", "wash", "posw", "negw"),
-}
+TEXTS = ("ink", "soft", *(f"c{k}" for k in range(8)))
+# what each text stands on somewhere in the page
+GROUNDS = dict.fromkeys(("ink", "soft", "c0", "c1"), ("paper", "wash", "posw", "negw"))
 
 
 def themes():
     css = resources.files("psephos.report").joinpath("templates/style/base.css").read_text("utf-8")
-    light, dark = (
-        dict(re.findall(r"--(\w+): (#[0-9a-f]{3,6});", block))
-        for block in re.findall(r":root[^ ]* \{(.*?)\}", css, re.DOTALL)[:2]
-    )
-    return {"light": light, "dark": dark}
+    colours = re.findall(r"--(\w+): light-dark\((#[0-9a-f]{3,6}), (#[0-9a-f]{3,6})\);", css)
+    return {
+        "light": {name: light for name, light, _ in colours},
+        "dark": {name: dark for name, _, dark in colours},
+    }
 
 
 def luminance(colour):

@@ -14,7 +14,6 @@ from psephos.cli.compare import compare
 from psephos.cli.demo import demo
 from psephos.cli.describe import describe
 from psephos.cli.explain import explain
-from psephos.cli.explorer import explorer
 from psephos.cli.export import check, export
 from psephos.cli.fit import fit
 from psephos.cli.models import list_models
@@ -145,6 +144,6 @@ def main(modules: tuple[str, ...]) -> None:
 
 
 _FILES = (predict, validate, explain, describe, reduce, export, check)
-_ALL = (compare, report, fit, *_FILES, table, list_models, demo, explorer, warm_up)
+_ALL = (compare, report, fit, *_FILES, table, list_models, demo, warm_up)
 for command in _ALL:
     main.add_command(command)

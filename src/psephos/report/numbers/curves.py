@@ -13,7 +13,7 @@ from psephos.report.numbers.measures import lowered, thresholds
 from psephos.report.words import chance, count, of, rate, span
 
 BINS = 50  # columns of a lane
-FRAME = {"width": 214, "height": 206, "left": 34, "right": 8, "top": 10, "bottom": 34}
+FRAME = {"width": 214, "height": 218, "left": 34, "right": 8, "top": 10, "bottom": 46}
 GRID = np.arange(1, 100) / 100  # thresholds of the net benefit
 _BINS = 5  # of the calibration
 _FEWEST = 10  # cases of a fifth, so that none of them can be read off

@@ -18,7 +18,7 @@ STYLES = (  # in the order of the page
 )  # fmt: skip
 SCRIPTS = (
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
-    "pareto.js", "accuracy.js", "curve.js", "values.js", "ballot.js", "near.js", "turn.js",
+    "pareto.js", "curve.js", "values.js", "ballot.js", "near.js", "turn.js", "fields.js",
     "case.js", "number.js", "observed.js", "network.js", "stability.js", "bar.js",
 )  # fmt: skip
 _JUDGED = (  # of the page of a validation, which asks no model

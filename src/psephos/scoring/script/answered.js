@@ -40,14 +40,12 @@ function unanswered(x, weights, reads, whole, tie) {
 }
 
 function unansweredWords(why, x, reads, whole, target, words) {
-  const gaps = reads.map((own) => own.filter((j) => Number.isNaN(x[j])));
+  const gaps = reads.map((own) => gapsOf(own, x));
   const missing = sorted(gaps.flat());
   const named = (columns) => {
     const every = columns.map((j) => words.name(j));
-    if (every.length > 6) return `${every.slice(0, 6).join(", ")} and ${every.length - 6} more`;
-    return every.length < 2
-      ? every.join("")
-      : `${every.slice(0, -1).join(", ")} and ${every.at(-1)}`;
+    if (every.length > 6 || every.length < 2) return listed(every);
+    return `${every.slice(0, -1).join(", ")} and ${every.at(-1)}`;
   };
   if (why === "tie") {
     let by = target.loss ? "every answer has the same expected loss" : "all classes are equal";

@@ -14,10 +14,7 @@ function toOne(chances, apart) {
   return chances.map((p) => (sum > 0 ? p / sum : 1 / chances.length));
 }
 
-CALIBRATIONS["sigmoid calibration"] = class {
-  constructor(part) {
-    this.part = part;
-  }
+CALIBRATIONS["sigmoid calibration"] = class extends Part {
   chances(chances, apart) {
     const { slope, offset, least = 0 } = this.part;
     return toOne(
@@ -27,21 +24,15 @@ CALIBRATIONS["sigmoid calibration"] = class {
   }
 };
 
-CALIBRATIONS["temperature calibration"] = class {
-  constructor(part) {
-    this.t = part.t;
-    this.least = part.least ?? 0;
-  }
+CALIBRATIONS["temperature calibration"] = class extends Part {
   chances(chances, apart) {
-    if (apart) return chances.map((p) => expit(logOdds(p, this.least) / this.t));
-    return expShares(chances.map((p) => Math.log(moved(p, this.least, 1)) / this.t));
+    const { t, least = 0 } = this.part;
+    if (apart) return chances.map((p) => expit(logOdds(p, least) / t));
+    return expShares(chances.map((p) => Math.log(moved(p, least, 1)) / t));
   }
 };
 
-CALIBRATIONS["isotonic calibration"] = class {
-  constructor(part) {
-    this.part = part;
-  }
+CALIBRATIONS["isotonic calibration"] = class extends Part {
   chances(chances, apart) {
     const { given, told } = this.part;
     return toOne(
@@ -58,10 +49,7 @@ function rounded(value) {
   return floor % 2 ? floor + 1 : floor;
 }
 
-CALIBRATIONS["table of posteriors"] = class {
-  constructor(part) {
-    this.part = part;
-  }
+CALIBRATIONS["table of posteriors"] = class extends Part {
   chances(chances, apart, heard) {
     const { posterior, prior } = this.part;
     if (!heard && prior.length) return toOne(prior, apart);

@@ -12,6 +12,12 @@ function readPart(table, data) {
   return new table[data.kind](data);
 }
 
+class Part {
+  constructor(part) {
+    this.part = part;
+  }
+}
+
 function unpack(value) {
   if (Array.isArray(value)) return value.map(unpack);
   if (value === null || typeof value !== "object") return value;
@@ -63,4 +69,5 @@ function interpolated(value, x, y) {
   return ((y[i + 1] - y[i]) / (x[i + 1] - x[i])) * (value - x[i]) + y[i];
 }
 
+const gapsOf = (columns, x) => columns.filter((j) => Number.isNaN(x[j]));
 const mix = (out, by, row) => out.map((a, k) => a + by * row[k]);

@@ -1,20 +1,15 @@
 // Training cases: those that vote, and weights by how near they are.
 
-const NEAREST_NAMED = 6;
-
 function likeWords(row, columns, x, theirs, near, words) {
   const known = typeof row === "number" ? row >= 0 : row !== "";
   const named = !known ? "a training case" : typeof row === "number" ? `row ${row}` : row;
   if (!columns.length) return `like ${named}, by no column: the same weight everywhere`;
   const similar =
     near === undefined ? "" : ` (similarity ${near < 0.001 ? "< 0.001" : near.toFixed(3)})`;
-  const values = columns
-    .slice(0, NEAREST_NAMED)
-    .map(
-      (j, i) => `${words.name(j)} = ${words.value(j, x[j])} (there ${words.value(j, theirs[i])})`,
-    );
-  const more = columns.length - values.length;
-  return `like ${named}${similar}: ${values.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const values = columns.map(
+    (j, i) => `${words.name(j)} = ${words.value(j, x[j])} (there ${words.value(j, theirs[i])})`,
+  );
+  return `like ${named}${similar}: ${listed(values)}`;
 }
 
 VOTERS["prototype voters"] = class {

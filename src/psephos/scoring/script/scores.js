@@ -1,10 +1,14 @@
 // Voters that score: scores, support vector machines, soft trees.
 
-class Scoring {
+class Scoring extends Part {
   constructor(part) {
-    this.part = part;
+    super(part);
     this.code = part.value;
     this.says = part.says;
+    this.model = part.called;
+    this.spans = spans(part.ptr);
+    this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));
+    this.starts = [0];
   }
   said(scores) {
     if (this.says === "answer") return this.code[best(scores)];
@@ -14,7 +18,7 @@ class Scoring {
     );
   }
   gaps(t, x) {
-    const gaps = this.reads[t].filter((j) => Number.isNaN(x[j]));
+    const gaps = gapsOf(this.reads[t], x);
     if (this.part.fill) return [];
     if (gaps.length && !this.part.abstains) {
       throw new Error(`${this.kind} need every value: fill the gap`);
@@ -54,10 +58,6 @@ VOTERS["scores"] = class extends Scoring {
   constructor(part) {
     super(part);
     this.kind = `voters by ${part.called}`;
-    this.model = part.called;
-    this.spans = spans(part.ptr);
-    this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));
-    this.starts = [0];
     this.spans.forEach(([a, b]) => this.starts.push(this.starts.at(-1) + (b - a) ** 2));
   }
   // what each column of a voter adds to its scores
@@ -108,20 +108,10 @@ VOTERS["scores"] = class extends Scoring {
     const base = scores.length === 1 ? [0] : [];
     const spread = added.map((one) => Math.max(...base, ...one) - Math.min(...base, ...one));
     const order = orderBy(read.length, (i) => -spread[i]);
-    if (scores.length > 1) {
-      return `${words.cells(
-        x,
-        order.map((i) => read[i]),
-      )}: ${this.model}${this.sums(scores, words)}`;
-    }
-    return this.line(
-      t,
-      x,
-      words,
-      order,
-      added.map((one) => one[0]),
-      scores[0],
-    );
+    const ordered = order.map((i) => read[i]);
+    if (scores.length > 1)
+      return `${words.cells(x, ordered)}: ${this.model}${this.sums(scores, words)}`;
+    return this.line(t, x, words, order, added.flat(), scores[0]);
   }
   // 0.5 × 42 (age) - 1.2 × 3 (dose) + 0.3 = 17.7 > 0
   line(t, x, words, order, added, sum) {
@@ -150,14 +140,9 @@ VOTERS["scores"] = class extends Scoring {
 
 VOTERS["kernel voters"] = class extends Scoring {
   kind = "support vector machines";
-  model = "support vector machine";
   constructor(part) {
     super(part);
-    this.model = part.called;
-    this.spans = spans(part.ptr);
     this.rows = spans(part.rows);
-    this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));
-    this.starts = [0];
     this.spans.forEach(([a, b], t) => {
       this.starts.push(this.starts.at(-1) + (b - a) * (this.rows[t][1] - this.rows[t][0]));
     });

@@ -231,7 +231,7 @@ VOTERS["trees"] = class {
     return this.ends(t, x)[0][0] === this.last(t);
   }
   gaps(t, x) {
-    return this.part.abstains ? this.reads[t].filter((j) => Number.isNaN(x[j])) : [];
+    return this.part.abstains ? gapsOf(this.reads[t], x) : [];
   }
   votes(x) {
     return this.group.map(([start, end], t) => {

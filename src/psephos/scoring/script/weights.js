@@ -1,21 +1,15 @@
 // Weights that are constant, that ask what was measured, or how sure voters are.
 // weights(x) is [weights, log scale]; ofVotes(votes, target) where they depend on the votes.
 
-WEIGHTS["constant"] = class {
-  constructor(part) {
-    this.alpha = part.alpha;
-  }
+WEIGHTS["constant"] = class extends Part {
   weights() {
-    return [this.alpha, 0];
+    return [this.part.alpha, 0];
   }
 };
 
-WEIGHTS["by output"] = class {
-  constructor(part) {
-    this.alpha = part.alpha;
-  }
+WEIGHTS["by output"] = class extends Part {
   ofVotes() {
-    return this.alpha;
+    return this.part.alpha;
   }
 };
 

@@ -62,9 +62,7 @@ VOTERS["coded voters"] = class extends OnTable {
         .map((j, i) => [i, words.levels[j]])
         .filter(([i, own]) => own && Number.isNaN(this.level[i])),
     );
-    const inner = Object.assign(new Words(names, levels), {
-      classes: words.classes,
-      say: words.say,
+    const inner = words.of(names, levels, {
       cell: (i) => words.cell(this.source[i], x[this.source[i]]),
       column: (i) => words.column(this.source[i]),
       term: (i) => {
@@ -101,12 +99,8 @@ VOTERS["ranked voters"] = class extends OnTable {
       const whole = `${words.name(j)}${Number.isNaN(x[j]) ? " missing" : ` = ${words.value(j, x[j])}`}`;
       return `normal score at ${words.term(j) ?? whole}`;
     });
-    const inner = Object.assign(new Words(names, {}), {
-      classes: words.classes,
-      say: words.say,
-      cell: (i) => words.cell(this.columns[i], x[this.columns[i]]),
-    });
-    return this.inner.reasons(this.table(x), inner);
+    const cell = (i) => words.cell(this.columns[i], x[this.columns[i]]);
+    return this.inner.reasons(this.table(x), words.of(names, {}, { cell }));
   }
 };
 
@@ -119,7 +113,7 @@ VOTERS["nested voters"] = class {
     this.reads = this.columns.map(sorted);
   }
   gaps(t, x) {
-    return this.part.abstains ? this.columns[t].filter((j) => Number.isNaN(x[j])) : [];
+    return this.part.abstains ? gapsOf(this.columns[t], x) : [];
   }
   table(t, x) {
     const row = this.columns[t].map((j) => x[j]);
@@ -174,7 +168,7 @@ VOTERS["nested voters"] = class {
     for (const [j, values] of this.levels[t]) {
       levels[j] = values.map((value) => words.level(this.columns[t][j], value));
     }
-    return Object.assign(new Words(names, levels), { classes: words.classes, say: words.say });
+    return words.of(names, levels);
   }
 };
 
@@ -204,14 +198,8 @@ VOTERS["composed voters"] = class extends OnTable {
     return [...x, ...answers];
   }
   reasons(x, words) {
-    const wide = new Words(
-      [...range(x.length).map((j) => words.name(j)), ...this.answers.map(sentenceName)],
-      words.levels,
-    );
-    return this.inner.reasons(
-      this.table(x),
-      Object.assign(wide, { classes: words.classes, say: words.say }),
-    );
+    const names = [...x.map((_, j) => words.name(j)), ...this.answers.map(sentenceName)];
+    return this.inner.reasons(this.table(x), words.of(names, words.levels));
   }
 };
 

@@ -35,6 +35,10 @@ function inWords(value, scale = 0, digits = 4) {
 
 const inQuotes = (name) => (name.includes("'") ? `"${name}"` : `'${name}'`);
 
+// the first of a list, and how many more
+const listed = (all, most = 6) =>
+  all.slice(0, most).join(", ") + (all.length > most ? ` and ${all.length - most} more` : "");
+
 // a name in a sentence: in quotes if it holds what divides one
 function sentenceName(name) {
   const divides = /[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)/.test(
@@ -119,11 +123,12 @@ class Words {
   cell(j, value) {
     return `${this.name(j)} = ${this.value(j, value)}`;
   }
-  cells(x, columns, most = 6) {
-    const every = [...new Set(columns.map((j) => this.cell(j, x[j])))];
-    const named = every.slice(0, most);
-    const more = every.length - named.length;
-    return (named.join(", ") || "no column") + (more > 0 ? ` and ${more} more` : "");
+  cells(x, columns) {
+    return listed([...new Set(columns.map((j) => this.cell(j, x[j])))]) || "no column";
+  }
+  // the words of a table that is made of this one
+  of(names, levels, more = {}) {
+    return Object.assign(new Words(names, levels), { classes: this.classes, say: this.say }, more);
   }
 }
 
@@ -140,11 +145,8 @@ function holds({ relation, bound, value, rounded }) {
   return HOLDS[relation](rounded ?? value, bound);
 }
 
-function setWords(column, codes, words) {
-  const listed = codes.slice(0, 6).map((code) => words.level(column, code));
-  const more = codes.length - listed.length;
-  return `{${listed.join(", ")}${more > 0 ? ` and ${more} more` : ""}}`;
-}
+const setWords = (column, codes, words) =>
+  `{${listed(codes.map((code) => words.level(column, code)))}}`;
 
 function bounds(one) {
   if (one.relation === "within")
@@ -216,9 +218,5 @@ function pathWords(tests, words) {
     .join(" and ");
 }
 
-function missingWords(columns, words) {
-  const every = [...new Set(columns.map((j) => words.column(j)))];
-  const named = every.slice(0, 6);
-  const more = every.length - named.length;
-  return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""} missing`;
-}
+const missingWords = (columns, words) =>
+  `${listed([...new Set(columns.map((j) => words.column(j)))])} missing`;

@@ -2,59 +2,50 @@
 page.again = (() => {
   const { all, data, hub, make } = page,
     maps = data.maps || {};
-  const map = () =>
-    hub.get("again") && maps[hub.get("model")] ? maps[hub.get("model")].map : null;
+  const map = () => (hub.get("again") && maps[hub.get("model")]?.map) || null;
 
   // A model's figures and held-out answers: those that are shown.
   const shown = (key, model) =>
-    hub.get("again") && maps[key] && model && model.again ? { ...model, ...model.again } : model;
+    hub.get("again") && maps[key] && model?.again ? { ...model, ...model.again } : model;
 
   // A model's plain form, that answers so.
-  const plain = (form) => {
-    const one = map();
-    return one ? { ...form, readout: { ...form.readout, calibration: one } } : form;
-  };
+  const plain = (form) =>
+    map() ? { ...form, readout: { ...form.readout, calibration: map() } } : form;
 
   // Probabilities of the model, as they are shown.
-  const through = (chances) => {
-    const one = map();
-    return one ? openModel.through(one, chances) : chances;
-  };
+  const through = (chances) => (map() ? openModel.through(map(), chances) : chances);
 
   // Probabilities through the map, where the page advises it and does not show them already; else null.
   const advised = (chances) => {
     const one = maps[hub.get("model")];
-    return one && one.advised && !map() ? openModel.through(one.map, chances) : null;
+    return one?.advised && !map() ? openModel.through(one.map, chances) : null;
+  };
+
+  // The class that is called by probabilities: of two at the threshold.
+  const called = (chances) => {
+    if (chances.length > 2) return chances.indexOf(Math.max(...chances));
+    const { positive } = data.values;
+    return chances[positive] >= hub.get("threshold") ? positive : 1 - positive;
   };
 
   const follow = (box) => {
     const one = maps[hub.get("model")],
       select = box.querySelector("select"),
-      on = Boolean(map());
-    select.value = on ? "again" : "";
-    select.disabled = !one;
-    box.querySelector("span").textContent = !one
-      ? " The study has no such map for this model."
-      : on
+      note = map()
         ? ` ${one.words} A threshold, and every figure of held-out answers, is of these; for a new case the map takes the model fitted to all cases to answer on the same scale.`
         : "";
+    select.value = map() ? "again" : "";
+    select.disabled = !one;
+    box.lastChild.textContent = one ? note : " The study has no such map for this model.";
   };
   const control = () => {
-    const box = make("p", "", "note again"),
-      label = make("label", "Answers are shown "),
-      select = make("select");
-    [
-      ["", "as the model gives them"],
-      ["again", "recalibrated by its held-out answers"],
-    ].forEach(([value, words]) => {
-      const option = make("option", words);
-      option.value = value;
-      select.append(option);
-    });
-    select.dataset.test = "again";
-    select.addEventListener("change", () => hub.set("again", select.value === "again"));
-    label.append(select);
-    box.append(label, make("span"));
+    const options = [
+        make("option", "as the model gives them", { value: "" }),
+        make("option", "recalibrated by its held-out answers", { value: "again" }),
+      ],
+      onchange = ({ target }) => hub.set("again", target.value === "again"),
+      select = make("select", options, { onchange, data: { test: "again" } }),
+      box = make("p", [make("label", ["Answers are shown ", select]), make("span")], "note again");
     follow(box);
     return box;
   };
@@ -63,5 +54,6 @@ page.again = (() => {
     page.words.fill({ again: map() ? " recalibrated" : "" });
   };
   ["model", "again"].forEach((key) => hub.on(key, refresh));
-  return { advised, any: Object.keys(maps).length > 0, control, map, plain, shown, through };
+  const any = Object.keys(maps).length > 0;
+  return { advised, any, called, control, map, plain, shown, through };
 })();

@@ -9,43 +9,39 @@ page.axis = (() => {
     if (x === null || x === undefined) return "missing";
     if (typeof x !== "number") return String(x);
     if (Number.isInteger(x) && Math.abs(x) < 1e15) return String(x).replace("-", "\u2212");
-    const before = Math.abs(x) < 1e15 ? String(Math.round(Math.abs(x))).length : 0;
-    return String(Number(x.toPrecision(Math.max(digits, Math.abs(x) >= 1 ? before : 0)))).replace(
-      "-",
-      "\u2212",
-    );
+    const size = Math.abs(x),
+      before = size >= 1 && size < 1e15 ? String(Math.round(size)).length : 0;
+    return String(Number(x.toPrecision(Math.max(digits, before)))).replace("-", "\u2212");
+  };
+
+  // The numbers of one column of a table: each with as many digits after the point as any has.
+  const alike = (values) => {
+    const digits = values.map((v) => (typeof v === "number" && write(v).split(".")[1]) || ""),
+      most = Math.min(Math.max(0, ...digits.map(({ length }) => length)), 6);
+    return values.map((v) => (typeof v === "number" ? page.words.number(v, most) : write(v)));
   };
 
   // Classes in their colours: of two the positive one and the other; of more, one hue each.
   const hues = (positive, n) =>
     Array.from({ length: n }, (_, k) => (n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`));
 
-  const coloured = (words, hue, tag = "strong") => make(tag, words, hue);
   // parts of a sentence: words, {k, t}: words in the colour of class k, {i}: a species
   const parts = (list, of) =>
-    list.map((one) =>
-      typeof one === "string"
-        ? one
-        : one.i
-          ? make("span", one.i, "species")
-          : coloured(one.t, of[one.k]),
-    );
+    list.map((one) => {
+      if (typeof one === "string") return one;
+      return one.i ? make("span", one.i, "species") : make("strong", one.t, of[one.k]);
+    });
   // a name as the page sets it
-  const titled = (one, tag, kind = "") => {
-    const element = make(tag, "", kind);
-    element.append(make("span", one.name, one.italic ? "species" : ""));
-    if (one.whole && one.whole !== one.name) element.title = one.whole;
-    return element;
+  const named = ({ name, italic }) => make("span", name, italic ? "species" : "");
+  const titled = (one, tag, look = {}) => {
+    const title = one.whole && one.whole !== one.name ? one.whole : "";
+    return make(tag, named(one), { title, ...look });
   };
 
   // Where values stand between two pixels; missing ones and, before a logarithmic axis, zero have places of their own.
-  const scale = (
-    axis,
-    from,
-    to,
-    { zeroWidth = 26, missing = axis.missing, missingWidth = 24 } = {},
-  ) => {
-    const place = {};
+  const scale = (axis, from, to, widths = {}) => {
+    const { zeroWidth = 26, missing = axis.missing, missingWidth = 24 } = widths,
+      place = {};
     let start = from;
     if (missing) {
       place.missing = [start, start + missingWidth];
@@ -56,9 +52,8 @@ page.axis = (() => {
       start += zeroWidth + 10;
     }
     const f = axis.log ? Math.log10 : (x) => x,
-      low = f(axis.low),
-      high = f(axis.high);
-    const middle = ([a, b]) => (a + b) / 2;
+      [low, high] = [f(axis.low), f(axis.high)],
+      middle = ([a, b]) => (a + b) / 2;
     const x = (value) => {
       if (value === null) return place.missing ? middle(place.missing) : from;
       if (axis.log && value <= 0) return place.zero ? middle(place.zero) : start;
@@ -72,22 +67,19 @@ page.axis = (() => {
     return { x, value, start, to, place, ticks: ticks(axis) };
   };
 
-  const ticks = (axis) => {
-    const found = [];
-    if (axis.log) {
-      const low = Math.ceil(Math.log10(axis.low)),
-        high = Math.floor(Math.log10(axis.high));
-      const factors = high - low < 2 ? [1, 2, 5] : [1];
-      for (let k = low - 1; k <= high; k += 1)
-        factors.forEach((a) => found.push(Number((a * 10 ** k).toPrecision(1))));
-    } else {
-      const raw = (axis.high - axis.low) / 5,
-        size = 10 ** Math.floor(Math.log10(raw));
-      const step = size * [1, 2, 5, 10].find((a) => a * size >= raw);
-      for (let k = Math.ceil(axis.low / step); k * step <= axis.high; k += 1)
-        found.push(Number((k * step).toPrecision(12)));
+  // Round numbers on an axis.
+  const ticks = ({ low, high, log }) => {
+    const inside = (found) => found.filter((t) => t >= low && t <= high);
+    if (log) {
+      const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))],
+        powers = Array.from({ length: last - first + 1 }, (_, k) => `1e${first + k}`);
+      return inside(powers.flatMap((p) => (last - first < 4 ? [1, 2, 5] : [1]).map((a) => a * p)));
     }
-    return found.filter((t) => t >= axis.low && t <= axis.high);
+    const raw = (high - low) / 5,
+      size = 10 ** Math.floor(Math.log10(raw)),
+      step = size * [1, 2, 5, 10].find((a) => a * size >= raw),
+      multiple = (_, k) => Number(((Math.ceil(low / step) + k) * step).toPrecision(12));
+    return inside(Array.from({ length: 7 }, multiple));
   };
 
   // What a value moves the answer by, as the class it speaks for and how much; `moves` has one entry a class.
@@ -160,68 +152,47 @@ page.axis = (() => {
     watcher.observe(box);
     return box;
   };
-  const again = (root) =>
+  const again = (root, printed = false) =>
     boxes.forEach((known, box) => {
       if (!box.isConnected) {
         watcher.unobserve(box);
         boxes.delete(box);
       } else if (root.contains(box)) {
         known.width = 0;
-        redraw(box);
+        redraw(box, printed ? known.printed : undefined);
       }
     });
-  addEventListener("beforeprint", () =>
-    boxes.forEach((known, box) => {
-      known.width = 0;
-      redraw(box, known.printed);
-    }),
-  );
-  addEventListener("afterprint", () =>
-    boxes.forEach((known, box) => {
-      known.width = 0;
-      redraw(box);
-    }),
-  );
+  addEventListener("beforeprint", () => again(document, true));
+  addEventListener("afterprint", () => again(document));
 
   // A closed table of a chart's figures, written when it is opened, and as a csv file.
-  const table = (caption, name, head, rows) => {
-    const details = make("details", "", "data");
-    details.append(make("summary", "Table"));
+  const table = (caption, name, heads, rows) => {
+    const details = page.folded("Table");
+    details.className = "data";
     details.addEventListener("toggle", () => {
       if (!details.open || details.querySelector("table")) return;
-      const element = make("table"),
-        body = make("tbody"),
-        title = make("caption");
-      title.append(make("span", caption));
-      const written = (v) => (typeof v === "number" ? write(v, 4) : (v ?? "\u2013"));
-      rows().forEach((row) => {
-        const line = page.row(row.map(written));
-        row.forEach((v, i) => {
-          if (typeof v === "number") line.cells[i].dataset.value = v;
-        });
-        body.append(line);
-      });
-      const headRow = make("thead");
-      headRow.append(page.row(head, [""], true));
-      element.append(title, headRow, body);
-      const scroll = make("div", "", "scroll");
-      scroll.tabIndex = 0;
-      scroll.setAttribute("role", "region");
-      scroll.setAttribute("aria-label", caption);
-      scroll.append(element);
-      details.append(scroll);
-      page.offerTable(element, name);
+      const kinds = heads.map((_, i) => (i ? "num" : "")),
+        box = page.table(
+          caption,
+          heads,
+          rows().map((one) => page.row(one)),
+          kinds,
+          "",
+        );
+      details.append(box);
+      page.offerTable(box.firstChild, name);
     });
     return details;
   };
 
   return {
     again,
+    alike,
     chart,
     clamp,
-    coloured,
     deep,
     hues,
+    named,
     paint,
     parts,
     piece,
@@ -236,22 +207,17 @@ page.axis = (() => {
 // What the page calls a case (a row of the table), and the answer it got while held out: a probability
 // a class, or null where it got none.
 page.people = (() => {
-  const told = page.data.missed,
-    places = new Map(((told && told.rows) || []).map((row, i) => [row, i]));
-  const ids = (page.data.observed || {}).names || {}; // of a study of numbers
-  const name = (row) =>
-    ids[row] ||
-    (told && told.names && places.has(row) ? told.names[places.get(row)] : `case ${row + 1}`);
+  const { missed, observed } = page.data,
+    places = new Map(missed?.rows?.map((row, i) => [row, i])),
+    ids = observed?.names || {}; // of a study of numbers
+  const name = (row) => ids[row] || missed?.names?.[places.get(row)] || `case ${row + 1}`;
   const heldOut = (key, row) => {
-    const model = told && page.again.shown(key, told.models[key]),
+    const { q, P, said } = (missed && page.again.shown(key, missed.models[key])) || {},
       i = places.get(row);
-    if (!model || i === undefined) return null;
-    if (model.q) {
-      if (model.q[i] < 0) return null;
-      const p = model.q[i] / 1e6;
-      return told.positive === 1 ? [1 - p, p] : [p, 1 - p];
-    }
-    return model.P && model.said[i] >= 0 ? model.P.map((answers) => answers[i] / 1e6) : null;
+    if (i === undefined || (q ? q[i] < 0 : !P || said[i] < 0)) return null;
+    if (P) return P.map((answers) => answers[i] / 1e6);
+    const p = q[i] / 1e6;
+    return missed.positive === 1 ? [1 - p, p] : [p, 1 - p];
   };
   return { heldOut, name };
 })();

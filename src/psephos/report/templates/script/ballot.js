@@ -1,8 +1,9 @@
 // What the voters of a model say of a case, in true words, and how votes that ask the same are merged.
 page.ballot = (() => {
-  const { write } = page.axis;
-  const svg = page.svg,
-    make = page.make;
+  const { make, svg } = page,
+    { line, rect } = page.draw,
+    { named, write } = page.axis;
+  const { percent } = page.words;
   const sum = (list) => list.reduce((a, b) => a + b, 0);
 
   // The classes that a vote is for, or against: of two the sign of the one number, of more the one that it moves
@@ -23,44 +24,28 @@ page.ballot = (() => {
 
   // "Parvimonas micra = 1.88 > 0.023" as the page sets it: the name, and the rest in true signs.
   const inParts = (reason, columns) => {
-    const named = columns.map((one) => one.name).sort((a, b) => b.length - a.length),
+    const known = [...columns].sort((a, b) => b.name.length - a.name.length),
       parts = [];
     let rest = reason.replaceAll("<=", "\u2264").replaceAll(">=", "\u2265");
     while (rest) {
-      const name = named.find((one) => rest.startsWith(`${one} = `));
-      const cut = rest.indexOf(" and "),
-        end = cut < 0 ? rest.length : cut + 5;
-      if (name) {
-        parts.push(
-          make("span", name, columns.find((one) => one.name === name).italic ? "species" : ""),
-          " ",
-        );
-        rest = rest.slice(name.length + 3);
-      } else {
-        parts.push(rest.slice(0, end));
-        rest = rest.slice(end);
-      }
+      const one = known.find(({ name }) => rest.startsWith(`${name} = `)),
+        cut = rest.indexOf(" and "),
+        end = one ? one.name.length + 3 : cut < 0 ? rest.length : cut + 5;
+      parts.push(...(one ? [named(one), " "] : [rest.slice(0, end)]));
+      rest = rest.slice(end);
     }
     return parts;
   };
 
   // A long sum is folded: the columns it reads, and the whole of it behind.
-  const reasonOf = (one, columns) => {
-    if (one.words.length <= 120) return inParts(one.words, columns);
-    const like = one.words.startsWith("like ") ? one.words.slice(0, one.words.indexOf(":")) : "";
-    const fold = make("details", "", "inline"),
-      [first, second] = one.read.map((j) => columns[j].name),
-      more = one.read.length - 2;
-    fold.append(
-      make(
-        "summary",
-        like ||
-          (first
-            ? `${first}${second ? `, ${second}` : ""}${more > 0 ? ` and ${more} more` : ""}`
-            : "its reason"),
-      ),
-      ...inParts(one.words, columns),
-    );
+  const reasonOf = ({ words, read }, columns) => {
+    const parts = inParts(words, columns);
+    if (words.length <= 120) return parts;
+    const two = read.slice(0, 2).map((j) => columns[j].name),
+      more = read.length > 2 ? ` and ${read.length - 2} more` : "",
+      like = words.startsWith("like ") ? words.slice(0, words.indexOf(":")) : "",
+      fold = page.folded(like || two.join(", ") + more || "its reason", ...parts);
+    fold.className = "inline";
     return [fold];
   };
 
@@ -68,28 +53,18 @@ page.ballot = (() => {
   // summed into one line a class.
   const merged = (answer, { idle }) => {
     const lines = new Map();
-    answer.ballots.forEach((ballot) => {
-      const { contribution } = ballot,
-        { of, against } = saysOf(contribution),
-        k = of.length ? of[0] : -1,
-        always = idle.has(ballot.voter);
-      const words = always ? "always" : (ballot.name ? ballot.name + ": " : "") + ballot.reason,
-        key = `${words}\u2192${against}${of}`;
-      const line = lines.get(key) || {
-        words,
-        always,
-        read: ballot.columns,
-        k,
-        of,
-        against,
-        n: 0,
-        weight: 0,
-        contribution: contribution.map(() => 0),
-      };
-      line.n += 1;
-      line.weight += Math.abs(ballot.weight);
-      line.contribution = line.contribution.map((v, i) => v + contribution[i]);
-      lines.set(key, line);
+    answer.ballots.forEach(({ voter, name, reason, columns: read, contribution, weight }) => {
+      const { of, against } = saysOf(contribution),
+        always = idle.has(voter),
+        words = always ? "always" : `${name ? `${name}: ` : ""}${reason}`,
+        key = `${words}\u2192${against}${of}`,
+        none = { n: 0, weight: 0, contribution: contribution.map(() => 0) },
+        old = lines.get(key) || none;
+      lines.set(key, {
+        ...{ words, always, read, k: of[0] ?? -1, of, against, n: old.n + 1 },
+        weight: old.weight + Math.abs(weight),
+        contribution: old.contribution.map((v, i) => v + contribution[i]),
+      });
     });
     const size = (line) => Math.max(...line.contribution.map(Math.abs));
     return [...lines.values()].sort((a, b) => a.always - b.always || size(b) - size(a));
@@ -97,18 +72,13 @@ page.ballot = (() => {
 
   // A bar from the middle: of two classes to the right for the positive one.
   const bar = (value, reach, kind) => {
-    const half = 64,
-      wide = Math.max(Math.min(Math.abs(value) / reach, 1) * half, value ? 0.8 : 0);
+    const wide = Math.max(Math.min(Math.abs(value) / reach, 1) * 64, value ? 0.8 : 0),
+      look = { class: "diverge", preserveAspectRatio: "none", "aria-hidden": "true" };
     return svg(
       "svg",
-      {
-        viewBox: "0 0 132 12",
-        class: "diverge",
-        preserveAspectRatio: "none",
-        "aria-hidden": "true",
-      },
-      svg("line", { x1: 66, x2: 66, y1: 0, y2: 12, class: "axis" }),
-      svg("rect", { x: value > 0 ? 66 : 66 - wide, y: 1, width: wide, height: 10, class: kind }),
+      { viewBox: "0 0 132 12", ...look },
+      line("axis", 66, 66, 0, 12),
+      rect(kind, value > 0 ? 66 : 66 - wide, 1, wide, 10),
     );
   };
 
@@ -117,18 +87,11 @@ page.ballot = (() => {
     return v > 0 ? `+${text}` : text;
   };
 
-  const list = (items) => {
-    const ul = make("ul", "", "votes");
-    ul.append(...items);
-    return ul;
-  };
-  const item = (parts, value, reach, kind, words) => {
-    const li = make("li"),
-      text = make("span");
-    text.append(...parts);
-    li.append(text, bar(value, reach, kind), make("span", words, "w num"));
-    return li;
-  };
+  const list = (items) => make("ul", items, "votes");
+  const item = (parts, value, reach, kind, words, data = {}) =>
+    make("li", [make("span", parts), bar(value, reach, kind), make("span", words, "w num")], {
+      data,
+    });
 
   // A model that is one linear sum, of numbers that are all there: its start, what each column adds, and the score.
   const linear = (plain, x) => {
@@ -143,44 +106,34 @@ page.ballot = (() => {
     return { start: part.constant[0][0], terms };
   };
 
-  const terms = ({ start, terms: list0 }, { columns, hue, study }) => {
+  const terms = ({ start, terms: read }, { columns, hue, study }) => {
     const sign = study.positive === 0 ? -1 : 1,
-      kind = (v) => hue[v > 0 ? study.positive : 1 - study.positive];
-    const rows = list0.map((one) => [
-      [
-        make("span", columns[one.j].name, columns[one.j].italic ? "species" : ""),
-        ` ${write(one.value)} \u00d7 ${write(sign * one.by)}`,
-      ],
-      sign * one.by * one.value,
+      kind = (v) => hue[v > 0 ? study.positive : 1 - study.positive],
+      first = [["start, with every column at 0"], sign * start];
+    const rows = read.map(({ by, j, value }) => [
+      [named(columns[j]), ` ${write(value)} \u00d7 ${write(sign * by)}`],
+      sign * by * value,
     ]);
-    const all = [[["start, with every column at 0"], sign * start], ...rows].sort(
-      (a, b) => Math.abs(b[1]) - Math.abs(a[1]),
-    );
-    const reach = Math.max(...all.map((one) => Math.abs(one[1])), 1e-12),
-      whole = sum(all.map((one) => one[1]));
-    const items = all.map(([parts, v]) => {
-      const row = item(parts, v, reach, kind(v), signed(v));
-      row.dataset.test = "case-term";
-      row.dataset.value = v;
-      return row;
-    });
-    const last = item(
-      [make("strong", `sum: above 0 for ${study.classes[study.positive]}`)],
-      0,
-      1,
-      "",
-      signed(whole),
-    );
-    last.dataset.test = "case-sum";
-    last.dataset.value = whole;
-    return [make("h3", "How the sum came about"), list([...items, last])];
+    const all = [first, ...rows].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])),
+      reach = Math.max(...all.map(([, v]) => Math.abs(v)), 1e-12),
+      value = sum(all.map(([, v]) => v)),
+      whole = [make("strong", `sum: above 0 for ${study.classes[study.positive]}`)];
+    return [
+      make("h3", "How the sum came about"),
+      list([
+        ...all.map(([parts, v]) =>
+          item(parts, v, reach, kind(v), signed(v), { test: "case-term", value: v }),
+        ),
+        item(whole, 0, 1, "", signed(value), { test: "case-sum", value }),
+      ]),
+    ];
   };
 
   // A line of ballots that say the same for the same reason.
   const voteOf = (one, { study, hue, columns }, value, reach, size) => {
     const called = one.of.flatMap((k, i) => [
         i ? (one.against ? " and " : " or ") : "",
-        page.axis.coloured(study.classes[k], hue[k]),
+        make("strong", study.classes[k], hue[k]),
       ]),
       says = one.k < 0 ? ["nothing"] : [one.against ? "against " : "", ...called],
       voters = `${one.n} ${one.n === 1 ? "voter that says" : "voters that say"} `,
@@ -188,57 +141,50 @@ page.ballot = (() => {
     const words = one.always
       ? [voters, ...says, " whatever is measured"]
       : [...reasonOf(one, columns), " \u2192 ", ...says, many];
-    const row = item(words, value, reach, one.k < 0 ? "" : hue[one.k], size);
-    Object.assign(row.dataset, { test: "case-vote", weight: one.weight });
-    return row;
+    const data = { test: "case-vote", weight: one.weight };
+    return item(words, value, reach, one.k < 0 ? "" : hue[one.k], size, data);
   };
   // How the weight is shared among the classes, and whether that is the answer.
-  const sharesOf = (lines, answer, { study, percent, two }) => {
+  const sharesOf = (lines, answer, { study, two }) => {
     if (answer.unanswered && answer.why !== "tie")
       return "No voter applies. Below is what voters fall back to where values are missing: it is not an answer.";
-    const of = (k) =>
-        sum(lines.filter((one) => one.k === k && !one.against).map((one) => one.weight)),
-      by = study.order.map((k) => [k, of(k)]).filter(([, weight]) => weight > 0),
-      positive = study.positive,
+    const { classes, order, positive } = study,
+      own = (k) => lines.filter((one) => one.k === k && !one.against),
+      of = (k) => sum(own(k).map((one) => one.weight)),
       stated = two && Math.abs(of(positive) - answer.probabilities[positive]) < 1e-9;
-    const words = by.map(([k, weight], i) =>
-      i
-        ? `${percent(weight)} ${study.classes[k]}`
-        : `${percent(weight)} of the weight says ${study.classes[k]}`,
-    );
+    const words = order
+      .filter((k) => of(k) > 0)
+      .map((k, i) => `${percent(of(k))} ${i ? "" : "of the weight says "}${classes[k]}`);
     if (!words.length) return "The weight is even between the classes.";
     return `${words.join(", ")}.${stated ? " That share is its answer." : ""}`;
   };
 
   const show = (box, answer, about) => {
-    const { study, percent, told, two } = about,
+    const { study, two } = about,
       sums = two ? linear(about.plain, about.x) : null;
-    if (sums) {
-      box.replaceChildren(...terms(sums, about));
-      return;
-    }
+    if (sums) return box.replaceChildren(...terms(sums, about));
     const lines = merged(answer, about),
       whole = sum(lines.map((one) => one.weight)),
-      shares = Math.abs(whole - 1) < 1e-9;
-    const sign = study.positive === 0 ? -1 : 1,
+      shares = Math.abs(whole - 1) < 1e-9,
+      sign = study.positive === 0 ? -1 : 1,
       value = ({ k, contribution }) =>
-        two ? sign * contribution[0] : k < 0 ? Math.max(...contribution) : contribution[k];
-    const reach = Math.max(...lines.map((one) => Math.abs(value(one))), 1e-12);
-    const li = (one) =>
-      voteOf(one, about, value(one), reach, shares ? percent(one.weight) : signed(value(one)));
-    const parts = [
+        two ? sign * contribution[0] : k < 0 ? Math.max(...contribution) : contribution[k],
+      reach = Math.max(...lines.map((one) => Math.abs(value(one))), 1e-12),
+      size = (one) => (shares ? percent(one.weight) : signed(value(one))),
+      li = (one) => voteOf(one, about, value(one), reach, size(one)),
+      [top, rest] = [lines.slice(0, 7), lines.slice(7)],
+      others = page.words.plural(sum(rest.map((one) => one.n)), "further voter"),
+      kept = box.querySelector("details[open]");
+    box.replaceChildren(
       make("h3", shares ? "Who voted, and with what weight" : "Who voted, and what each adds"),
-      ...(shares ? [told(sharesOf(lines, answer, about), "note")] : []),
-      list(lines.slice(0, 7).map(li)),
-    ];
-    const rest = lines.slice(7).map(li),
-      others = sum(lines.slice(7).map((one) => one.n));
-    if (rest.length)
-      parts.push(page.folded(page.words.plural(others, "further voter"), list(rest)));
-    const kept = box.querySelector("details[open]");
-    box.replaceChildren(...parts);
-    if (kept && box.querySelector("details")) box.querySelector("details").open = true;
+      ...(shares ? [make("p", sharesOf(lines, answer, about), "note")] : []),
+      list(top.map(li)),
+      ...(rest.length ? [page.folded(others, list(rest.map(li)))] : []),
+    );
+    const fold = box.querySelector("details");
+    if (kept && fold) fold.open = true;
+    return undefined;
   };
 
-  return { inParts, merged, saysOf, show };
+  return { saysOf, show };
 })();

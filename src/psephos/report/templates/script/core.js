@@ -1,29 +1,59 @@
 "use strict";
-// What every part of the page uses: the data, making elements, writing numbers, and the hub.
+// What every part of the page uses: the data, making elements and drawings, and the hub.
 const page = (() => {
   const at = (id) => document.getElementById(id);
   const all = (query, from = document) => [...from.querySelectorAll(query)];
-  const make = (tag, text = "", kind = "") => {
-    const element = document.createElement(tag);
-    element.textContent = text; // never markup: strings of the data stay strings
-    if (kind) element.className = kind;
+  // An element with what it holds, strings of the data never as markup; `look` is its class, or its properties.
+  const make = (tag, inside = "", look = "") => {
+    const { data = {}, ...own } = typeof look === "string" ? { className: look } : look,
+      element = Object.assign(document.createElement(tag), own);
+    Object.assign(element.dataset, data);
+    element.append(...[inside].flat().filter((one) => one !== ""));
     return element;
   };
+  const button = (words, onclick, className = "", data = {}) =>
+    make("button", words, { type: "button", onclick, className, data });
+  const near = (v) => (typeof v === "number" ? Math.round(v * 100) / 100 : v);
   const svg = (tag, attributes = {}, ...children) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
+    Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, near(value)));
     element.append(...children);
     return element;
   };
 
-  // A line, words at a place, and the picture that holds them, with what it shows in words.
-  const near = (v) => (typeof v === "number" ? Math.round(v * 100) / 100 : v);
+  // Parts of pictures, and the picture that holds them, with what it shows in words.
   const draw = {
-    near,
-    line: (kind, x1, x2, y1, y2 = y1) =>
-      svg("line", { class: kind, x1: near(x1), x2: near(x2), y1: near(y1), y2: near(y2) }),
+    line: (kind, x1, x2, y1, y2 = y1) => svg("line", { class: kind, x1, x2, y1, y2 }),
     text: (x, y, words, kind = "soft", anchor = "start") =>
-      svg("text", { class: kind, x: near(x), y: near(y), "text-anchor": anchor }, words),
+      svg("text", { class: kind, x, y, "text-anchor": anchor }, words),
+    circle: (kind, cx, cy, r, more = {}, ...inside) =>
+      svg("circle", { class: kind, cx, cy, r, ...more }, ...inside),
+    rect: (kind, x, y, width, height, more = {}) =>
+      svg("rect", { class: kind, x, y, width, height, ...more }),
+    path: (kind, d, more = {}) => svg("path", { class: kind, d, ...more }),
+    through: (points) =>
+      points.length ? `M${points.map((one) => one.map(near).join(" ")).join("L")}` : "",
+    // The rows of dots that would cover each other, the lowest that is free: [x, row] of each. Where all rows are
+    // full, x moves on.
+    dodged: (xs, step, rows) => {
+      const [last, places] = [Array(rows).fill(-Infinity), []];
+      const order = xs.map((_, i) => i).sort((a, b) => xs[a] - xs[b] || a - b);
+      order.forEach((i) => {
+        const free = last.findIndex((x) => xs[i] - x >= step),
+          row = free < 0 ? last.indexOf(Math.min(...last)) : free;
+        last[row] = Math.max(xs[i], last[row] + step);
+        places[i] = [last[row], row];
+      });
+      return places;
+    },
+    // The box of words at a place, as wide as they are, and how much boxes cover of each other.
+    box: (x, y, anchor, width, half = 0) => {
+      const left = x - { start: 0, middle: width / 2, end: width }[anchor];
+      return [left, y - 10 - half, left + width, y + 3 + half];
+    },
+    overlap: (a, b) =>
+      Math.max(Math.min(a[2], b[2]) - Math.max(a[0], b[0]), 0) *
+      Math.max(Math.min(a[3], b[3]) - Math.max(a[1], b[1]), 0),
     // Words in lines of so many letters, which end where words end.
     lines: (words, letters) =>
       words.match(new RegExp(`.{1,${letters}}(?:\\s|$)|.{1,${letters}}`, "g")) || [""],
@@ -32,25 +62,29 @@ const page = (() => {
         box = draw.text(x, y, "", kind, anchor);
       lines.forEach((one, i) => {
         const dy = i ? 14 : -7 * (lines.length - 1); // around y
-        box.append(svg("tspan", { x: near(x), dy }, one.trim()));
+        box.append(svg("tspan", { x, dy }, one.trim()));
       });
       return box;
     },
-    rect: (kind, x, y, width, height, more = {}) =>
-      svg("rect", {
-        class: kind,
-        x: near(x),
-        y: near(y),
-        width: near(width),
-        height: near(height),
-        ...more,
-      }),
     // The head of an arrow at a place, which points along (dx, dy): what is drawn ends beyond.
-    tip: (x, y, dx, dy) =>
-      svg("path", {
-        class: "line",
-        d: `M${near(x - 5 * dx - 3 * dy)} ${near(y - 5 * dy - 3 * dx)}L${near(x)} ${near(y)}L${near(x - 5 * dx + 3 * dy)} ${near(y - 5 * dy + 3 * dx)}`,
-      }),
+    tip: (x, y, dx, dy) => {
+      const barb = (side) => [x - 5 * dx + 3 * side * dy, y - 5 * dy + 3 * side * dx];
+      return draw.path("line", draw.through([barb(-1), [x, y], barb(1)]));
+    },
+    // The ground of a chart: ticks [place, words] across and up, and what its axes are.
+    ground: ({ left, right, bottom }, across, up, [below, above]) => [
+      ...up.flatMap(([y, words]) => [
+        draw.line("grid", left, right, y),
+        draw.text(left - 8, y + 4, words, "soft", "end"),
+      ]),
+      ...across.flatMap(([x, words]) => [
+        draw.line("axis", x, x, bottom, bottom + 5),
+        draw.text(x, bottom + 20, words, "soft", "middle"),
+      ]),
+      draw.line("axis", left, right, bottom),
+      draw.text(right, bottom + 42, below, "soft", "end"),
+      draw.text(0, 14, above),
+    ],
     picture: (width, height, label, more = {}) =>
       svg("svg", {
         width,
@@ -64,22 +98,26 @@ const page = (() => {
 
   // A row of a table, of texts, elements or whole cells: the first is its head, or all of them are heads of columns.
   const row = (cells, kinds = [], heads = false) => {
-    const one = make("tr");
-    cells.forEach((cell, j) => {
-      if (cell instanceof HTMLTableCellElement) return one.append(cell);
-      const made = make(heads || !j ? "th" : "td", "", kinds[j] ?? (j ? "num" : ""));
-      if (heads || !j) made.scope = heads ? "col" : "row";
-      made.append(cell);
-      return one.append(made);
+    const made = cells.map((cell, j) => {
+      if (cell instanceof HTMLTableCellElement) return cell;
+      const look = { className: kinds[j] ?? (j ? "num" : "") };
+      if (heads || !j) return make("th", cell, { ...look, scope: heads ? "col" : "row" });
+      return make("td", cell, look);
     });
-    return one;
+    return make("tr", made);
   };
-
-  const folded = (words, ...parts) => {
-    const one = make("details");
-    one.append(make("summary", words), ...parts);
-    return one;
+  // A table that scrolls by itself.
+  const table = (caption, heads, rows, kinds = [], look = "fit") => {
+    const parts = [
+        make("caption", make("span", caption)),
+        make("thead", row(heads, kinds, true)),
+        make("tbody", rows),
+      ],
+      scroll = { className: "scroll", tabIndex: 0, role: "region", ariaLabel: caption };
+    return make("div", make("table", parts, look), scroll);
   };
+  const fillBody = (id, rows) => at(id)?.tBodies[0].replaceChildren(...rows);
+  const folded = (words, ...parts) => make("details", [make("summary", words), ...parts]);
 
   // The hub: what the reader has chosen. `hub.on("threshold", f)` calls f(value) at every change of
   // it; `hub.set("threshold", 0.3)` changes it. Keys: model (its key), threshold (0 to 1), person
@@ -89,79 +127,84 @@ const page = (() => {
   const listeners = {};
   const hub = {
     get: (key) => chosen[key],
-    on: (key, call) => {
-      (listeners[key] = listeners[key] || []).push(call);
-    },
+    on: (key, call) => (listeners[key] ??= []).push(call),
     set: (key, value) => {
       if (chosen[key] === value) return;
       chosen[key] = value;
       (listeners[key] || []).forEach((call) => call(value));
     },
   };
+  // Sentences that end in models to choose.
+  const links = (words, keys, last, after) => {
+    const chooses = keys.flatMap((key, i) => [
+      i ? (i === keys.length - 1 ? ` ${last} ` : ", ") : " ",
+      button(key, () => hub.set("model", key), "plain"),
+    ]);
+    return make("p", [words, ...chooses, keys.length ? after : ""]);
+  };
   // Marks a field whose text is not taken, with the id of the sentence that says why; "" takes that back.
   const mark = (field, words, id) => {
     field.setCustomValidity(words);
-    ["aria-invalid", "aria-describedby"].forEach((name) => field.removeAttribute(name));
-    if (!words) return;
-    field.setAttribute("aria-invalid", "true");
-    field.setAttribute("aria-describedby", id);
+    field.ariaInvalid = words ? "true" : null;
+    if (words) field.setAttribute("aria-describedby", id);
+    else field.removeAttribute("aria-describedby");
   };
   // Says so beneath the field.
   const refuse = (field, words) => {
     const id = `${field.id}-wrong`;
-    if (at(id)) at(id).remove();
+    at(id)?.remove();
     mark(field, words, id);
-    if (!words) return;
-    const note = make("span", words, "refused");
-    note.id = id;
-    note.setAttribute("role", "status");
-    field.closest("p, .steer").append(note);
+    const note = make("span", words, { id, className: "refused", role: "status" });
+    if (words) field.closest("p, .steer").append(note);
   };
   // What a column holds in a case, to type or to choose: `set(value)`, null for nothing, or `fail(words)`.
   const entry = ({ levels }, id, set, fail) => {
-    const field = make(levels ? "select" : "input");
-    field.id = id;
-    ["", ...(levels || [])].slice(levels ? 0 : 1).forEach((level, k) => {
-      const option = make("option", k ? level : "not measured");
-      option.value = k ? `=${level}` : "";
-      field.append(option);
-    });
-    if (!levels) Object.assign(field, { type: "text", inputMode: "decimal", autocomplete: "off" });
-    if (!levels) field.placeholder = "empty";
-    field.addEventListener("input", () => {
-      if (levels) return set(field.value ? field.value.slice(1) : null);
+    if (levels) {
+      const options = levels.map((level) => make("option", level, { value: `=${level}` })),
+        none = make("option", "not measured", { value: "" }),
+        oninput = ({ target }) => set(target.value ? target.value.slice(1) : null);
+      return make("select", [none, ...options], { id, oninput });
+    }
+    const oninput = ({ target }) => {
       let value;
       try {
-        value = openModel.number(field.value);
+        value = openModel.number(target.value);
       } catch (error) {
         return fail(error.message);
       }
       return set(value);
-    });
-    return field;
+    };
+    const kind = { type: "text", inputMode: "decimal", autocomplete: "off", placeholder: "empty" };
+    return make("input", "", { id, oninput, ...kind });
   };
   // What was typed into a field of text, if the whole of it is a number from low to high; undefined if not, and the
   // field then says what it takes. A field of the type "number" drops a comma: 0,5 is 5 there.
-  const typed = (field, low, high, { empty = "" } = {}) => {
+  const typed = (field, low, high, empty = "") => {
     const word = field.value.trim(),
-      value = Number(word);
-    if (!word && empty) {
-      refuse(field, "");
-      return null;
-    }
-    const right = /^\+?(\d+(\.\d+)?|\.\d+)$/.test(word) && value >= low && value <= high;
-    refuse(
-      field,
-      right
-        ? ""
-        : `This field takes a number from ${low} to ${high}, written with a point as in 0.5${empty ? `, or nothing for ${empty}` : ""}: until it has one, nothing is shown that would follow from it.`,
-    );
+      value = Number(word),
+      none = !word && empty,
+      right = /^\+?(\d+(\.\d+)?|\.\d+)$/.test(word) && value >= low && value <= high,
+      or = empty ? `, or nothing for ${empty}` : "",
+      takes = `This field takes a number from ${low} to ${high}, written with a point as in 0.5${or}: until it has one, nothing is shown that would follow from it.`;
+    refuse(field, none || right ? "" : takes);
+    if (none) return null;
     return right ? value : undefined;
+  };
+  // Calls of one frame as one.
+  const soon = (call) => {
+    let waiting = 0;
+    return () => {
+      waiting ||= requestAnimationFrame(() => {
+        waiting = 0;
+        call();
+      });
+    };
   };
   // what must not be overlooked is folded on the screen, and open on paper
   const fold = (open) => () => all("details.printed").forEach((one) => (one.open = open));
   addEventListener("beforeprint", fold(true));
   addEventListener("afterprint", fold(false));
   fold(false)();
-  return { data, at, all, make, svg, draw, row, entry, folded, hub, mark, refuse, typed };
+  const words = { entry, fillBody, folded, links, mark, refuse, row, soon, table, typed };
+  return { data, at, all, make, button, svg, draw, hub, ...words };
 })();

@@ -1,115 +1,95 @@
 // One dot a case in lanes, drawn at the width there is.
 page.lanes = (() => {
-  const { svg } = page,
-    { line, rect, text } = page.draw;
+  const { circle, dodged, line, rect, text } = page.draw;
   const UNIT = 1e6,
     MOST = 400,
     BINS = 50,
     RADII = [3.2, 2.6, 2.1, 1.6],
     PUSHED = 6;
 
+  // Where the dots of a lane stand, [x, y], and how far the farthest is from its answer: piles at either end spread
+  // inwards, so that from the right the picture is its mirror.
   const placed = (units, width, height, radius) => {
     const step = 2 * radius + 0.8,
-      rows = Math.max(Math.floor(height / step), 1);
-    const places = units.map(() => [0, 0]);
+      rows = Math.max(Math.floor(height / step), 1),
+      places = [];
     let pushed = 0;
-    const order = units.map((_, i) => i).sort((a, b) => units[a] - units[b] || a - b);
-    const sides = [
-      [1, order.filter((i) => 2 * units[i] <= UNIT)],
-      [-1, order.filter((i) => 2 * units[i] > UNIT).reverse()],
-    ];
-    sides.forEach(([side, ones]) => {
-      const last = Array(rows).fill(-1e9);
-      ones.forEach((i) => {
-        let at = (units[i] / UNIT) * width * side; // from the right the picture is its mirror
-        let row = last.findIndex((x) => at - x >= step);
-        if (row < 0) {
-          row = last.indexOf(Math.min(...last));
-          pushed = Math.max(pushed, last[row] + step - at);
-          at = last[row] + step;
-        }
-        last[row] = at;
-        places[i] = [at * side, radius + row * step];
+    [1, -1].forEach((side) => {
+      const mine = units.flatMap((u, i) => (2 * u <= UNIT === side > 0 ? [i] : [])),
+        xs = mine.map((i) => (side * units[i] * width) / UNIT);
+      dodged(xs, step, rows).forEach(([x, row], k) => {
+        pushed = Math.max(pushed, x - xs[k]);
+        places[mine[k]] = [side * x, radius + row * step];
       });
     });
     return [places, pushed];
   };
-  // Of all lanes at one radius, as large as they have place for.
-  const dodged = (lanes, width, height) => {
-    for (const radius of RADII) {
-      const found = lanes.map((units) => placed(units, width, height, radius));
-      if (found.every(([, pushed]) => pushed <= PUSHED) || radius === RADII[RADII.length - 1])
-        return found.map(([places]) => [radius, places]);
-    }
-    return null;
-  };
-  const binned = (units) => {
-    const bins = Array(BINS).fill(0);
-    units.forEach((u) => {
-      bins[Math.min(Math.floor((u * BINS) / UNIT), BINS - 1)] += 1;
-    });
-    return bins;
+  // Of all lanes at one radius, as large as they have place for: [radius, the places of each lane].
+  const fitted = (lanes, width, height) => {
+    const tries = RADII.map((radius) => [
+      radius,
+      lanes.map((units) => placed(units, width, height, radius)),
+    ]);
+    const [radius, found] =
+      tries.find(([, found]) => found.every(([, pushed]) => pushed <= PUSHED)) || tries.at(-1);
+    return [radius, found.map(([places]) => places)];
   };
 
   // The size of the drawing at a width.
   const ground = (width, lanes, two) => {
-    const narrow = width < 620;
-    const g = {
-      width,
-      narrow,
-      left: narrow ? 4 : 128,
-      right: narrow ? 8 : 12,
-      top: narrow ? (two ? 70 : 28) : two ? 44 : 8,
-      lane: two ? (narrow ? 80 : 96) : 64,
-      gap: narrow ? (two ? 48 : 34) : two ? 30 : 14,
-    };
-    g.inner = g.width - g.left - g.right;
-    g.base = (k) => g.top + (k + 1) * g.lane + k * g.gap;
-    g.height = g.base(lanes - 1) + 44;
-    g.x = (answer) => g.left + answer * g.inner;
-    return g;
+    const narrow = width < 620,
+      [left, right] = narrow ? [4, 8] : [128, 12],
+      [top, gap] = narrow ? (two ? [70, 48] : [28, 34]) : two ? [44, 30] : [8, 14],
+      lane = two ? (narrow ? 80 : 96) : 64,
+      inner = width - left - right,
+      base = (k) => top + (k + 1) * lane + k * gap,
+      x = (answer) => left + answer * inner;
+    return { width, narrow, left, right, top, lane, inner, base, x, height: base(lanes - 1) + 44 };
   };
 
   // What of a lane is drawn as bars, with their ends, and which cases are dots: of many the mistakes alone.
   const split = (lane) => {
-    const even = (bars) => Array.from({ length: bars.length + 1 }, (_, b) => b / bars.length);
-    if (lane.bins) return { bars: lane.bins, dots: [], ends: lane.ends || even(lane.bins) };
+    const even = (n) => Array.from({ length: n + 1 }, (_, b) => b / n);
+    if (lane.bins) return { bars: lane.bins, dots: [], ends: lane.ends || even(lane.bins.length) };
     const every = lane.units.map((_, i) => i);
     if (lane.units.length <= MOST) return { bars: [], dots: every, ends: [] };
     const wrong = every.filter((i) => lane.wrong[i]),
       dots = wrong.length > MOST ? [] : wrong,
-      bars = binned(lane.units.filter((_, i) => !dots.length || !lane.wrong[i]));
-    return { bars, dots, ends: even(bars) };
+      bars = Array(BINS).fill(0);
+    every
+      .filter((i) => !dots.length || !lane.wrong[i])
+      .forEach((i) => (bars[Math.min(Math.floor((lane.units[i] * BINS) / UNIT), BINS - 1)] += 1));
+    return { bars, dots, ends: even(BINS) };
   };
 
-  const laneOf = (g, lane, { bars, dots, ends, at }, { base, tallest, above, person, counts }) => {
-    const n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length,
-      strong = "strong " + lane.kind,
+  const laneOf = (g, lane, parted, { base, tallest, above, person, counts, radius, places }) => {
+    const { bars, dots, ends } = parted,
+      n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length,
+      strong = `strong ${lane.kind}`,
+      halo = `${lane.kind} halo`,
       high = base - g.lane - 6,
       parts = g.narrow
         ? [text(0, base - g.lane - above, `${lane.name} (${n}${lane.beside || ""})`, strong)]
         : [
             text(0, base - 12, lane.name, strong),
-            text(0, base + 3, page.words.plural(n, "case"), "soft"),
-            text(0, base + 18, lane.beside || "", "soft"),
+            text(0, base + 3, page.words.plural(n, "case")),
+            text(0, base + 18, lane.beside || ""),
           ];
     parts.push(line("axis", g.left, g.width - g.right, base + 0.5));
     bars.forEach((k, b) => {
       const [x, height] = [g.x(ends[b]), (k / tallest) * g.lane];
       if (k) parts.push(rect(lane.kind, x + 0.5, base - height, g.x(ends[b + 1]) - x - 1, height));
     });
-    const [radius, places] = at;
     dots.forEach((i, j) => {
-      const place = { cx: g.left + places[j][0], cy: base - places[j][1] },
+      const [x, y] = [g.left + places[j][0], base - places[j][1]],
         kind = `case ${lane.kind}${lane.wrong[i] ? " wrong" : ""}`;
-      parts.push(svg("circle", { class: kind, ...place, r: radius, "data-at": lane.at[i] }));
-      if (lane.at[i] === person)
-        parts.push(svg("circle", { class: "pin", ...place, r: radius + 4 }));
+      parts.push(circle(kind, x, y, radius, { "data-at": lane.at[i] }));
+      if (lane.at[i] === person) parts.push(circle("pin", x, y, radius + 4));
     });
     if (counts)
       parts.push(
-        text(g.left + 6, high, counts[0], lane.kind + " halo"),
-        text(g.width - g.right - 6, high, counts[1], lane.kind + " halo", "end"),
+        text(g.left + 6, high, counts[0], halo),
+        text(g.width - g.right - 6, high, counts[1], halo, "end"),
       );
     return parts;
   };
@@ -126,18 +106,18 @@ page.lanes = (() => {
     const y = g.narrow ? 34 : g.top - 28,
       middle = Math.min(Math.max(cut, g.left + 16), g.width - g.right - 16),
       parts = [
-        line("threshold", cut, cut, g.narrow ? 40 : g.top - 22, g.height - 34),
+        line("threshold", cut, cut, y + 6, g.height - 34),
         text(middle, y, words, "strong halo", "middle"),
       ];
     if (g.narrow)
       parts.push(
-        text(0, 14, `\u2190 ${below}`, "soft"),
+        text(0, 14, `\u2190 ${below}`),
         text(g.width, 14, `${above} \u2192`, "soft", "end"),
       );
-    if (!g.narrow && cut - g.left > 190)
-      parts.push(text(cut - 28, y, `${below} \u2190`, "soft", "end"));
-    if (!g.narrow && g.width - g.right - cut > 190)
-      parts.push(text(cut + 28, y, `\u2192 ${above}`, "soft"));
+    else {
+      if (cut - g.left > 190) parts.push(text(cut - 28, y, `${below} \u2190`, "soft", "end"));
+      if (g.width - g.right - cut > 190) parts.push(text(cut + 28, y, `\u2192 ${above}`));
+    }
     return [...parts, rect("drag", cut - 14, 0, 28, g.height - 30)];
   };
 
@@ -150,10 +130,11 @@ page.lanes = (() => {
       picture = page.draw.picture(width, g.height, "", { "aria-hidden": "true" });
     if (two) picture.append(...sidesOf(g, g.x(threshold)));
     const units = lanes.map((lane, k) => parted[k].dots.map((i) => lane.units[i])),
-      placing = dodged(units, g.inner, g.lane);
+      [radius, places] = fitted(units, g.inner, g.lane),
+      shared = { tallest, above: two ? 24 : 8, person, radius };
     lanes.forEach((lane, k) => {
-      const more = { base: g.base(k), tallest, above: two ? 24 : 8, person, counts: counts[k] };
-      picture.append(...laneOf(g, lane, { ...parted[k], at: placing[k] }, more));
+      const own = { base: g.base(k), counts: counts[k], places: places[k] };
+      picture.append(...laneOf(g, lane, parted[k], { ...shared, ...own }));
     });
     if (two)
       picture.append(...thresholdOf(g, g.x(threshold), page.words.threshold(threshold), sides));
@@ -164,5 +145,5 @@ page.lanes = (() => {
     picture.append(text(width - g.right, g.height - 6, axis, "soft", "end"));
     return { picture, ground: g, tallest };
   };
-  return { draw, ground };
+  return { draw };
 })();

@@ -1,31 +1,47 @@
 // Whom it misses: the threshold and all that follows it.
 (() => {
-  const { all, at, hub, make, words } = page;
-  const told = page.data.missed;
+  const { all, at, button, fillBody, hub, make, row, words } = page,
+    study = page.data.missed;
   page.setThreshold = () => {};
-  if (!told || !at("missed-body") || !at("lanes")) return;
+  if (!study || !at("missed-body") || !at("lanes")) return;
   at("lanes-figure").hidden = at("curves").hidden = false;
-  if (at("pictures")) at("pictures").hidden = false; // before its lanes measure their width
-  const two = told.kind === "two",
-    UNIT = 1e6;
+  const { alike, chart, hues, titled } = page.axis,
+    { of, count, plural } = words,
+    { classes, positive, truth } = study,
+    two = study.kind === "two",
+    hue = hues(positive, classes.length),
+    UNIT = 1e6,
+    pos = classes[positive],
+    neg = two ? classes[1 - positive] : "others";
   const cutOf = (t) => Math.floor(t * UNIT + 1e-3); // as `psephos.figures.in_millionths`
-  const pos = told.classes[told.positive],
-    neg = two ? told.classes[1 - told.positive] : "others";
-  const model = () => page.again.shown(hub.get("model"), told.models[hub.get("model")]);
-  const own = () => (told.models[hub.get("model")] || {}).own; // the threshold of least cost
-  const first = () => (own() || { at: told.threshold }).at;
-  const named = (i) => (told.names ? told.names[i] : String((told.rows ? told.rows[i] : i) + 1));
-  const rowOf = (i) => (told.rows ? told.rows[i] : i);
-  const placeOf = new Map((told.rows || []).map((row, i) => [row, i]));
+  const model = () => page.again.shown(hub.get("model"), study.models[hub.get("model")]);
+  const own = () => study.models[hub.get("model")]?.own; // the threshold of least cost
+  const first = () => (own() || { at: study.threshold }).at;
+  const about = () => (two ? positive : hub.get("cls")); // the class that answers are about
+  const rowOf = (i) => (study.rows ? study.rows[i] : i);
+  const named = (i) => (study.names ? study.names[i] : String(rowOf(i) + 1));
+  const placeOf = new Map((study.rows || []).map((row, i) => [row, i]));
   // The thresholds of a model: where its table has all answers any, in thousandths; else those of the table.
   const nearest = (t) => {
     const m = model(),
-      every = !m || m.absent || (m.curves.every && !told.edges);
+      every = !m || m.absent || (m.curves.every && !study.edges);
     if (t === first()) return t;
     if (every) return Math.round(Math.min(Math.max(t, 0), 1) * 1000) / 1000;
-    const steps = told.edges || m.curves.at.map((u) => u / UNIT);
+    const steps = study.edges || m.curves.at.map((u) => u / UNIT);
     return steps.reduce((a, b) => (Math.abs(b - t) < Math.abs(a - t) ? b : a));
   };
+
+  // ---- the cases of a model: which have an answer, what they are called, and which wrongly
+  const answersOf = (m) => (two ? m.q : m.P[about()]);
+  const calledOf = (m, i, cut = cutOf(hub.get("threshold"))) => {
+    if (two) return m.q[i] >= cut ? positive : 1 - positive;
+    return m.said[i];
+  };
+  const knownOf = (m) => {
+    const answers = (two ? m.q : m.said) || [];
+    return truth.flatMap((_, i) => (answers[i] >= 0 ? [i] : []));
+  };
+  const wrongOf = (m) => knownOf(m).filter((i) => calledOf(m, i) !== truth[i]);
 
   // ---- figures of a threshold: its row in the table of the model
   const rowAt = (m, t) => m.curves.at.filter((u) => u >= cutOf(t)).length;
@@ -46,307 +62,231 @@
   const predicted = (right, wrong, hits, others, odds) => {
     const Z = 1.959963984540054;
     if (right + wrong === 0 || !hits || !others) return [NaN, NaN, NaN];
-    const value = expit(odds + Math.log(right / hits) - Math.log(wrong / others));
-    const add = Math.min(right, wrong, hits - right, others - wrong) === 0 ? 0.5 : 0;
-    const a = (right + add) / (hits + 2 * add),
-      b = (wrong + add) / (others + 2 * add);
-    const middle = odds + Math.log(a) - Math.log(b);
-    const half =
-      Z * Math.sqrt((1 - a) / (a * (hits + 2 * add)) + (1 - b) / (b * (others + 2 * add)));
+    const value = expit(odds + Math.log(right / hits) - Math.log(wrong / others)),
+      add = Math.min(right, wrong, hits - right, others - wrong) === 0 ? 0.5 : 0,
+      [n, k] = [hits + 2 * add, others + 2 * add],
+      [a, b] = [(right + add) / n, (wrong + add) / k],
+      middle = odds + Math.log(a) - Math.log(b),
+      half = Z * Math.sqrt((1 - a) / (a * n) + (1 - b) / (b * k));
     return [value, Math.min(expit(middle - half), value), Math.max(expit(middle + half), value)];
   };
   const predictive = (n, share) => {
     const m = n.found + n.missed,
-      k = n.alarms + n.cleared;
-    const odds = Math.log(share / (1 - share));
+      k = n.alarms + n.cleared,
+      odds = Math.log(share / (1 - share));
     return [predicted(n.found, n.alarms, m, k, odds), predicted(n.cleared, n.missed, k, m, -odds)];
   };
 
   // ---- tables
-  const fillBody = (id, rows) => {
-    if (at(id)) at(id).tBodies[0].replaceChildren(...rows);
-  };
   let prevalence = null;
   const measures = (m, n, t) => {
     const ends = m.ends[rowAt(m, t)],
       shown = four(n).map((pair, j) => figure([...pair, ends[2 * j], ends[2 * j + 1]]));
     if (prevalence !== null) shown.splice(2, 2, ...predictive(n, prevalence)); // of no share, no value
-    const rows = [
+    const heads = [
       ["sensitivity", `${pos} found`],
       ["specificity", `${neg} cleared`],
       ["PPV", `called ${pos} are`],
       ["NPV", `called ${neg} are`],
     ];
-    fillBody(
-      "measures",
-      four(n).map(([k, of], j) => {
-        const [value, low, high] = shown[j],
-          [name, what] = rows[j],
-          cells = [name, words.of(k, of, what), words.rate(value), words.span(low, high)],
-          row = page.row(cells, ["", ""]);
-        const strip = make("td", "", "drawn k-bar");
-        row.dataset.test = "measure";
-        strip.append(page.bar([value, low, high]));
-        row.append(strip);
-        return row;
-      }),
-    );
-    [
-      ["n-tp", n.found],
-      ["n-fn", n.missed],
-      ["n-fp", n.alarms],
-      ["n-tn", n.cleared],
-    ].forEach(([id, k]) => {
-      at(id).textContent = String(k);
+    const rows = four(n).map(([k, whole], j) => {
+      const [value, low, high] = shown[j],
+        [name, what] = heads[j],
+        strip = make("td", page.bar(shown[j]), "drawn k-bar"),
+        cells = [name, of(k, whole, what), words.rate(value), words.span(low, high), strip],
+        line = row(cells, ["", ""]);
+      line.dataset.test = "measure";
+      return line;
     });
+    fillBody("measures", rows);
+    const cells = { "n-tp": n.found, "n-fn": n.missed, "n-fp": n.alarms, "n-tn": n.cleared };
+    Object.entries(cells).forEach(([id, k]) => (at(id).textContent = String(k)));
   };
 
   // In how many groups cases are, and beside counts of cases those groups: "" without any.
-  const groupsOf = (places) => new Set(places.map((i) => told.units.of[i])).size;
-  const nounOf = (n) => told.units.noun[n === 1 ? 0 : 1];
-  const inGroups = (m, which) => {
-    if (!told.units || !m.q) return "";
-    const every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0),
-      own = every.filter(which),
-      n = groupsOf(every);
-    return own.length ? `, in ${words.of(groupsOf(own), n, nounOf(n))}` : "";
+  const groupsOf = (places) => new Set(places.map((i) => study.units.of[i])).size;
+  const nounOf = (n) => study.units.noun[n === 1 ? 0 : 1];
+  const wrongIn = (m) => {
+    const inGroups = (c) => {
+      const wrong = study.units && m.q ? wrongOf(m).filter((i) => truth[i] === c) : [];
+      if (!wrong.length) return "";
+      const n = groupsOf(knownOf(m));
+      return `, in ${of(groupsOf(wrong), n, nounOf(n))}`;
+    };
+    return { missed_in: inGroups(positive), alarms_in: inGroups(1 - positive) };
   };
-  const wrongIn = (m, t) => ({
-    missed_in: inGroups(m, (i) => told.truth[i] === told.positive && m.q[i] < cutOf(t)),
-    alarms_in: inGroups(m, (i) => told.truth[i] !== told.positive && m.q[i] >= cutOf(t)),
-  });
 
   // ---- lanes
-  const classKind = (c) => (two ? (c === told.positive ? "pos" : "neg") : `c${c % 8}`);
-  const lanesOf = (m, order, about) =>
-    order.map((c) => {
-      const lane = { name: told.classes[c], kind: classKind(c) };
-      if (m.bins) {
-        if (!two) return { ...lane, bins: m.bins[about][c] };
-        const [...bins] = c === told.positive ? m.bins.pos : m.bins.neg,
-          last = bins.pop(); // 1 is in the last column
-        return {
-          ...lane,
-          bins: bins.map((n, b) => (b === bins.length - 1 ? n + last : n)),
-          ends: told.edges,
-        };
-      }
-      const q = two ? m.q : m.P[about],
-        mine = told.truth
-          .map((_, i) => i)
-          .filter((i) => told.truth[i] === c && (two ? q[i] >= 0 : m.said[i] >= 0));
-      const cut = cutOf(hub.get("threshold")),
-        n = told.units ? groupsOf(mine) : 0;
-      return {
-        ...lane,
-        beside: n ? ` of ${words.count(n)} ${nounOf(n)}` : "",
-        at: mine,
-        units: mine.map((i) => q[i]),
-        wrong: mine.map((i) => (two ? q[i] >= cut !== (c === told.positive) : m.said[i] !== c)),
-      };
-    });
-  let ground = null;
-  const drawLanes = () => {
-    const m = model(),
-      first = at("first-lanes");
-    if (first) first.replaceChildren();
-    if (!m || m.absent) return;
-    if (first) lanesIn(first, m);
-    const drawn = lanesIn(at("lanes"), m);
-    ground = drawn.ground;
-    if (at("binned")) at("binned").hidden = drawn.tallest === 0;
-    words.fill({ tallest: String(drawn.tallest) });
-    if (two) {
-      at("under").style.setProperty("padding-left", `${Math.max(ground.left - 8, 0)}px`);
-      at("under").style.setProperty("padding-right", `${Math.max(ground.right - 8, 0)}px`);
+  const laneOf = (m, c) => {
+    const lane = { name: classes[c], kind: hue[c] };
+    if (m.bins && !two) return { ...lane, bins: m.bins[about()][c] };
+    if (m.bins) {
+      const bins = c === positive ? m.bins.pos : m.bins.neg,
+        last = bins.length - 2; // 1 is in the last column
+      const counted = bins.slice(0, -1).with(last, bins[last] + bins[last + 1]);
+      return { ...lane, ends: study.edges, bins: counted };
     }
+    const at = knownOf(m).filter((i) => truth[i] === c),
+      n = study.units ? groupsOf(at) : 0;
+    return {
+      ...lane,
+      at,
+      beside: n ? ` of ${count(n)} ${nounOf(n)}` : "",
+      units: at.map((i) => answersOf(m)[i]),
+      wrong: at.map((i) => calledOf(m, i) !== c),
+    };
   };
-  const lanesIn = (box, m) => {
-    const about = two ? told.positive : hub.get("cls");
-    const order = [about, ...told.classes.map((_, c) => c).filter((c) => c !== about)];
-    const t = hub.get("threshold"),
-      n = two ? counts(m, t) : null,
-      inside = two ? wrongIn(m, t) : {},
-      width = Math.max(box.clientWidth, 280);
-    const drawn = page.lanes.draw(width, lanesOf(m, order, about), {
-      axis: `${m.axis} for ${told.classes[about]}, ${told.wording.axis}`,
-      threshold: two ? t : null,
-      counts: two
-        ? [
-            [`${words.count(n.missed)} missed${inside.missed_in}`, `${words.count(n.found)} found`],
-            [
-              `${words.count(n.cleared)} cleared`,
-              words.plural(n.alarms, "false alarm") + inside.alarms_in,
-            ],
-          ]
-        : [],
+  // What the lanes say of a threshold: counts beside them, and the whole in words.
+  const stated = (m, t) => {
+    const n = counts(m, t),
+      inside = wrongIn(m),
+      [ill, well] = [n.found + n.missed, n.alarms + n.cleared];
+    return {
+      threshold: t,
+      counts: [
+        [`${count(n.missed)} missed${inside.missed_in}`, `${count(n.found)} found`],
+        [`${count(n.cleared)} cleared`, plural(n.alarms, "false alarm") + inside.alarms_in],
+      ],
       sides: [`called ${neg}`, `called ${pos}`],
-      person: placeOf.has(hub.get("person")) ? placeOf.get(hub.get("person")) : -1,
-    });
-    box.replaceChildren(drawn.picture);
-    box.setAttribute(
-      "aria-label",
-      (told.rows
-        ? `Every case by its ${told.wording.answer}, one lane a class.`
-        : `Cases counted by their ${told.wording.answer}, one lane a class.`) +
-        (two
-          ? ` ${words.of(n.found, n.found + n.missed, pos)} found, ${words.of(n.missed, n.found + n.missed, pos)} missed, ${words.of(n.cleared, n.alarms + n.cleared, neg)} cleared, ${words.of(n.alarms, n.alarms + n.cleared, neg)} false alarms.`
-          : ""),
-    );
-    return drawn;
+      words: ` ${of(n.found, ill, pos)} found, ${of(n.missed, ill, pos)} missed, ${of(n.cleared, well, neg)} cleared, ${of(n.alarms, well, neg)} false alarms.`,
+    };
   };
+  let ground = null;
+  const lanesIn = (width, box) => {
+    const m = model();
+    if (!m || m.absent) return make("span");
+    const c = about(),
+      order = [c, ...classes.map((_, k) => k).filter((k) => k !== c)],
+      more = two ? stated(m, hub.get("threshold")) : { words: "" },
+      what = study.rows ? "Every case by its" : "Cases counted by their",
+      axis = `${m.axis} for ${classes[c]}, ${study.wording.axis}`,
+      lanes = order.map((k) => laneOf(m, k)),
+      chosen = placeOf.get(hub.get("person")) ?? -1,
+      drawn = page.lanes.draw(Math.max(width, 280), lanes, { ...more, axis, person: chosen });
+    box.ariaLabel = `${what} ${study.wording.answer}, one lane a class.${more.words}`;
+    if (box.id === "lanes") {
+      ground = drawn.ground;
+      if (at("binned")) at("binned").hidden = drawn.tallest === 0;
+      words.fill({ tallest: String(drawn.tallest) });
+      const aside = [ground.left, ground.right].map((v) => `${Math.max(v - 8, 0)}px`);
+      if (two) at("under").style.padding = `0 ${aside[1]} 0 ${aside[0]}`;
+    }
+    return drawn.picture;
+  };
+  const boxes = [at("first-lanes"), at("lanes")].filter(Boolean),
+    drawLanes = () => boxes.forEach((box) => page.axis.again(box));
+  boxes.forEach((box) =>
+    box.append(chart((width) => lanesIn(width, box), box.id === "lanes" ? 660 : 320)),
+  );
 
   // ---- lists of mistakes, the surest first; beside each the values of the most important columns, and its groups
-  const beside = (groups) => {
+  const beside = () => {
     const values = page.data.values,
-      one = values && values.rows.length ? values.models[hub.get("model")] : null,
-      places = new Map((one ? values.rows : []).map((row, i) => [row, i]));
-    const columns = (one ? one.columns.slice(0, 3) : []).map((column) => ({
-      ...column,
-      text: (i) => {
+      one = values?.rows.length ? values.models[hub.get("model")] : null,
+      places = new Map(one && values.rows.map((row, i) => [row, i]));
+    const columns = (one ? one.columns.slice(0, 3) : []).map((column) => {
+      const value = (i) => {
         const place = places.get(rowOf(i));
-        return place === undefined ? "\u2013" : page.axis.write(values.of[column.whole][place]);
-      },
-    }));
-    const parted = groups ? told.groups.filter((group) => group.of).slice(0, 2) : [];
+        return place === undefined ? "\u2013" : values.of[column.whole][place];
+      };
+      return { ...column, texts: (own) => alike(own.map(value)) };
+    });
+    const parted = study.groups.filter((group) => group.of).slice(0, 2);
     return [
       ...columns,
-      ...parted.map((group) => ({
-        ...group,
-        text: (i) => (group.of[i] < 0 ? "\u2013" : group.levels[group.of[i]]),
+      ...parted.map(({ name, of, levels }) => ({
+        name,
+        texts: (own) => own.map((i) => levels[of[i]] ?? "\u2013"),
       })),
     ];
   };
-  const tableOf = (own, caption, cells, groups) => {
-    const more = beside(groups),
-      one = make("table", "", "fit"),
-      head = make("thead"),
-      body = make("tbody"),
-      box = make("div", "", "scroll"),
-      kinds = ["", ...cells.map(([, , kind]) => kind || "")];
-    one.append(make("caption", caption, "sr"), head, body);
-    const titles = more.map((column) => page.axis.titled(column, "th", "num"));
-    titles.forEach((cell) => {
-      cell.scope = "col";
+  const tableOf = (own, caption, cells) => {
+    const more = beside(),
+      kinds = ["", ...cells.map(([, , kind]) => kind || "")],
+      titles = more.map((one) => titled(one, "th", { className: "num", scope: "col" })),
+      heads = ["case", ...cells.map(([text]) => text), ...titles];
+    const columns = [
+      ...cells.map(([, text]) => own.map(text)),
+      ...more.map((one) => one.texts(own)),
+    ];
+    const rows = own.map((i, n) => {
+      const pick = button(named(i), () => hub.set("person", rowOf(i)), "plain", { at: i });
+      return row([pick, ...columns.map((texts) => texts[n])], kinds);
     });
-    head.append(page.row(["case", ...cells.map(([text]) => text), ...titles], kinds, true));
-    own.forEach((i) => {
-      const button = make("button", named(i), "plain");
-      button.type = "button";
-      button.dataset.at = i;
-      button.addEventListener("click", () => hub.set("person", rowOf(i)));
-      const texts = [...cells, ...more.map(({ text }) => ["", text])].map(([, text]) => text(i));
-      body.append(page.row([button, ...texts], kinds));
-    });
-    box.append(one);
-    return box;
+    return page.table(caption, heads, rows, kinds);
   };
-  const listOf = (kind, places, heading, cells, groups) => {
-    const box = make("div");
-    box.dataset.kind = kind;
-    box.append(make("h3", heading, "apart"));
-    if (!places.length) return box;
-    const first = tableOf(places.slice(0, 6), heading, cells, groups),
-      rest = places.slice(6, 206);
+  const listOf = ([kind, places, heading, cells]) => {
+    if (!places.length) return [make("p", heading)];
+    const first = tableOf(places.slice(0, 6), heading, cells),
+      rest = places.slice(6, 206),
+      text = `The other ${count(places.length - 6)}${places.length > 206 ? ", of which 200 are listed" : ""}`,
+      more = page.folded(text);
     first.firstChild.dataset.test = `${kind}-list`;
-    box.append(first);
-    if (rest.length) {
-      const more = make("details"),
-        text = `The other ${words.count(places.length - 6)}${places.length > 206 ? ", of which 200 are listed" : ""}`;
-      more.append(make("summary", text));
-      more.addEventListener("toggle", () => {
-        if (more.open && more.children.length < 2) more.append(tableOf(rest, text, cells, groups));
-      });
-      box.append(more);
-    }
-    return box;
+    more.addEventListener("toggle", () => {
+      if (more.open && more.children.length < 2) more.append(tableOf(rest, text, cells));
+    });
+    return rest.length ? [first, more] : [first];
   };
-  const lists = (m, t) => {
-    if (!m.q) {
-      at("mistakes").replaceChildren();
-      return;
+  const lists = (m) => {
+    if (!m.q && !m.P) return [];
+    const sure = (i) => (two ? m.q[i] : m.P[m.said[i]][i]),
+      answer = ["answer", (i) => words.chance(sure(i) / UNIT), "num"],
+      wrong = wrongOf(m).sort((a, b) => sure(b) - sure(a) || a - b);
+    if (!two) {
+      const cells = [
+        ["is", (i) => classes[truth[i]]],
+        ["called", (i) => classes[m.said[i]]],
+        answer,
+      ];
+      const heading = wrong.length
+        ? `The ${plural(wrong.length, "case")} called another class, surest mistakes first`
+        : "No case is called another class";
+      return [["wrong", wrong, heading, cells]];
     }
-    const cut = cutOf(t),
-      every = m.q.map((_, i) => i).filter((i) => m.q[i] >= 0),
-      cells = [["answer", (i) => words.chance(m.q[i] / UNIT), "num"]];
-    const missed = every
-      .filter((i) => told.truth[i] === told.positive && m.q[i] < cut)
-      .sort((a, b) => m.q[a] - m.q[b] || a - b);
-    const alarms = every
-      .filter((i) => told.truth[i] !== told.positive && m.q[i] >= cut)
-      .sort((a, b) => m.q[b] - m.q[a] || a - b);
-    at("mistakes").replaceChildren(
-      listOf(
+    const alarms = wrong.filter((i) => truth[i] !== positive),
+      missed = wrong
+        .filter((i) => truth[i] === positive)
+        .sort((a, b) => sure(a) - sure(b) || a - b);
+    return [
+      [
         "missed",
         missed,
         missed.length
-          ? `The ${words.count(missed.length)} missed ${pos}, surest mistakes first`
+          ? `The ${count(missed.length)} missed ${pos}, surest mistakes first`
           : `No ${pos} case is missed`,
-        cells,
-        true,
-      ),
-      listOf(
+        [answer],
+      ],
+      [
         "alarms",
         alarms,
-        alarms.length
-          ? `The ${words.plural(alarms.length, "false alarm")}`
-          : "There is no false alarm",
-        cells,
-        true,
-      ),
-    );
-  };
-
-  const severalLists = (m) => {
-    if (!m.P) {
-      at("mistakes").replaceChildren();
-      return;
-    }
-    const sure = (i) => m.P[m.said[i]][i],
-      wrong = told.truth
-        .map((_, i) => i)
-        .filter((i) => m.said[i] >= 0 && m.said[i] !== told.truth[i])
-        .sort((a, b) => sure(b) - sure(a) || a - b);
-    const cells = [
-      ["is", (i) => told.classes[told.truth[i]]],
-      ["called", (i) => told.classes[m.said[i]]],
-      ["answer", (i) => words.chance(sure(i) / UNIT), "num"],
+        alarms.length ? `The ${plural(alarms.length, "false alarm")}` : "There is no false alarm",
+        [answer],
+      ],
     ];
-    at("mistakes").replaceChildren(
-      listOf(
-        "wrong",
-        wrong,
-        wrong.length
-          ? `The ${words.plural(wrong.length, "case")} called another class, surest mistakes first`
-          : "No case is called another class",
-        cells,
-        false,
-      ),
-    );
   };
+  const listed = (m) => at("mistakes").replaceChildren(...lists(m).flatMap(listOf));
 
   // ---- groups
   const share = (one) => {
     const [k, n] = one,
       [value, low, high] = figure(one),
       interval = words.span(low, high),
-      cell = make("td", words.of(k, n));
+      cell = make("td", of(k, n));
     if (n < 10) return cell;
-    cell.textContent += `: ${words.rate(value)}${interval ? ` (${interval})` : ""}`;
-    if (interval) cell.append(page.bar([value, low, high], 152, 8, 3, "under-text"));
+    cell.append(`: ${words.rate(value)}${interval ? ` (${interval})` : ""}`);
+    const bar = page.bar([value, low, high], { width: 152, height: 8, r: 3 });
+    if (interval) cell.append(make("div", bar));
     return cell;
   };
   const groups = (m) => {
     if (!at("group") || !m.groups) return;
     const which = Number(at("group").value),
-      { name, levels } = told.groups[which];
+      { name, levels } = study.groups[which];
     at("group-name").textContent = name;
-    fillBody(
-      "groups",
-      m.groups[which].map(([n, ...cells], k) => {
-        return page.row([levels[k], words.count(n), ...cells.map(share)]);
-      }),
+    const rows = m.groups[which].map(([n, ...cells], k) =>
+      row([levels[k], count(n), ...cells.map(share)]),
     );
+    fillBody("groups", rows);
   };
 
   // ---- a person, chosen anywhere
@@ -356,18 +296,13 @@
       panel = at("person");
     panel.hidden = i === undefined || !m || Boolean(m.absent) || Boolean(m.bins);
     if (panel.hidden) return;
-    const about = two ? told.positive : hub.get("cls"),
-      u = two ? m.q[i] : m.P[about][i],
-      t = hub.get("threshold");
-    const said = two ? (u >= cutOf(t) ? pos : neg) : told.classes[m.said[i]];
-    const answered = two ? u >= 0 : m.said[i] >= 0;
-    panel.textContent =
-      `Case ${named(i)} is ${told.classes[told.truth[i]]}. ` +
-      (answered
-        ? `${told.wording.person} ${m.label} answered ${words.chance(u / UNIT)} for ${told.classes[about]} and called it ${said}.`
-        : `${m.label} has no ${told.wording.answer} to it.`);
-    all("button[data-at]", at("mistakes")).forEach((button) =>
-      button.closest("tr").classList.toggle("chosen", Number(button.dataset.at) === i),
+    const answer = words.chance(answersOf(m)[i] / UNIT),
+      answered = knownOf(m).includes(i)
+        ? `${study.wording.person} ${m.label} answered ${answer} for ${classes[about()]} and called it ${classes[calledOf(m, i)]}.`
+        : `${m.label} has no ${study.wording.answer} to it.`;
+    panel.textContent = `Case ${named(i)} is ${classes[truth[i]]}. ${answered}`;
+    all("button[data-at]", at("mistakes")).forEach((one) =>
+      one.closest("tr").classList.toggle("chosen", Number(one.dataset.at) === i),
     );
   };
 
@@ -377,93 +312,71 @@
       t = hub.get("threshold");
     if (!m || m.absent) return;
     drawLanes();
-    if (!two) return;
     const n = counts(m, t),
-      { of } = words,
+      [ill, well] = [n.found + n.missed, n.alarms + n.cleared],
       called = n.found + n.alarms,
-      every = called + n.missed + n.cleared;
-    words.fill({
-      threshold: words.threshold(t),
-      found: of(n.found, n.found + n.missed, pos),
-      missed: of(n.missed, n.found + n.missed, pos),
-      cleared: of(n.cleared, n.alarms + n.cleared, neg),
-      alarms: of(n.alarms, n.alarms + n.cleared, neg),
-      ...wrongIn(m, t),
-      more: !called
-        ? `; it calls nobody ${pos}`
-        : called === every
-          ? `; it calls everyone ${pos}`
-          : `; of the ${words.count(called)} it calls ${pos}, ${words.count(n.found)} are`,
-    });
+      missed = of(n.missed, ill, pos),
+      alarms = of(n.alarms, well, neg);
+    let more = `; of the ${count(called)} it calls ${pos}, ${count(n.found)} are`;
+    if (!called) more = `; it calls nobody ${pos}`;
+    else if (called === ill + well) more = `; it calls everyone ${pos}`;
+    const [found, cleared] = [of(n.found, ill, pos), of(n.cleared, well, neg)],
+      threshold = words.threshold(t);
+    words.fill({ threshold, found, missed, cleared, alarms, more, ...wrongIn(m) });
     measures(m, n, t);
-    page.curves.marks(m.curves, t, n);
-    lists(m, t);
+    page.curves.show(m.curves, m.axis, { t, n, words: threshold });
+    listed(m);
     person();
-    const slider = at("slider");
-    slider.value = t;
-    slider.setAttribute(
-      "aria-valuetext",
-      `${words.threshold(t)}: misses ${of(n.missed, n.found + n.missed, pos)}, alarms ${of(n.alarms, n.alarms + n.cleared, neg)}`,
-    );
+    at("slider").value = t;
+    at("slider").ariaValueText = `${threshold}: misses ${missed}, alarms ${alarms}`;
   };
   const followModel = () => {
-    const m = model();
-    const absent = !m || m.absent;
+    const m = model(),
+      absent = !m || m.absent;
     at("missed-body").hidden = Boolean(absent);
     at("missed-absent").hidden = !absent;
     if (at("cost")) at("cost").hidden = Boolean(absent);
+    drawLanes();
     if (absent) {
-      at("missed-absent").textContent = m ? m.absent : told.wording.absent;
+      at("missed-absent").textContent = m ? m.absent : study.wording.absent;
       return;
     }
-    words.fill({ model: m.label, axis: m.axis });
+    words.fill({ model: m.label });
     at("missed-note").textContent = m.note;
-    if (two) {
-      page.curves.show(m.curves, m.axis);
-      fillBody(
-        "tenths",
-        m.tenths.map((row) => page.row(row)),
-      );
-      groups(m);
-      const t = hub.get("threshold");
-      if (nearest(t) !== t) page.setThreshold(t);
-      followThreshold();
-    } else followClass();
+    if (!two) return followClass();
+    fillBody(
+      "tenths",
+      m.tenths.map((one) => row(one)),
+    );
+    groups(m);
+    const t = hub.get("threshold");
+    if (nearest(t) !== t) page.setThreshold(t);
+    followThreshold();
   };
   const followClass = () => {
     const m = model(),
       c = hub.get("cls");
     if (!m || m.absent) return;
-    words.fill({
-      cls: told.classes[c],
-      pos: told.classes[c],
-      right: `${m.right} of ${m.n}`,
-      cost: m.cost[c],
-      cost_in: m.cost_in[c],
-    });
+    const [name, right] = [classes[c], `${m.right} of ${m.n}`];
+    words.fill({ cls: name, pos: name, right, cost: m.cost[c], cost_in: m.cost_in[c] });
     page.curves.show(m.curves[c], m.axis);
     const most = Math.max(...m.grid.flatMap((row, is) => row.filter((_, j) => j !== is))),
-      often = (k) => (2 * k >= most ? " miss" : ""); // a box stands around frequent mistakes alone
-    fillBody(
-      "grid",
-      m.grid.map((row, is) =>
-        page.row(
-          [told.classes[is], ...row.map(String)],
-          ["", ...row.map((k, j) => "num" + (!k ? " nil" : j === is ? " hit" : often(k)))],
-        ),
+      often = (k) => (2 * k >= most ? " miss" : ""), // a box stands around frequent mistakes alone
+      kindOf = (k, hit) => `num${!k ? " nil" : hit ? " hit" : often(k)}`;
+    const grid = m.grid.map((one, is) =>
+      row(
+        [classes[is], ...one.map(String)],
+        ["", ...one.map((k, called) => kindOf(k, called === is))],
       ),
     );
+    fillBody("grid", grid);
+    const wide = (_, j) => (j === 0 ? "" : [3, 6, 7, 8].includes(j) ? "num k-wide" : "num");
     fillBody(
       "by-class",
-      m.rows.map((row) =>
-        page.row(
-          row,
-          row.map((_, j) => (j === 0 ? "" : [3, 6, 7, 8].includes(j) ? "num k-wide" : "num")),
-        ),
-      ),
+      m.rows.map((one) => row(one, one.map(wide))),
     );
     drawLanes();
-    severalLists(m);
+    listed(m);
     person();
   };
   let opened = first();
@@ -480,43 +393,25 @@
     person();
   });
   if (!two) hub.on("cls", followClass);
-
-  let waiting = 0;
-  const soon = (call) => {
-    if (!waiting)
-      waiting = requestAnimationFrame(() => {
-        waiting = 0;
-        call();
-      });
-  };
-  let last = innerWidth;
-  addEventListener("resize", () => {
-    if (innerWidth !== last) {
-      last = innerWidth;
-      soon(drawLanes);
-    }
-  });
-  ["beforeprint", "afterprint"].forEach((event) => addEventListener(event, drawLanes));
-
-  at("lanes").addEventListener("click", (event) => {
-    const dot = event.target.closest("[data-at]");
+  at("lanes").addEventListener("click", ({ target }) => {
+    const dot = target.closest("[data-at]");
     if (dot) hub.set("person", rowOf(Number(dot.dataset.at)));
   });
-  if (two) {
-    hub.on("threshold", () => soon(followThreshold));
-    // two fields spell the threshold: while either holds no number, what follows from it is not shown
-    const spelt = {
-      threshold: (t) => words.threshold(t),
-      weight: (t) => {
-        if (own() && t === own().at) return own().cost;
-        return t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "";
-      },
-    };
-    const spell = (own = document.activeElement) =>
-      Object.entries(spelt).forEach(([id, write]) => {
-        if (at(id) !== own) at(id).value = write(hub.get("threshold"));
-      });
-    const hold = (held) => document.body.classList.toggle("held", held);
+
+  // ---- the threshold: two fields spell it; while either holds no number, what follows from it is not shown
+  const spelt = {
+    threshold: (t) => words.threshold(t),
+    weight: (t) => {
+      if (own() && t === own().at) return own().cost;
+      return t > 0 ? Number(((1 - t) / t).toPrecision(2)) : "";
+    },
+  };
+  const spell = (own = document.activeElement) =>
+    Object.entries(spelt).forEach(([id, write]) => {
+      if (at(id) !== own) at(id).value = write(hub.get("threshold"));
+    });
+  const hold = (held) => document.body.classList.toggle("held", held);
+  const steer = () => {
     page.setThreshold = (t) => {
       Object.keys(spelt).forEach((id) => page.refuse(at(id), ""));
       hold(false);
@@ -532,89 +427,56 @@
         if (value === undefined) hold(true);
         else page.setThreshold(of(value));
       });
-      at(id).addEventListener("blur", () => {
-        if (at(id).validity.valid) spell(null);
-      });
+      at(id).addEventListener("blur", () => at(id).validity.valid && spell(null));
     });
     at("slider").addEventListener("input", () => page.setThreshold(Number(at("slider").value)));
     at("prevalence").addEventListener("input", () => {
-      const share = page.typed(at("prevalence"), 0.01, 99.99, { empty: "the share here" });
+      const share = page.typed(at("prevalence"), 0.01, 99.99, "the share here");
       prevalence = share === null ? null : share === undefined ? NaN : share / 100;
       followThreshold();
     });
-    at("find-most").addEventListener("click", () => {
+    const findMost = () => {
       const m = model(), // the highest threshold that still finds nine tenths
         t = m.curves.at[m.curves.steps.findIndex(([found]) => found >= 0.9 * m.m) - 1];
       page.setThreshold(m.curves.every ? Math.floor(t / 1000) / 1000 : t / UNIT);
-    });
+    };
+    at("find-most").addEventListener("click", findMost);
     at("back").addEventListener("click", () => page.setThreshold(first()));
-    if (at("half")) at("half").addEventListener("click", () => page.setThreshold(0.5));
-    if (at("group")) at("group").addEventListener("change", () => groups(model()));
-    let dragging = false;
-    const drag = (event) =>
-      page.setThreshold(
-        (event.clientX - at("lanes").getBoundingClientRect().left - ground.left) / ground.inner,
-      );
-    at("lanes").addEventListener("pointerdown", (event) => {
+    at("half")?.addEventListener("click", () => page.setThreshold(0.5));
+    at("group")?.addEventListener("change", () => groups(model()));
+  };
+  const dragged = () => {
+    const lanes = at("lanes");
+    lanes.addEventListener("pointerdown", (event) => {
       if (!event.target.classList.contains("drag")) return;
-      dragging = true;
-      at("lanes").setPointerCapture(event.pointerId);
+      lanes.setPointerCapture(event.pointerId);
       event.preventDefault();
     });
-    at("lanes").addEventListener("pointermove", (event) => {
-      if (dragging) drag(event);
+    lanes.addEventListener("pointermove", (event) => {
+      const left = lanes.getBoundingClientRect().left + ground.left;
+      if (lanes.hasPointerCapture(event.pointerId))
+        page.setThreshold((event.clientX - left) / ground.inner);
     });
-    ["pointerup", "pointercancel"].forEach((end) =>
-      at("lanes").addEventListener(end, () => {
-        dragging = false;
-      }),
-    );
+  };
+  if (two) {
+    hub.on("threshold", page.soon(followThreshold));
+    steer();
+    dragged();
   }
 
-  // ---- files of every case, and of every threshold
-  if (told.rows)
-    page
-      .offer(
-        at("lanes-figure").querySelector("figcaption"),
-        told.wording.file,
-        () => {
-          const m = model(),
-            t = hub.get("threshold");
-          if (!two)
-            return [
-              ["case", "is", ...told.classes, "called"],
-              ...told.truth.map((c, i) => [
-                named(i),
-                told.classes[c],
-                ...m.P.map((q) => (m.said[i] < 0 ? "" : q[i] / UNIT)),
-                m.said[i] < 0 ? "" : told.classes[m.said[i]],
-              ]),
-            ];
-          return [
-            ["case", "is", m.axis + " for " + pos, "called from " + words.threshold(t)],
-            ...m.q.map((u, i) => [
-              named(i),
-              told.classes[told.truth[i]],
-              u < 0 ? "" : u / UNIT,
-              u < 0 ? "" : u >= cutOf(t) ? pos : neg,
-            ]),
-          ];
-        },
-        "Every case as CSV",
-      )
-      .classList.add("cases-csv");
-  if (two)
-    page.offer(
-      at("curves"),
-      "curves",
-      () => {
-        const m = model();
-        return [
-          ["threshold", "found", "missed", "false alarms", "cleared"],
-          ...m.curves.at.map((u) => [u / UNIT, ...Object.values(counts(m, u / UNIT))]),
-        ];
-      },
-      "Thresholds as CSV",
-    );
+  // ---- a file of every case
+  const everyCase = () => {
+    const m = model(),
+      known = new Set(knownOf(m)),
+      heads = two
+        ? [`${m.axis} for ${pos}`, `called from ${words.threshold(hub.get("threshold"))}`]
+        : [...classes, "called"],
+      answers = (i) => (two ? [m.q] : m.P).map((one) => one[i] / UNIT),
+      cells = (i) =>
+        known.has(i) ? [...answers(i), classes[calledOf(m, i)]] : heads.map(() => "");
+    return [["case", "is", ...heads], ...truth.map((c, i) => [named(i), classes[c], ...cells(i)])];
+  };
+  const caption = at("lanes-figure").querySelector("figcaption");
+  if (study.rows) page.offer(caption, study.wording.file, everyCase, "Every case as CSV");
   followModel();
 })();

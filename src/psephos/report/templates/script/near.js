@@ -1,5 +1,7 @@
 // Who is near a new case among the cases of the study, and which measurement would tell most.
 page.near = (() => {
+  const { button, hub, make } = page,
+    { titled } = page.axis;
   // Root mean square of differences over the columns both have, each in its standard deviations, times
   // the root of the number of columns: a category that differs counts 1.
   const distance = (spread, a, b) => {
@@ -31,20 +33,16 @@ page.near = (() => {
 
   // By how much the answer moves if an empty column gets a value: the mean, over values like those of the training
   // cases, of half the sum of the changes of all probabilities (as `psephos predict --next-column`).
-  const moves = (ask, x, j, [values, shares], before = ask(x)) =>
+  const moves = (ask, x, j, [values, shares], before) =>
     values.reduce((sum, v, k) => {
-      const after = ask(x.map((own, i) => (i === j ? v : own)));
-      return (
-        sum +
-        ((shares ? shares[k] : 1 / values.length) *
-          after.reduce((off, p, c) => off + Math.abs(p - before[c]), 0)) /
-          2
-      );
+      const off = ask(x.with(j, v)).map((p, c) => Math.abs(p - before[c])),
+        share = shares ? shares[k] : 1 / values.length;
+      return sum + (share * off.reduce((a, b) => a + b, 0)) / 2;
     }, 0);
   // The empty column that would move it most: [field, change]; of equals that which the model has first.
   const next = (ask, x, { fields, tried }) => {
     const before = ask(x),
-      gaps = fields.map((_, i) => i).filter((i) => x[i] === null && tried[i][0].length);
+      gaps = x.flatMap((v, i) => (v === null && tried[i][0].length ? [i] : []));
     return gaps
       .map((i) => [i, moves(ask, x, i, tried[i], before)])
       .sort((a, b) => b[1] - a[1] || fields[a[0]].at - fields[b[0]].at)[0];
@@ -75,9 +73,18 @@ page.near = (() => {
     return weighed[0] || null;
   };
 
+  const named = (fields) =>
+    fields.flatMap((field, i) => [
+      i ? (i + 1 < fields.length ? ", " : " and ") : "",
+      titled(field, "span"),
+    ]);
+  // A sentence on what to measure, of `data`.
+  const measure = (words, data) =>
+    make("p", [make("strong", "Measure next: "), ...words], { className: "note", data });
+
   // Where no single column moves the answer: the fewest with which a voter applies. Voters weigh what they do in a
   // typical case.
-  const waking = ({ calc, open, study, told, whole, x }) => {
+  const waking = ({ calc, open, study, whole, x }) => {
     const row = whole(x),
       typical = calc.typical[study.positive] || calc.typical.find(Boolean),
       { ballots } = open.answer(whole(typical || x)),
@@ -86,28 +93,18 @@ page.near = (() => {
       found = wakes(open.needs, weights, (j) => row[j] === null, place);
     if (!found) return [];
     const [set, n] = found,
-      named = set.flatMap((j, i) => [
-        i ? (i + 1 < set.length ? ", " : " and ") : "",
-        page.axis.titled(calc.fields[place(j)], "span"),
-      ]),
       fewer = set.length > 1 ? " With fewer columns none does." : "",
-      voters = n === 1 ? "1 voter applies" : `${n} voters apply`,
-      p = told(
-        [
-          page.make("strong", "Measure next: "),
-          ...named,
-          `. Then ${voters} that ${n === 1 ? "does" : "do"} not now.${fewer}`,
-        ],
-        "note",
-      );
-    Object.assign(p.dataset, { test: "wakes", columns: set });
-    return [p];
+      voters = n === 1 ? "1 voter applies that does" : `${n} voters apply that do`,
+      names = named(set.map((j) => calc.fields[place(j)]));
+    return [
+      measure([...names, `. Then ${voters} not now.${fewer}`], { test: "wakes", columns: set }),
+    ];
   };
 
   // Which empty column to measure next, or where that is told.
   const advice = (about) => {
-    const { calc, x, chances, told, button, answer } = about,
-      most = page.make("div"),
+    const { calc, x, chances, answer } = about,
+      most = make("div"),
       none = answer.why === "values" || answer.why === "weight",
       empty = x.filter((v) => v === null).length;
     const tell = () => {
@@ -118,107 +115,82 @@ page.near = (() => {
         return;
       }
       const field = calc.fields[at],
-        size = change > 0 && change < 0.005 ? "less than 0.01" : change.toFixed(2),
-        values = field.levels
-          ? "its categories"
-          : `ten quantiles${calc.rounding ? ", rounded here" : ""}`;
-      const p = told(
-        [
-          page.make("strong", "Measure next: "),
-          page.axis.titled(field, "span"),
-          `. It would move the answer by ${size} on average, over the values that the column had in the training cases (${values}).`,
-        ],
-        "note",
-      );
-      Object.assign(p.dataset, { test: "measure-next", column: field.whole, change });
-      most.replaceChildren(p);
+        size = change < 0.005 ? "less than 0.01" : change.toFixed(2),
+        quantiles = `ten quantiles${calc.rounding ? ", rounded here" : ""}`,
+        values = field.levels ? "its categories" : quantiles,
+        words = `. It would move the answer by ${size} on average, over the values that the column had in the training cases (${values}).`,
+        data = { test: "measure-next", column: field.whole, change };
+      most.replaceChildren(measure([titled(field, "span"), words], data));
     };
-    if (none) return most; // beside the answer it stands which columns are needed
-    if (empty && !calc.tried)
-      most.append(
-        told(
-          "What to measure next is not told here: \u2018psephos predict --next-column\u2019 says it.",
-          "note",
-        ),
-      );
+    const where =
+      "What to measure next is not told here: \u2018psephos predict --next-column\u2019 says it.";
+    if (none || !empty) return most; // beside the answer it stands which columns are needed
+    if (!calc.tried) most.append(make("p", where, "note"));
     else if (empty > MANY) most.append(button("What to measure next?", tell));
-    else if (empty) tell();
+    else tell();
     return most;
   };
 
   // How familiar a case is, of which the nearest are found.
-  const familiarity = ({ calc, study, x, rows, self, percent, told }, found) => {
+  const familiarity = ({ calc, study, x, rows, self }, found) => {
     const n = calc.spread.length,
       share = farther(calc.own, found[0][1]),
+      some = share === 0 ? "none" : `only ${page.words.percent(share)}`,
       seen = study.sampled ? ` (the ${study.rows.length} that the page carries)` : "",
       twin = rows.some((row, i) => i !== self && row.every((v, j) => v === x[j]));
-    let words = `Of the study's cases${seen} ${percent(share)} are farther from their nearest case than this one is from its own.`;
+    let words = `Of the study's cases${seen} ${page.words.percent(share)} are farther from their nearest case than this one is from its own.`;
     if (twin)
       words = `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", as far as they are told here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`;
     else if (share < 0.05)
-      words = `Unfamiliar: of the study's cases${seen} ${share === 0 ? "none" : `only ${percent(share)}`} are as far from their nearest case as this one is from its own.`;
+      words = `Unfamiliar: of the study's cases${seen} ${some} are as far from their nearest case as this one is from its own.`;
     if (found[0][2] < n)
-      words += ` That rests on ${found[0][2]} of ${n} column${n === 1 ? "" : "s"}.`;
-    const familiar = told(words, "note");
-    Object.assign(familiar.dataset, { test: "familiar", share });
-    return familiar;
+      words += ` That rests on ${found[0][2]} of ${page.words.plural(n, "column")}.`;
+    return make("p", words, { className: "note", data: { test: "familiar", share } });
   };
 
-  const tableOf = ({ calc, study, name, person, heldOut, chance, two, button, pin }, found) => {
+  const tableOf = ({ calc, study, name, person, heldOut, two }, found) => {
     const n = calc.spread.length,
       few = found.some(([, , both]) => both < n),
-      [table, top, body] = ["table", "thead", "tbody"].map((tag) => page.make(tag)),
+      shown = (cells) => (few ? cells : cells.slice(0, 4)),
       held = two ? `held out, ${study.classes[study.positive]}` : "held out, its class",
-      heads = ["case", "truth", held, "distance", "columns it rests on"],
-      kinds = ["", ""];
-    table.className = "near";
-    top.append(page.row(few ? heads : heads.slice(0, 4), kinds, true));
-    found.forEach(([i, d, both]) => {
+      heads = shown(["case", "truth", held, "distance", "columns it rests on"]);
+    const lines = found.map(([i, d, both]) => {
       const own = study.rows[i],
         answer = heldOut(own),
-        cells = [
-          button(person(own), () => pin(own), "plain"),
-          name(study.y[i]),
-          answer ? chance(answer[two ? study.positive : study.y[i]]) : "\u2013",
-          page.axis.write(d, 2),
-          `${both} of ${n}`,
-        ],
-        line = page.row(few ? cells : cells.slice(0, 4), kinds);
+        line = page.row(
+          shown([
+            button(person(own), () => hub.set("person", own), "plain"),
+            name(study.y[i]),
+            answer ? page.words.chance(answer[two ? study.positive : study.y[i]]) : "\u2013",
+            page.words.rate(d),
+            `${both} of ${n}`,
+          ]),
+          ["", ""],
+        );
       Object.assign(line.dataset, { test: "near-person", row: own });
-      body.append(line);
+      return line;
     });
-    table.append(top, body);
-    return table;
+    return page.table("The nearest cases of the study", heads, lines, ["", ""], "near");
   };
 
   const show = (box, about) => {
-    const { calc, x, rows, self, told } = about,
+    const { calc, x, rows, self } = about,
       n = calc.spread.length,
       mine = x.slice(0, n),
-      parts = [advice(about)],
       known = mine.some((v) => v !== null),
       cases = rows.map((row) => row.slice(0, n)),
-      found = nearest(calc.spread, mine, cases, self);
-    if (found.length && known)
-      parts.push(
-        page.make("h3", "The nearest cases of the study"),
-        familiarity(about, found),
-        tableOf(about, found),
-        told(
-          "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1. Cases that share but half of the columns measured here, or fewer, are not looked at.",
-          "note",
-        ),
-      );
-    else if (rows.length && known) {
-      const alone = told(
-        "No case of the study shares more than half of the columns measured here, so that none is called near.",
-        "note",
-      );
-      alone.dataset.test = "none-near";
-      parts.push(alone);
-    }
-    box.replaceChildren(...parts);
+      found = nearest(calc.spread, mine, cases, self),
+      how =
+        "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1. Cases that share but half of the columns measured here, or fewer, are not looked at.",
+      none =
+        "No case of the study shares more than half of the columns measured here, so that none is called near.";
+    let parts = [];
+    if (known && found.length)
+      parts = [tableOf(about, found), familiarity(about, found), make("p", how, "note")];
+    else if (known && rows.length)
+      parts = [make("p", none, { className: "note", data: { test: "none-near" } })];
+    box.replaceChildren(advice(about), ...parts);
   };
 
-  return { distance, farther, moves, nearest, next, show, wakes, waking };
+  return { nearest, show, wakes, waking };
 })();

@@ -1,22 +1,14 @@
 // Accuracy against columns: one mark a model.
 page.pareto = (() => {
   const { svg } = page,
-    { line, near: round, picture, text } = page.draw,
+    { box, circle, ground, line, overlap, path, picture, text } = page.draw,
     { count, number } = page.words;
   // Where the axes of a picture of this width stand, and how wide a letter is.
   const frameOf = (width) => {
     const narrow = width < 500,
       [left, height] = narrow ? [40, 440] : [46, 430];
-    return {
-      narrow,
-      width,
-      height,
-      left,
-      right: width - 16,
-      top: 34,
-      bottom: height - 50,
-      letter: 6.9,
-    };
+    const size = { narrow, width, height, letter: 6.9 };
+    return { ...size, left, right: width - 16, top: 34, bottom: height - 50 };
   };
   const inside = (v, low, high) => Math.min(Math.max(v, low), high);
 
@@ -39,7 +31,7 @@ page.pareto = (() => {
     if (low - constant < 0.2 || !reading.length)
       low = Math.min(low, constant, ...points.map((p) => p.score));
     const step = low < 0.8 ? 0.1 : 0.05;
-    return [Math.max(round(Math.floor((low - 0.004) / step) * step), 0), step];
+    return [Math.max(Math.floor((low - 0.004) / step) * step, 0), step];
   };
 
   // Ticks at 0, 1 and round numbers, and the number of columns at the end.
@@ -62,7 +54,7 @@ page.pareto = (() => {
       .filter((p) => p.frontier)
       .sort((a, b) => a.columns - b.columns || a.score - b.score)
       .map((p, i) => {
-        const [x, y] = [round(across(p.columns)), round(up(p.score))];
+        const [x, y] = [across(p.columns), up(p.score)].map((v) => v.toFixed(2));
         return i ? `H${x}V${y}` : `M${x} ${y}`;
       })
       .join("");
@@ -73,50 +65,38 @@ page.pareto = (() => {
     [-11, 4 + dy, "end"],
   ]);
   AWAY.push([0, -12, "middle"], [0, 20, "middle"]);
-  const overlap = (a, b) =>
-    Math.max(Math.min(a[2], b[2]) - Math.max(a[0], b[0]), 0) *
-    Math.max(Math.min(a[3], b[3]) - Math.max(a[1], b[1]), 0);
   const about = ({ x, y }, r) => [x - r, y - r, x + r, y + r];
 
   // Each label where it covers least; readable models choose first.
   const labels = (marks, frame) => {
     const taken = marks.map((m) => about(m, 6)),
+      named = [],
       own = marks.filter((m) => m.readable),
       folds = own.flatMap((m) => m.fits.map((fit) => about(fit, 3))),
       spans = own
         .filter((m) => m.span)
         .map(({ y, span: [low, high] }) => [low - 3, y + 7, high + 3, y + 17]);
-    const order = marks
-      .map((_, i) => i)
-      .sort((i, j) => marks[j].readable - marks[i].readable || i - j);
+    const sum = (boxes, area) => boxes.reduce((all, other) => all + overlap(area, other), 0);
+    const placeOf = (m, i, rank) => {
+      const [dx, dy, anchor] = AWAY[rank],
+        [x, y] = [m.x + dx, m.y + dy],
+        area = box(x, y, anchor, frame.letter * (m.label.length + 1)), // the chosen name is bold
+        far = Math.abs(dy) > 16,
+        leader = [Math.min(m.x, x), Math.min(m.y, y), Math.max(m.x, x), Math.max(m.y, y)];
+      const beyond =
+          Math.max(frame.left + 2 - area[0], area[2] - frame.right - 10, 0) +
+          Math.max(frame.top - 10 - area[1], area[3] - frame.bottom + 2, 0),
+        others = [...taken.filter((_, j) => j !== i), ...named],
+        covered = sum(others, area) + sum([...folds, ...spans], area) / 2,
+        crossed = far ? sum(named, leader) : 0;
+      return { x, y, anchor, far, box: area, cost: 3 * (covered + crossed + rank) + 40 * beyond };
+    };
+    const order = marks.map((_, i) => i);
+    order.sort((i, j) => marks[j].readable - marks[i].readable || i - j);
     order.forEach((i) => {
-      const m = marks[i],
-        width = frame.letter * (m.label.length + 1); // the chosen name is bold
-      let least = Infinity,
-        best = null;
-      AWAY.forEach(([dx, dy, anchor], rank) => {
-        const x = m.x + dx,
-          y = m.y + dy,
-          left = x - { start: 0, middle: width / 2, end: width }[anchor],
-          box = [left, y - 10, left + width, y + 3];
-        const beyond =
-          Math.max(frame.left + 2 - box[0], box[2] - frame.right - 10, 0) +
-          Math.max(frame.top - 10 - box[1], box[3] - frame.bottom + 2, 0);
-        const far = Math.abs(dy) > 16,
-          leader = [Math.min(m.x, x), Math.min(m.y, y), Math.max(m.x, x), Math.max(m.y, y)],
-          sum = (boxes, own = box) =>
-            boxes.reduce((total, other) => total + overlap(own, other), 0),
-          crossed = far ? sum(taken.slice(marks.length), leader) : 0;
-        const covered =
-          sum(taken.filter((_, j) => j !== i)) + crossed + sum([...folds, ...spans]) / 2;
-        const cost = 3 * covered + 40 * beyond + 3 * rank;
-        if (cost < least) {
-          least = cost;
-          best = { x, y, anchor, far, box };
-        }
-      });
-      m.text = best;
-      taken.push(best.box);
+      const places = AWAY.map((_, rank) => placeOf(marks[i], i, rank));
+      marks[i].text = places.reduce((a, b) => (b.cost < a.cost ? b : a));
+      named.push(marks[i].text.box);
     });
   };
 
@@ -160,54 +140,40 @@ page.pareto = (() => {
     };
   };
 
-  const axes = (f, made, data) => [
-    ...made.scores.flatMap(({ y, text: words }) => [
-      line("grid", f.left, f.right, y),
-      text(f.left - 8, y + 4, words, "soft", "end"),
-    ]),
-    ...made.columns.flatMap(({ x, text: words }) => [
-      line("axis", x, x, f.bottom, f.bottom + 5),
-      text(x, f.bottom + 20, words, "soft", "middle"),
-    ]),
-    line("axis", f.left, f.right, f.bottom),
-    ...(made.constant === null
-      ? []
-      : [
-          line("chance", f.left, f.right, made.constant),
-          text(
-            f.right,
-            made.constant - 5,
-            `constant prediction ${number(data.constant, 2)}`,
-            "soft halo",
-            "end",
-          ),
-        ]),
-    text(f.right, f.height - 6, "columns used (logarithmic from 1)", "soft", "end"),
-    text(0, 14, `${data.measure} on held-out cases`),
-  ];
+  const axes = (f, made, { measure, constant }) => {
+    const up = made.scores.map(({ y, text }) => [y, text]),
+      across = made.columns.map(({ x, text }) => [x, text]),
+      what = ["columns used (logarithmic from 1)", `${measure} on held-out cases`],
+      words = `constant prediction ${number(constant, 2)}`;
+    const parts = ground(f, across, up, what);
+    if (made.constant === null) return parts;
+    return [
+      ...parts,
+      line("chance", f.left, f.right, made.constant),
+      text(f.right, made.constant - 5, words, "soft halo", "end"),
+    ];
+  };
   const markOf = (m, chosen) => {
-    const at = { cx: round(m.x), cy: round(m.y) },
-      kind = `mark${m.readable ? " readable" : ""}${chosen ? " chosen" : ""}`,
+    const kind = `mark${m.readable ? " readable" : ""}${chosen ? " chosen" : ""}`,
       mark = svg("g", { class: kind, "data-model": m.key }, svg("title", {}, m.sentence));
     Object.assign(mark.dataset, { test: "point", columns: m.columns, score: m.score });
     if (m.text.far) mark.append(line("axis", m.x, m.text.x, m.y, m.text.y - 4));
     mark.append(
-      svg("circle", { class: "hit", ...at, r: 12 }),
-      svg("circle", { class: "dot", ...at, r: 4.6 }),
+      circle("hit", m.x, m.y, 12),
+      circle("dot", m.x, m.y, 4.6),
       text(m.text.x, m.text.y, m.label, "halo", m.text.anchor),
     );
     return mark;
   };
   // Of the model being read: its folds, the span of their columns, and the fit to all cases.
   const ownOf = (m, f) => {
-    const own = svg("g", { class: "own", "data-model": m.key, "data-test": "own" }),
-      path = (kind, d) => own.append(svg("path", { class: kind, d }));
-    path("fit", m.fits.map(({ x, y }) => `M${round(x)} ${round(y)}h0`).join(""));
+    const own = svg("g", { class: "own", "data-model": m.key, "data-test": "own" });
+    own.append(path("fit", m.fits.map(({ x, y }) => `M${x} ${y}h0`).join("")));
     if (m.span) {
-      const [low, high] = m.span.map(round);
-      path("span", `M${low} ${round(m.y + 9)}v6m0 -3H${high}m0 -3v6`);
+      const [low, high] = m.span;
+      own.append(path("span", `M${low} ${m.y + 9}v6m0 -3H${high}m0 -3v6`));
     }
-    if (m.final !== null) path("final", `M${round(m.final)} ${f.bottom - 1}l-5.5 -9h11z`);
+    if (m.final !== null) own.append(path("final", `M${m.final} ${f.bottom - 1}l-5.5 -9h11z`));
     return own;
   };
   // What is drawn of the model of this key besides: its folds and its columns.
@@ -217,12 +183,41 @@ page.pareto = (() => {
       own = made.marks.filter((m) => m.key === key),
       [first, ...rest] = data.measure,
       words = `${first.toUpperCase()}${rest.join("")} against columns used, one mark for each model; the table below holds the same numbers.`,
-      box = picture(width, frame.height, words, { class: "pareto" });
-    box.append(...axes(frame, made, data));
-    if (made.front) box.append(svg("path", { class: "front", d: made.front }));
-    box.append(...made.marks.map((m) => markOf(m, own.includes(m))));
-    box.append(...own.map((m) => ownOf(m, frame)));
-    return box;
+      drawn = picture(width, frame.height, words, { class: "pareto" });
+    drawn.append(...axes(frame, made, data));
+    if (made.front) drawn.append(path("front", made.front));
+    drawn.append(...made.marks.map((m) => markOf(m, own.includes(m))));
+    drawn.append(...own.map((m) => ownOf(m, frame)));
+    return drawn;
   };
   return { draw, frameOf, plan };
+})();
+
+// A mark or a row chooses the model of the page.
+(() => {
+  const { all, at, button, data, hub } = page,
+    host = at("chart").firstElementChild;
+  const draw = (width) => page.pareto.draw(data.chart, hub.get("model"), width);
+  host.append(page.axis.chart(draw, 344));
+  host.addEventListener("click", ({ target }) => {
+    const mark = target.closest(".mark");
+    if (mark) hub.set("model", mark.dataset.model);
+  });
+  const rows = all("#results tbody tr");
+  rows.forEach((row) => {
+    const [head] = row.cells,
+      choose = () => hub.set("model", row.dataset.model);
+    head.replaceChildren(button(head.textContent.trim(), choose, "plain", { test: "choose" }));
+    row.addEventListener("click", choose);
+  });
+  const show = (key) => {
+    rows.forEach((row) => {
+      const chosen = row.dataset.model === key;
+      row.classList.toggle("chosen", chosen);
+      row.querySelector("button").ariaPressed = String(chosen);
+    });
+    page.axis.again(host);
+  };
+  hub.on("model", show);
+  show(hub.get("model"));
 })();

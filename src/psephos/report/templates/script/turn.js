@@ -1,6 +1,7 @@
 // What would turn an answer: the fewest columns to change, then the least change in training quantiles.
 page.turn = (() => {
-  const { make } = page,
+  const { button, hub, make } = page,
+    { titled, write } = page.axis,
     MANY = 60, // columns of which each is tried, the most important
     PAIRED = 20, // columns of which pairs are tried
     ASKED = 3000, // pairs that are answered at most
@@ -53,13 +54,7 @@ page.turn = (() => {
     const [knots, at] = [knotsOf(fields[i], tried[i]), cuts(x, i)];
     return [true, false].map((up) => pieces(i, own, knots, at, up));
   };
-  const changed = (x, change) => {
-    const values = [...x];
-    change.forEach(({ i, value }) => {
-      values[i] = value;
-    });
-    return values;
-  };
+  const changed = (x, change) => change.reduce((all, { i, value }) => all.with(i, value), x);
   // The last value of a piece that does not turn the answer, and the first that does, others as in `values`.
   const edge = (turns, values, { i, value, from, size }, own) => {
     const at = (v) => turns(values.with(i, v));
@@ -153,59 +148,48 @@ page.turn = (() => {
   };
   const boundOf = ({ model, x, calc }, change, one) => {
     const { i, value } = one;
-    if (typeof value !== "number") return [` were ${value} (here ${x[i]})`];
-    const { range } = calc.fields[i],
+    if (typeof value !== "number") return ` were ${value} (here ${x[i]})`;
+    const [low, high] = calc.fields[i].range,
       values = changed(x, change),
       { called } = model.ask(values),
-      says = (v) =>
-        v >= range[0] && v <= range[1] && model.ask(values.with(i, v)).called === called,
+      says = (v) => v >= low && v <= high && model.ask(values.with(i, v)).called === called,
       [words, to, digits] = bound(one, value > x[i], says),
       apart = [digits, 9, 13].find((n) => value > x[i] === Number(x[i].toPrecision(n)) < to) || 17;
-    return [` were ${words} ${page.axis.write(to, 17)} (here ${page.axis.write(x[i], apart)})`];
+    return ` were ${words} ${write(to, 17)} (here ${write(x[i], apart)})`;
   };
   const sentence = (about, change) => {
-    const { calc, x, model, told, name } = about,
-      { called, chances } = model.ask(changed(x, change));
+    const { calc, x, model, name } = about,
+      { called, chances } = model.ask(changed(x, change)),
+      p = page.words.number(chances[about.about(chances)], 3);
     const parts = change.flatMap((one, n) => [
       n ? " and " : "",
-      page.axis.titled(calc.fields[one.i], "strong"),
-      ...boundOf(about, change, one),
+      titled(calc.fields[one.i], "strong"),
+      boundOf(about, change, one),
     ]);
-    const p = page.words.number(chances[about.about(chances)], 3),
-      said = told(["If ", ...parts, `: ${p}, called `, name(called), "."]);
-    Object.assign(said.dataset, { test: "turned", class: called });
-    return said;
+    const data = { test: "turned", class: called };
+    return make("p", ["If ", ...parts, `: ${p}, called `, name(called), "."], { data });
   };
   // The nearest case of the study that the model calls another class.
-  const other = ({ calc, x, rows, study, called, chances, person, pin, button, told }) => {
+  const other = ({ calc, x, rows, study, called, chances, person }) => {
     const n = calc.spread.length,
       own = called(chances(x)),
-      away = rows.map((row, i) => [row, i]).filter(([row]) => called(chances(row)) !== own),
-      near = page.near.nearest(
-        calc.spread,
-        x.slice(0, n),
-        away.map(([row]) => row.slice(0, n)),
-        -1,
-        1,
-      );
-    if (!near.length) return [];
-    const row = study.rows[away[near[0][0]][1]],
-      link = button(person(row), () => pin(row), "plain");
-    return [told(["The nearest case with another answer is ", link, "."], "note")];
+      away = rows.flatMap((row, i) => (called(chances(row)) === own ? [] : [i])),
+      cases = away.map((i) => rows[i].slice(0, n)),
+      [near] = page.near.nearest(calc.spread, x.slice(0, n), cases, -1, 1);
+    if (!near) return [];
+    const row = study.rows[away[near[0]]],
+      link = button(person(row), () => hub.set("person", row), "plain");
+    return [make("p", ["The nearest case with another answer is ", link, "."], "note")];
   };
   // The columns that may not be changed, such as age, as boxes to tick.
   const fixedOf = ({ calc, fixed }, change) => {
     const boxes = calc.fields.slice(0, MANY).map((field, i) => {
-      const label = make("label", "", "fixed"),
-        box = make("input");
-      Object.assign(box, { type: "checkbox", checked: fixed.has(i) });
-      box.addEventListener("change", () => {
-        if (box.checked) fixed.add(i);
-        else fixed.delete(i);
+      const onchange = ({ target }) => {
+        fixed[target.checked ? "add" : "delete"](i);
         change();
-      });
-      label.append(box, " ", field.name);
-      return label;
+      };
+      const box = make("input", "", { type: "checkbox", checked: fixed.has(i), onchange });
+      return make("label", [box, " ", field.name], "fixed");
     });
     return page.folded("Columns that cannot change", ...boxes);
   };
@@ -220,25 +204,24 @@ page.turn = (() => {
       : `No change of one column${many} turns it. This is the least found of two, ${MEANT}`;
   };
   const show = (box, about) => {
-    const { calc, x, told, button, open, whole, called } = about;
+    const { calc, x, open, whole, called } = about;
     if (!calc.tried || x.every((v) => v === null)) return box.replaceChildren();
     const ask = (values) => {
       const { scores, probabilities } = open.answer(whole(values));
       return { scores, chances: probabilities, called: called(probabilities) };
     };
     const model = { ask, cuts: (values, i) => open.cuts(whole(values), calc.fields[i].at) },
-      found = make("div"),
-      search = () => {
-        const change = least(model, x, calc, about.fixed);
-        found.replaceChildren(
-          ...(change ? [sentence({ ...about, model }, change)] : []),
-          told(wordsOf(change, calc.fields.length), change ? "note" : ""),
-          ...other(about),
-          fixedOf(about, search),
-        );
-      };
-    const press = button("What would turn this answer?", search);
-    press.dataset.test = "turn";
+      found = make("div");
+    const search = () => {
+      const change = least(model, x, calc, about.fixed);
+      found.replaceChildren(
+        ...(change ? [sentence({ ...about, model }, change)] : []),
+        make("p", wordsOf(change, calc.fields.length), change ? "note" : ""),
+        ...other(about),
+        fixedOf(about, search),
+      );
+    };
+    const press = button("What would turn this answer?", search, "", { test: "turn" });
     return box.replaceChildren(press, found);
   };
   return { least, show };

@@ -17,6 +17,10 @@ page.words = (() => {
   };
   const rate = (value) => number(value, 2);
   const chance = (value) => ({ "0.00": "<0.01", "1.00": ">0.99" })[rate(value)] || rate(value);
+  const percent = (share) => {
+    if (share > 0 && share < 0.01) return "< 1 %";
+    return share < 1 && share > 0.99 ? "> 99 %" : `${Math.round(100 * share)} %`;
+  };
   const span = (low, high) =>
     Number.isFinite(low) && Number.isFinite(high) ? `${rate(low)} to ${rate(high)}` : "";
   const count = (n) => (n >= 10000 ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f") : String(n));
@@ -33,5 +37,5 @@ page.words = (() => {
         element.textContent = text;
       }),
     );
-  return { chance, count, fill, number, of, plural, rate, span, threshold };
+  return { chance, count, fill, number, of, percent, plural, rate, span, threshold };
 })();

@@ -1,0 +1,135 @@
+// The fields of a case: a number is typed, or slid on the axis of its column; a category is chosen.
+page.fields = (() => {
+  const { make, svg } = page,
+    { paint, piece, scale, titled, write } = page.axis,
+    TOP = 12; // fields; of more ten, and the rest is folded
+
+  // Of categories: their choice, and a pip each in the colour of what it moves the answer to.
+  const chooser = (one, id, { column, hue, set }) => {
+    const select = page.entry(one, id, (value) => set(value, select)),
+      pips = (column?.levels || []).map(({ name, moves }) => {
+        const look = { width: 18, height: 10 };
+        return make("span", [svg("svg", look, ...piece(moves, hue, 0, 0, 18, 10)), name]);
+      }),
+      strip = make("span", pips, { className: "levels", ariaHidden: "true" }); // the choice says the same
+    const sync = (value) => {
+      select.value = value === null ? "" : `=${value}`;
+      pips.forEach((pip, k) => pip.classList.toggle("chosen", column.levels[k].name === value));
+    };
+    return [sync, select, ...(pips.length ? [strip] : [])];
+  };
+
+  // Of numbers: a field to type in, and a slider on the axis, which is painted where it is known what values move.
+  const slider = (one, id, { column, hue, set, refuse }) => {
+    const pos = scale({ ...(column || one).axis, missing: true }, 0, 1000, { zeroWidth: 70 }),
+      size = { viewBox: "0 0 1000 7", preserveAspectRatio: "none", "aria-hidden": "true" },
+      bar = page.draw.rect("plain-track", 0, 2, 1000, 3),
+      under = svg("svg", size, column ? paint(column, pos, 0, 7, hue) : bar);
+    const judge = (words) => {
+      page.mark(number, words, "case-wrong");
+      slide.classList.toggle("idle", Boolean(words)); // the slider waits
+    };
+    const typed = (value) => {
+        judge("");
+        set(value, number);
+      },
+      refused = (words) => {
+        judge(words);
+        refuse(number.value.trim());
+      },
+      oninput = () => {
+        const px = Number(slide.value);
+        judge("");
+        set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide);
+      };
+    const number = page.entry(one, id, typed, refused),
+      range = { type: "range", min: 0, max: 1000, step: 1, ariaLabel: `${one.name}, slide` },
+      slide = make("input", "", { ...range, oninput });
+    const sync = (value, source) => {
+      if (source !== number) number.value = value ?? "";
+      if (source !== slide) slide.value = Math.round(pos.x(value));
+      slide.ariaValueText = value === null ? "not measured" : write(value, 4);
+    };
+    return [sync, number, make("div", [make("div", under, "rule"), slide], "track")];
+  };
+
+  // What a value that lies beyond all training cases is said to be.
+  const outside = ({ range }, value) => {
+    if (!range || typeof value !== "number" || (value >= range[0] && value <= range[1])) return "";
+    const side = value < range[0] ? "below" : "above";
+    return `${side} all training cases (${write(range[0], 4)} to ${write(range[1], 4)})`;
+  };
+
+  // The fields of a model, the most important first; `x` has their values, and `wrong`, by field, texts that are not
+  // numbers. `changed` is called after each change.
+  const fields = (calc, { x, wrong, columns = [], hue, share = "", changed }) => {
+    const field = (one, i) => {
+      const column = columns.find(({ whole }) => whole === one.whole),
+        far = make("span", "", "outside"),
+        id = `field-${i}`,
+        set = (value, source) => {
+          wrong.delete(i);
+          x[i] = value;
+          show(source);
+          changed();
+        },
+        refuse = (text) => {
+          wrong.set(i, text);
+          changed();
+        },
+        [sync, ...parts] = (one.levels ? chooser : slider)(one, id, { column, hue, set, refuse }),
+        label = titled(one, "label", { htmlFor: id, title: one.whole }),
+        look = { className: "field", data: { test: "field", column: one.whole } },
+        row = make("div", [label, ...parts, far], look);
+      const show = (source) => {
+        sync(x[i], source);
+        row.classList.toggle("gone", x[i] === null);
+        far.textContent = outside(one, x[i]);
+      };
+      show();
+      return row;
+    };
+    const every = calc.fields.map(field),
+      used = calc.fields.filter((one) => !one.backup).length,
+      top = used > TOP ? 10 : used,
+      folds = [
+        [every.slice(top, used), `${used - top} further columns${share}`],
+        [
+          every.slice(used),
+          `${every.length - used} columns that are asked for only where another is missing`,
+        ],
+      ].filter(([list]) => list.length);
+    const rest = folds.map(([list, words]) => page.folded(words, ...list));
+    return make("div", [...every.slice(0, top), ...rest], "fields");
+  };
+
+  // What stands in place of the answer where a text is not a number.
+  const refused = (calc, wrong) => {
+    const far = [...wrong.values()].some((text) => Math.abs(Number(text)) > 1e150),
+      most = far ? " and of at most 1e150" : "";
+    const texts = [...wrong].flatMap(([i, text], n) => [
+      n ? "; " : "",
+      titled(calc.fields[i], "strong"),
+      ` takes a number, written with a point as in 5.1${most}, or nothing where it was not measured: \u201c${text}\u201d is neither`,
+    ]);
+    const look = { className: "refused", id: "case-wrong", data: { test: "case-wrong" } };
+    return make("p", [...texts, ", so that there is no answer."], look);
+  };
+
+  // The names of fields whose values lie beyond all training cases.
+  const beyond = (calc, x) => {
+    const far = calc.fields.filter((one, i) => outside(one, x[i]));
+    if (!far.length) return [];
+    const names = far.flatMap((one, n) => [n ? ", " : "", titled(one, "strong")]),
+      look = { className: "refused", data: { test: "case-beyond" } };
+    return [make("p", ["Beyond the training range: ", ...names, "."], look)];
+  };
+
+  // The values of fields where the model has them; what it does not ask for is missing.
+  const whole = (calc, open, values) => {
+    const row = Array(open.columns.length).fill(null);
+    calc.fields.forEach(({ at }, i) => (row[at] = values[i]));
+    return row;
+  };
+  return { beyond, fields, refused, whole };
+})();
