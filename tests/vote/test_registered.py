@@ -41,7 +41,7 @@ OF_VOTERS = {
 OF_WEIGHTS = {
     "weights", "mean_share", "words", "fits", "of_votes", "asks", "relative", "sums_with",
     "primary_voters", "reserve", "available", "weighed", "similarities", "nearest", "kept_cases",
-    "local_similarity", "anchor_scores", "prototype_batches",
+    "local_similarity", "anchor_scores", "prototype_batches", "where", "because",
 }  # fmt: skip
 
 

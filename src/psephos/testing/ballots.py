@@ -23,6 +23,7 @@ from psephos.vote.reasons import (
     Score,
     Spread,
 )
+from psephos.vote.voters.rules import FirstMatch
 
 _ROUNDING = re.compile(r"\d(\.\d+)?e-(1[4-9]|2\d)\b|\bnan\b")
 _NUMBER = r"([+-]?[\d.]+(?:e[+-]?\d+)?)"
@@ -72,7 +73,7 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
 
 def _by_leaf(vote: Vote) -> bool:
     """Return whether weights are those of leaves, whose tests stand in the ballots."""
-    return bool(getattr(vote.weighting, "leaves", False))
+    return isinstance(vote.weighting, FirstMatch) and vote.weighting.leaves
 
 
 def _assert_is_near(reason: CaseLike, ballots: Ballots, i: int, t: int) -> None:
