@@ -109,6 +109,8 @@ def test_only_recipes_are_registered():
         "GradientBoostingClassifier",
         "GradientBoostingRegressor",
         "LIoISClassifier",
+        "LinearTreeClassifier",
+        "LinearTreeRegressor",
         "LocalBoostingClassifier",
         "MLKNeighborsClassifier",
         "MultiViewClassifier",

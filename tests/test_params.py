@@ -118,6 +118,8 @@ BAD = {
     "max_iter": COUNT,
     "tree_method": ["exakt", None, 1],
     "max_depth": [0, 2.5, "deep", True],
+    "max_terms": [0, 2.5, "all", True],
+    "stable": ["yes", 1, None],
     "reg_lambda": [-1, np.nan, "much", None],
     "reg_alpha": [-1, np.inf, "much", None],
     "gamma": [-0.1, np.nan, "much", None],
@@ -175,6 +177,7 @@ BAD = {
     "sigma": [0, -1.0, np.nan, "wide"],
     "unlabeled": [[1, 2], object()],
 }
+LINEAR = {"max_depth": [-1, 2.5, "deep", True]}  # a linear tree of depth 0 is one linear model
 WEAK = {"alpha": [-0.1, np.nan, "few", None], "beta": [-1.0, np.nan, None]}
 
 
@@ -186,6 +189,7 @@ def test_every_parameter_has_bad_values():
 def bad_values(cls):
     """Yield every parameter with what it cannot be; its default is good."""
     bad = BAD | (WEAK if cls.contender.family == "weak labels" else {})
+    bad |= LINEAR if cls.__name__.startswith("LinearTree") else {}
     for name, parameter in inspect.signature(cls).parameters.items():
         for value in bad[name]:
             of_numbers = isinstance(value, DecisionTreeRegressor) and is_regressor(cls())

@@ -292,7 +292,7 @@ def test_column_budgets_select_columns_once_and_alike_alone(data, monkeypatch):
     names = ["column-budget-16", "majority", "column-budget-4", "column-budget-8"]
 
     def rows(models, **more):
-        monkeypatch.setattr(tasks, "_scores", {})
+        monkeypatch.setattr(tasks, "_selections", {})
         calls.clear()
         found = compare(*data, models=models, protocol=SMALL, n_jobs=1, **more)
         assert not found.failures
