@@ -230,8 +230,7 @@ def mechanism(names: Mapping[str, Learner]) -> Accepts:
     words = ", ".join(map(repr, names))
     return Accepts(
         learns,
-        f"one of {words}, also with parameters "
-        "('forest(n_estimators=500)'), or a scikit-learn estimator (an instance, not its class)",
+        f"one of {words} (also 'tree(max_depth=3)'), or a scikit-learn estimator (an instance)",
     )
 
 

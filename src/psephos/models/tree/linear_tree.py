@@ -68,7 +68,7 @@ class _LinearTree:
         least.
     n_folds : int
         Folds that choose penalty and pruning: groups kept whole, stratified by class; fewer where a
-        class has fewer rows. Below 2, or where rows cannot be divided: the middle penalty, and no
+        class has fewer rows. Of 0, or where rows cannot be divided: the middle penalty, and no
         pruning.
     categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories: a split divides them in two sets, and each enters the
@@ -97,7 +97,7 @@ class _LinearTree:
         "max_terms": OneOf((Interval(1, whole=True),), none=True),
         "max_depth": Interval(0, 62, whole=True),
         "min_samples_leaf": Interval(1, whole=True),
-        "n_folds": Interval(0, whole=True),
+        "n_folds": OneOf((Interval(0, 0, whole=True), Interval(2, whole=True))),
     }
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("linear voters", "coded voters"),
