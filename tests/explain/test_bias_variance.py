@@ -128,7 +128,7 @@ def test_the_same_whatever_the_jobs_and_a_row_for_each_term():
 @pytest.mark.parametrize(
     ("model", "more", "match"),
     [
-        (KMeans(), {}, "no classifier and no regressor"),
+        (KMeans(), {}, "must be a classifier or a regressor"),
         (DummyRegressor(), {"loss": "zero_one"}, "use 'squared'"),
         (DummyClassifier(), {"loss": "log"}, "one of 'zero_one', 'squared'"),
         (DummyClassifier(), {"n_draws": 1}, "at least 2"),
