@@ -158,3 +158,37 @@ def test_cases_of_one_number_have_no_r2_and_a_class_may_have_no_case():
 def test_rows_of_permuted_csv_have_its_columns():
     with pytest.raises(PsephosError, match="rows must be mappings with model, column"):
         PermutedDisplay.from_rows([{"model": "cart"}], "cart")
+
+
+def test_where_the_target_is_constant_in_groups_they_exchange_values_as_a_whole():
+    rng = np.random.default_rng(3)
+    person = np.repeat(np.arange(60), 4)
+    X = rng.standard_normal((60, 3))[person] + 0.05 * rng.standard_normal((240, 3))
+    y = np.where(X[::4, 1] > 0, "ill", "well")[person]
+    train, held = person < 30, person >= 30
+    model = RankRidgeClassifier().fit(X[train], y[train])
+    case = {"X": X[held], "y": y[held], "groups": person[held]}
+    table = PermutedDisplay.from_estimator(model, **case).table()
+    cost = dict(zip(table["column"], table["worse"], strict=True))
+    assert cost["column 1"] > 0.3
+    assert abs(cost["column 0"]) < 0.1
+    case["y"] = case["y"].copy()
+    case["y"][0] = "ill" if case["y"][0] == "well" else "well"  # one person has two classes
+    within = PermutedDisplay.from_estimator(model, **case).table()
+    assert max(within["worse"]) < 0.1
+
+
+def test_a_group_takes_the_values_of_one_other_group():
+    X = np.r_[np.zeros(2), np.ones(3), np.full(4, 2.0), 3.0][:, None]
+    groups = np.r_[[0] * 2, [1] * 3, [2] * 4, 3]
+    seen = []
+
+    def measured(answers, at):
+        seen.append(answers[at])
+        return 0.0
+
+    worse_by(X, [0], lambda rows: rows[:, 0], measured, groups, 0, whole=True)
+    assert len(seen) == 21
+    for values in seen:
+        taken = [np.unique(values[groups == g]) for g in range(4)]
+        assert sorted(np.concatenate(taken)) == [0, 1, 2, 3]

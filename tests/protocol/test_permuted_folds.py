@@ -1,6 +1,7 @@
 """Columns permuted in a study: by the models of the folds, once, the same for any jobs."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,11 +9,13 @@ import pytest
 from sklearn.metrics import log_loss, roc_auc_score
 
 from psephos import CARTClassifier, PsephosError
+from psephos._errors import ModelFileError
 from psephos.explain import PermutedDisplay
 from psephos.protocol import compare, read_folds
 from psephos.protocol.running import permuted_folds
 from psephos.protocol.study import folds
 from psephos.protocol.tables.table import table_from_arrays
+from psephos.report.study.folder import read_folder
 
 MODELS = ["cart", "samba", "sklearn-l1-logistic"]
 
@@ -214,3 +217,46 @@ def test_a_model_that_fails_is_not_measured(tmp_path, monkeypatch):
 
     monkeypatch.setattr(permuted_folds, "_by_column", fails)
     assert _compare(tmp_path / "out", ["cart"]).permuted == []
+
+
+def test_a_target_constant_in_groups_is_measured_by_whole_groups(tmp_path):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 4)
+    X = pd.DataFrame(rng.normal(size=(40, 3))[groups], columns=list("abc"))
+    X += rng.normal(size=X.shape) / 20
+    y = np.where(X["a"][::4] > 0, "ill", "well")[groups]
+    compare(X, y, models=["cart"], protocol="demo", out=tmp_path / "out", groups=groups, n_jobs=1)
+    about = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert about["permuted"] == "groups"
+    worse = pd.read_csv(tmp_path / "out" / "permuted.csv").groupby("column")["worse"].mean()
+    assert worse["a"] > 0.3
+    words = read_folder(tmp_path / "out").permuted("cart").words
+    assert "of a fold as a whole (the target is constant in each)" in words
+    assert "no figure" not in words
+
+
+def test_a_model_of_a_fold_that_cannot_be_read_does_not_end_the_study(tmp_path, monkeypatch):
+    def refuse(path):
+        raise ModelFileError(f"{path} is damaged.")
+
+    monkeypatch.setattr("psephos.modelfile.load", refuse)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        results = _compare(tmp_path / "out", ["cart"])
+    words = [str(one.message) for one in found]
+    assert "not measured for cart in repeat 0, fold 0, whose model cannot be read:" in words[0]
+    assert all(one.endswith("the file is damaged.") for one in words)
+    assert results.permuted == []
+    monkeypatch.undo()
+    assert _compare(tmp_path / "out", ["cart"]).permuted  # measured then
+
+
+def test_swag_with_a_constant_column_is_kept_and_permuted(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=100), "b": rng.normal(size=100), "k": 7.0})
+    y = np.where(X["a"] + rng.normal(size=100) / 2 > 0, "yes", "no")
+    found = _compare(tmp_path / "out", ["swag"], (X, y))
+    assert {row["column"] for row in found.permuted} >= {"a"}
+    for fold in read_folds(tmp_path / "out")["swag"]:
+        library = fold.model.library_
+        assert library.votes.sum() + 1 == fold.model.vote_.n_voters

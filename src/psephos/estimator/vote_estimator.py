@@ -523,6 +523,8 @@ class VoteEstimator(BaseEstimator):
         lost = {n for n, v in self.get_params(deep=False).items() if isinstance(v, Unsaved)}
         reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
         extras: dict[str, Any] = {name: getattr(self, name, None) for name in self.extras}
+        if not backup:
+            extras = {n: v.primary() if hasattr(v, "primary") else v for n, v in extras.items()}
         extras = {n: v.select(columns) if hasattr(v, "select") else v for n, v in extras.items()}
         schema.name_columns(reduced)
         baseline, rows = self._known_baseline(), self._calibrated_on

@@ -11,7 +11,6 @@ from psephos._errors import PsephosError
 from psephos._types import (
     Axes,
     ColumnLists,
-    Estimator,
     Floats,
     Indices,
     LabelsLike,
@@ -307,7 +306,7 @@ class MechanismDisplay(Framed):
             ax = pyplot().subplots(
                 n, len(kinds), sharex="col", squeeze=False, figsize=size, layout="constrained"
             )[1]
-        axes = np.reshape(ax, (len(self.mechanism), len(kinds)))
+        axes: Any = np.reshape(np.asarray(ax), (len(self.mechanism), len(kinds)))
         for k, (kind, errors) in enumerate(kinds):
             whole = [self.reference[name][k] for name in self.mechanism if name in self.reference]
             every = np.concatenate([*errors, whole])
@@ -334,9 +333,7 @@ def _extent(name: str, values: Sequence[Floats | Indices]) -> ColumnLists:
     }
 
 
-def _errors_of(
-    estimator: Estimator, X: TableLike | None, y: LabelsLike | None
-) -> tuple[Floats, float]:
+def _errors_of(estimator: Any, X: TableLike | None, y: LabelsLike | None) -> tuple[Floats, float]:
     """Return the errors of each voting model, and of the vote, on rows apart."""
     if X is None:
         return np.empty(0), math.nan

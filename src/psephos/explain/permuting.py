@@ -41,6 +41,29 @@ def held_out_sample(n_cases: int, n_columns: int) -> Indices:
     return evenly_spaced(n_cases, min(_CASES, max(2, _NUMBERS // (DRAWS * max(1, n_columns)))))
 
 
+def constant_within(groups: Array, target: Array) -> bool:
+    """Return whether the target has one value in each group."""
+    _, first, units = np.unique(groups, return_index=True, return_inverse=True)
+    return bool((target == target[first][units]).all())
+
+
+def _within_groups(block: Indices, rng: np.random.Generator) -> Indices:
+    """Return the case whose value each case takes: of its own group."""
+    draw = np.empty_like(block)
+    draw[np.argsort(block, kind="stable")] = np.lexsort((rng.random(len(block)), block))
+    return draw
+
+
+def _whole_groups(block: Indices, rng: np.random.Generator) -> Indices:
+    """Return the case whose value each case takes: each group those of another, in turn."""
+    order, size = np.lexsort((rng.random(len(block)), block)), np.bincount(block)
+    first, donor = np.cumsum(size) - size, rng.permutation(len(size))[block[order]]
+    place = np.arange(len(block)) - first[block[order]]
+    draw = np.empty_like(block)
+    draw[order] = order[first[donor] + place % size[donor]]
+    return draw
+
+
 def worse_by(
     X: Floats,
     columns: Sequence[int],
@@ -48,12 +71,16 @@ def worse_by(
     measured: Callable[[Any, Indices], float | None],
     groups: Array | None,
     seed: int,
+    *,
+    whole: bool = False,
 ) -> dict[int, list[float]]:
     """Return, by column, how much better answers are than where it is permuted, draw by draw.
 
     The same permutations serve all columns. They stay within groups, if there are such, and the
     cases that are alone in theirs are permuted among each other: of a column that none of these has
-    two values of there is no draw. Without columns where the measure is not defined.
+    two values of there is no draw. Without columns where the measure is not defined. If `whole`,
+    a group takes the values of another instead: where the target is constant within groups,
+    exchanging values within them cannot change what they say about it.
 
     Parameters
     ----------
@@ -69,19 +96,19 @@ def worse_by(
     block = (
         np.zeros(n, dtype=np.intp) if groups is None else np.unique(groups, return_inverse=True)[1]
     )
-    alone = np.bincount(block)[block] == 1
-    block = np.unique(np.where(alone, -1, block), return_inverse=True)[1]
-    home = np.argsort(block, kind="stable")
-    drawn = np.empty((DRAWS, n), dtype=np.intp)
-    for draw in drawn:
-        draw[home] = np.lexsort((rng.random(n), block))
+    if not whole:
+        alone = np.bincount(block)[block] == 1
+        block = np.unique(np.where(alone, -1, block), return_inverse=True)[1]
+    one_draw = _whole_groups if whole else _within_groups
+    drawn = np.stack([one_draw(block, rng) for _ in range(DRAWS)])
     as_is = measured(answers_to(X), np.arange(n))
     if as_is is None:
         return {}
     found = {j: list[float]() for j in columns}
     for j in columns:
         values, codes = np.unique(X[:, j], return_inverse=True)  # NaN is one value
-        if groups is not None and len(np.unique(block * len(values) + codes)) == block.max() + 1:
+        held = len(np.unique(block * len(values) + codes))  # pairs of group and value
+        if groups is not None and not whole and held == block.max() + 1:
             continue
         # a case has one answer to each value, however often it is drawn
         pairs, where = np.unique(np.arange(n) * len(values) + codes[drawn], return_inverse=True)
@@ -176,7 +203,8 @@ class PermutedDisplay(Display):
         y : array of shape (n_samples,)
         groups : array of shape (n_samples,), default=None
             Values are permuted within groups, those of cases that are alone in theirs among each
-            other; columns that are constant in each are left out.
+            other; columns that are constant in each are left out. Where y is constant within each
+            group, whole groups exchange their values instead.
         random_state : int, default=0
 
         Raises
@@ -212,6 +240,7 @@ class PermutedDisplay(Display):
             X[rows], most_important(estimator).tolist(),
             lambda some: read(some, encoded(estimator).predict(some)), measured,
             None if blocks is None else blocks[rows], random_state,
+            whole=blocks is not None and constant_within(blocks[rows], truth),
         )  # fmt: skip
         words = estimator.schema_.words().columns
         named = {words[j]: own for j, own in found.items()}

@@ -31,6 +31,7 @@ from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain.drawing import Display
 from psephos.explain.errors import searched_by
 from psephos.explain.network import entropy_of, voter_usage
+from psephos.explain.permuting import constant_within
 from psephos.runtime.workers import delayed
 
 _LEVEL = 0.02
@@ -342,7 +343,7 @@ def _orders(labels: Array, groups: PerRow) -> _Orders:
     if named.shape != labels.shape:
         raise PsephosError(f"groups has shape {named.shape}: give one group per row.")
     _, first, units = np.unique(named, return_index=True, return_inverse=True)
-    if (codes == codes[first][units]).all():
+    if constant_within(named, codes):
         return _made("groups", codes[first], [np.arange(len(first))], units, first)
     return _made(
         "rows within groups", codes, [np.flatnonzero(units == g) for g in range(len(first))]

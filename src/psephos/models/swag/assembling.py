@@ -87,6 +87,7 @@ def make_vote(
         library = replace(library, votes=shares > 0)
     chosen = np.flatnonzero(library.votes)
     reserve = np.flatnonzero(~library.votes)[:n_reserve]
+    library = replace(library, reserve=np.isin(np.arange(len(library)), reserve))
     models = np.concatenate([chosen, reserve])
     subsets = [library.subset(m) for m in models.tolist()]
     answer = rule in ("majority", "boosted")

@@ -47,6 +47,8 @@ class Library(Framed):
     dimensions : Dimensions
     remarks : tuple of (str, ndarray of shape (M,))
         What the learner says of its models, such as ``separable``.
+    reserve : ndarray of shape (M,), bool, or None
+        The models that vote only where none of the chosen can.
     """
 
     tag: ClassVar[str] = "library"
@@ -61,22 +63,25 @@ class Library(Framed):
     measure: str
     dimensions: Dimensions
     remarks: tuple[tuple[str, NDArray[Any]], ...] = ()
+    reserve: NDArray[np.bool_] | None = None  # earlier files do not have it
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
         m = len(self.error)
         check(len(self.words) == len(self.columns), "column names are missing")
         check(self.ptr.shape == (m + 1,) and self.ptr.dtype == np.intp, "models lack columns")
-        check(bool(self.ptr[0] == 0 and (np.diff(self.ptr) > 0).all()), "a model has no column")
+        check(bool(self.ptr[0] == 0 and (np.diff(self.ptr) >= 0).all()), "models lack columns")
         check(len(self.member) == self.ptr[-1], "columns of models are missing")
         inside = (self.member >= 0) & (self.member < len(self.columns))
         check(bool(inside.all()), "a model reads a column that is not there")
-        rows = (self.error, self.spread, self.votes, *(values for _, values in self.remarks))
+        reserve = self.votes if self.reserve is None else self.reserve
+        rows = (self.error, self.spread, self.votes, reserve, *(v for _, v in self.remarks))
         check(all(a.shape == (m,) for a in rows), "models differ in number")
         whole = self.member.dtype == np.intp and self.member.ndim == self.error.ndim == 1
         check(whole, "columns of models are not a row of integers")
         check(self.error.dtype == self.spread.dtype == np.float64, "errors are not float64")
-        check(self.votes.dtype == np.bool_, "who votes is not a truth table")
+        whole = self.votes.dtype == reserve.dtype == np.bool_
+        check(whole, "who votes is not a truth table")
 
     def check_vote(self, vote: Vote) -> None:
         """Raise a sentence unless a vote can be that of this library's models and the prior."""
@@ -144,10 +149,13 @@ class Library(Framed):
         PsephosError
             If a position is outside the table.
         """
-        have = self._measured(columns)
-        lacking = ~np.isin(self.columns, have)
-        blocked = np.add.reduceat(lacking[self.member], self.ptr[:-1]) if len(self) else []
-        return self.take(np.flatnonzero(np.asarray(blocked) == 0))
+        return self.take(np.flatnonzero(self._needs_only(self._measured(columns))))
+
+    def _needs_only(self, columns: Columns) -> NDArray[np.bool_]:
+        """Return which models, shape (M,), need only these columns."""
+        model = np.repeat(np.arange(len(self)), self.dimension)
+        lacking = ~np.isin(self.columns, columns)[self.member]
+        return np.bincount(model, lacking, len(self)) == 0
 
     def _measured(self, columns: Iterable[Any]) -> Columns:
         place = {word: int(j) for word, j in zip(self.words, self.columns, strict=True)}
@@ -237,6 +245,7 @@ class Library(Framed):
             spread=self.spread[models],
             votes=self.votes[models],
             remarks=tuple((name, values[models]) for name, values in self.remarks),
+            reserve=None if self.reserve is None else self.reserve[models],
         )
 
     def named(self, names: Sequence[str]) -> Self:
@@ -247,11 +256,28 @@ class Library(Framed):
         """Return the models that vote."""
         return self.take(np.flatnonzero(self.votes))
 
+    def primary(self) -> Self:
+        """Return the library of a vote without its reserve."""
+        return replace(self, reserve=None)
+
     def select(self, columns: Columns) -> Self:
-        """Return the models that read only `columns` (sorted), on the table reduced to them."""
-        part = self.usable_with(columns.tolist())
-        where = positions(part.columns, columns)
-        return replace(part, n_features=len(columns), columns=where)
+        """Return the library on the table reduced to `columns` (sorted), those the vote reads.
+
+        Models that vote stay, without the columns whose values do not change what they say (such as
+        a constant column). Of the others those stay that read no column lost.
+        """
+        fitted = self.votes if self.reserve is None else self.votes | self.reserve
+        part = self.take(np.flatnonzero(fitted | self._needs_only(columns)))
+        kept = np.isin(part.columns, columns)
+        still, count = kept[part.member], np.concatenate([[0], np.cumsum(kept[part.member])])
+        return replace(
+            part,
+            n_features=len(columns),
+            columns=positions(part.columns[kept], columns),
+            words=tuple(word for word, k in zip(part.words, kept.tolist(), strict=True) if k),
+            ptr=count[part.ptr].astype(np.intp),
+            member=(np.cumsum(kept) - 1)[part.member[still]].astype(np.intp),
+        )
 
 
 def _frequent(contexts: Sequence[frozenset[int]], words: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,13 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
+from psephos._errors import PsephosError
 from psephos._types import Floats, Indices
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.explain.permuting import DRAWS, encoded, held_out_sample, most_important, worse_by
+from psephos.explain.permuting import (
+    DRAWS,
+    constant_within,
+    encoded,
+    held_out_sample,
+    most_important,
+    worse_by,
+)
 from psephos.files.levels import quiet_levels
 from psephos.protocol.evaluation.scores import (
     ClassAnswers,
@@ -68,12 +77,19 @@ def permuted_rows(
         if task.split is None or not digest or not first.get(name) or table.partial is not None:
             continue  # partly recorded labels need not have a truth
         of = {"permuted": DRAWS, "fit": task.key, "file": digest, "columns": first[name]}
+        of |= {"whole": "groups"} if exchanged(table) else {}
         calls[key_of(of)] = (task, entry.get("threshold"), first[name])
     files = {key: kept_fold(folder, call[0].key) for key, call in calls.items()}
     todo = [key for key, path in files.items() if journal.get(key) is None and path.exists()]
     work = [(*calls[key], _Content(files[key])) for key in todo]
-    for i, worse in results(_measured, table, work, n_jobs):
-        journal.add({"key": todo[i], "model": work[i][0].contender.name, "worse": worse})
+    for i, (worse, unread) in results(_measured, table, work, n_jobs):
+        task = work[i][0]
+        if unread:
+            where = "repeat {}, fold {}".format(*(task.split or ()))
+            how = f"what permuting columns changes is not measured for {task.contender.name} in"
+            warn(f"{how} {where}, whose model cannot be read: {unread}", UserWarning, stacklevel=3)
+            continue
+        journal.add({"key": todo[i], "model": task.contender.name, "worse": worse})
     for task, entry in finished:
         if task.split is not None and entry.get("not_kept"):
             kept_fold(folder, task.key).unlink(missing_ok=True)
@@ -85,6 +101,11 @@ def permuted_rows(
         for worse in [(journal.get(key) or {}).get("worse", {})]
         for name in columns if name in worse
     ]  # fmt: skip
+
+
+def exchanged(table: DataTable) -> bool:
+    """Return whether whole groups exchange values: where the target is constant in each."""
+    return table.groups is not None and constant_within(table.groups, table.codes)
 
 
 @dataclass(frozen=True)
@@ -103,17 +124,20 @@ class _Content:
 def _measured(
     table: DataTable, task: FitTask, threshold: float | None, first: Sequence[str],
     content: bytes | _Content,
-) -> _Found:  # fmt: skip
-    """Return the mean over draws of each column, 0 of one that the model does not read."""
+) -> tuple[_Found, str]:  # fmt: skip
+    """Return the mean over draws of each column, 0 of one not read, and why a file was not read."""
     from psephos.modelfile import load
 
     with TemporaryDirectory() as place:
         path = Path(place) / "fold.psephos"
         path.write_bytes(bytes(content))
-        model = load(path)
+        try:
+            model = load(path)
+        except PsephosError as error:
+            return {}, str(error).replace(str(path), "the file")
     with one_thread(), quiet_levels(), suppress(Exception):  # the comparison stands nevertheless
-        return _by_column(table, task, threshold, model, first)
-    return {}
+        return _by_column(table, task, threshold, model, first), ""
+    return {}, ""
 
 
 def _by_column(
@@ -142,7 +166,7 @@ def _by_column(
     groups = None if table.groups is None else table.groups[test]
     seed = seed_of(task.seeds[0], "permuted")
     X = _encoded(table, test, model)
-    found = worse_by(X, columns, answered, measured, groups, seed)
+    found = worse_by(X, columns, answered, measured, groups, seed, whole=exchanged(table))
     if columns and not found:  # the measure is not defined
         return {}
     means = {names[j]: float(np.mean(own)) if own else None for j, own in found.items()}

@@ -43,7 +43,7 @@ from psephos.protocol.running.notes import (
     refuted_records,
     rows_left_out,
 )
-from psephos.protocol.running.permuted_folds import permuted_rows
+from psephos.protocol.running.permuted_folds import exchanged, permuted_rows
 from psephos.protocol.running.progress import Forecast, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.spread import results_of
@@ -319,6 +319,7 @@ def compare(
         _recalibrate(ours, finished, divided, seed)
         about |= {"folds": folds_told(finished)} if keep else {}
         permuted = permuted_rows(table, finished, ours, study, n_jobs) if keep else []
+        about |= {"permuted": "groups"} if exchanged(table) else {}
         if folder is not None:
             told = (about, environment_of(named, study.journal, finished, doubts), bounds, ours)
             more = {CURVE: points, PERMUTED: permuted}

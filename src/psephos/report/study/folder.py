@@ -93,6 +93,7 @@ class Permuted(NamedTuple):
     measure: ResultMetric
     worse: dict[str, float]  # by column: by how much the measure gets worse
     groups: str | None  # within which values are permuted, such as '14 subjects'
+    whole: bool  # whether whole groups exchange values
 
     def change(self, column: str) -> str:
         """Return how the measure changes, in words; nothing of a column without a figure."""
@@ -106,15 +107,22 @@ class Permuted(NamedTuple):
     @property
     def words(self) -> str:
         """Return what the figures are."""
-        among = f"within each of the {self.groups} (cases alone in theirs with each other) "
-        among = among if self.groups else ""
+        among = "among the cases of a fold"
+        if self.whole:
+            among = (
+                f"between the {self.groups} of a fold as a whole (the target is constant in each)"
+            )
+        elif self.groups:
+            alone = "(cases alone in theirs with each other)"
+            among = f"within each of the {self.groups} {alone} {among}"
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
-        alone = " A column that is one value in each has no figure." if self.groups else ""
+        none = " A column that is one value in each has no figure."
+        none = none if self.groups and not self.whole else ""
         return (
             f"Permuted: how {self.measure.words} of held-out cases changes where the column's"
-            f" values are exchanged at random {among}among the cases of a fold (the mean over 20"
+            f" values are exchanged at random {among} (the mean over 20"
             " draws and all folds; 0 in a fold whose model does not read it). Columns stand in"
-            f" this order{first}.{alone}"
+            f" this order{first}.{none}"
         )
 
 
@@ -284,7 +292,8 @@ class Folder:
         worse = dict(zip(found.names, map(fmean, found.worse), strict=True))
         n, name = self.about.get("n_groups"), self.about.get("groups")
         groups = groups_of(int(n), str(name)) if n and name else None
-        return Permuted(ranked_by((found.measure,), self.about), worse, groups)
+        whole = bool(groups) and self.about.get("permuted") == "groups"
+        return Permuted(ranked_by((found.measure,), self.about), worse, groups, whole)
 
     def answers(self) -> Iterator[Answer]:
         """Yield the answers on held-out cases; none without them."""
