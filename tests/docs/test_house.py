@@ -53,7 +53,7 @@ NONE_LINES = 298
 FOLDERS = {
     ".": 1175,
     "files": 3269,
-    "estimator": 2048,
+    "estimator": 2046,
     "runtime": 431,
     "bounds": 1153,
     "cautions": 1294,
@@ -73,7 +73,7 @@ FOLDERS = {
     "validation": 1411,
     "vote": 8732,
 }
-ALL_CODE = 66_997
+ALL_CODE = 66_995
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3262

@@ -519,17 +519,15 @@ class VoteEstimator(BaseEstimator):
         if not isinstance(getattr(self, "categorical_features", None), str | None):
             named = [schema.names[j] if schema.names else j for j in schema.levels]
             reduced.set_params(categorical_features=named or None)
-        named = self._params_on(columns)
         lost = {n for n, v in self.get_params(deep=False).items() if isinstance(v, Unsaved)}
-        reduced.set_params(**{name: value for name, value in named.items() if name not in lost})
+        reduced.set_params(**{n: v for n, v in self._params_on(columns).items() if n not in lost})
         extras: dict[str, Any] = {name: getattr(self, name, None) for name in self.extras}
         if not backup:
             extras = {n: v.primary() if hasattr(v, "primary") else v for n, v in extras.items()}
         extras = {n: v.select(columns) if hasattr(v, "select") else v for n, v in extras.items()}
         schema.name_columns(reduced)
         baseline, rows = self._known_baseline(), self._calibrated_on
-        if baseline is not None and not backup:
-            baseline = baseline.primary(self.vote_)
+        baseline = baseline if backup or baseline is None else baseline.primary(self.vote_)
         reduced._set_fitted(vote.select(columns), schema, extras, None, baseline)
         reduced._sample = self._sample and self._sample.reduced(vote)
         reduced._calibration_rows = self._calibration_rows and self._calibration_rows.reduced(vote)
