@@ -200,9 +200,11 @@ def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list
     elif not any(one.columns_used.mean != 0 for one in valued):
         show("No fold of a model that reads columns has a value of the measure: none is ranked.")
     elif not found.better():
+        least = min(found.better(chance=0.999).values(), default=1.0)
+        p = f"p = {least:.2g} for the surest" if least < 1 else "p = 1"
         show(
             "No model that reads columns is significantly better than a constant prediction "
-            f"({measure} {fixed(constant_score(found.about))} at best; p > 0.05, corrected for the "
+            f"({measure} {fixed(constant_score(found.about))} at best; {p}, corrected for the "
             "number of models)."
         )
     for word, meaning in _NOTES:
