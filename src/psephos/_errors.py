@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Self, TypeVar
 
 _LENGTH = 160  # characters of another library's message
-_COMPLAINTS = 20  # complaints of one message
+_COMPLAINTS, _COLUMNS = 20, 5  # complaints of one message; columns of one
 _T = TypeVar("_T")
 
 
@@ -18,9 +18,18 @@ class PsephosError(ValueError):
     #: The errors whose sentences it holds, if several.
     parts: "tuple[PsephosError, ...]" = ()
 
+    #: The column of a table that it is about, and its remedy: '' of other errors.
+    column: str = ""
+    remedy: str = ""
+
     def settled_by(self, *options: tuple[str, str]) -> Self:
         """Return the error, with the options that settle it."""
         self.options = tuple(dict.fromkeys(options))
+        return self
+
+    def of_column(self, name: str, remedy: str = "") -> Self:
+        """Return the error, which is told once for all columns that the same settles."""
+        self.column, self.remedy = name, remedy
         return self
 
 
@@ -59,6 +68,23 @@ class MissingExtraError(PsephosError, ImportError):
         )
 
 
+def sentences(errors: Iterable[PsephosError]) -> list[str]:
+    """Return the sentences of errors, one of all columns that the same settles."""
+    kinds = dict[object, list[PsephosError]]()
+    for one in errors:
+        key = (one.options, one.remedy) if one.column else str(one)
+        kinds.setdefault(key, []).append(one)
+    return [_of_columns(*own) for own in kinds.values()]
+
+
+def _of_columns(first: PsephosError, *others: PsephosError) -> str:
+    if not others:
+        return str(first)
+    n, names = len(others), ", ".join(repr(one.column) for one in others[:_COLUMNS])
+    more = f" and {n - _COLUMNS} more" if n > _COLUMNS else ""
+    return f"{first} (The same in {n} other column{'s' * (n > 1)}: {names}{more}.)"
+
+
 class Complaints:
     """What is wrong with a table, gathered, so that one message holds all of it."""
 
@@ -95,10 +121,12 @@ class Complaints:
         if len(self.found) == 1:
             raise self.found[0]
         if self.found:
-            lines = [f"{i}. {error}" for i, error in enumerate(self.found[:_COMPLAINTS], 1)]
-            more = len(self.found) - _COMPLAINTS
+            each = sentences(self.found)
+            lines = [f"{i}. {one}" for i, one in enumerate(each[:_COMPLAINTS], 1)]
+            more = len(each) - _COMPLAINTS
             lines += [f"and {more} more of the kind."] if more > 0 else []
-            message = "\n".join([f"{len(self.found)} things are wrong with the table.", *lines])
+            message = "\n".join([f"{len(each)} things are wrong with the table.", *lines])
+            message = message if len(each) > 1 else each[0]
             own = (one for error in self.found for one in error.options)
             whole = PsephosError(message).settled_by(*own, *options)
             whole.parts = tuple(self.found)

@@ -126,6 +126,9 @@ def test_too_few_rows_for_the_folds_are_in_the_same_message(measured_twice, tmp_
     assert done.exit_code == 2
     assert "FD020 replicates: " in done.output
     assert "Besides, class 'rare' has 4 rows, fewer than the 5 folds" in done.output
+    again = [one for one in done.output.splitlines() if ":  psephos compare" in one]
+    assert len(again) == 2
+    assert all("--folds 4" in one for one in again)
     assert (
         "Besides"
         not in call("compare", measured_twice, "--target", "state", "--folds", 4, *out).output

@@ -285,7 +285,7 @@ def test_few_words_among_numbers_are_missing(tmp_path, call):
     frame.loc[:20, "lac"] = "<0.5"
     frame.to_csv(path, index=False)
     found = call("table", path)
-    assert "such as half of a lower one" in found.stdout
+    assert "the lowest or highest there are, not missing: write a number for each" in found.stdout
     assert last_words(found)[4:6] == ["--drop", "lac"]
 
 
@@ -310,6 +310,48 @@ def test_one_option_that_settles_many_columns_is_not_repeated(tmp_path, call):
     frame.insert(0, "device", ["A", "B"] * 10)
     frame.to_csv(path, index=False, sep=";")
     found = call("table", path)
-    assert found.stdout.count("wrong    column") == 4
-    assert "wrong    26 more of the kind" in found.stdout
+    assert found.stdout.count("wrong    column") == 1
+    assert "(The same in 29 other columns: 'w1', 'w2', 'w3', 'w4', 'w5' and 24 more.)" in (
+        found.stdout
+    )
     assert last_words(found)[4:] == ["--decimal", ",", "--target", "COLUMN"]  # no last column
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_fractions_of_few_values_are_asked_about_whatever_the_decimal_mark(decimal, tmp_path, call):
+    """Nine different values in 60 rows: classes or a measurement, which the user says."""
+    frame, path = pd.DataFrame(RNG.normal(size=(60, 2)).round(4), columns=["a", "b"]), "t.csv"
+    frame["score"] = 1 + RNG.integers(0, 9, 60) / 2
+    path = tmp_path / path
+    frame.to_csv(path, index=False, sep=";", decimal=decimal)
+    asked = (path, "--decimal", decimal, "--target", "score")
+    for command in (("table",), ("compare", "--out", tmp_path / "o")):
+        found = call(*command, *asked)
+        assert found.exit_code == 2
+        assert "the target 'score' holds measurements (line" in found.stderr
+    assert "60 cases: numbers from 1 to 5" in call("table", *asked, "--task", "numbers").stdout
+    classes = call("table", *asked, "--task", "classes").stdout
+    assert f"'1{decimal}5'" in classes or f"1{decimal}5 (" in classes
+
+
+@pytest.mark.parametrize("word", ["b.d.", "BDL", "<LOD", "< LLOQ", "n.d.", "n/d", "unter NWG"])
+def test_words_for_less_than_can_be_measured(word, tmp_path, call):
+    """In few rows or in most of them they make no category of a column of numbers."""
+    for n in (2, 50):
+        frame, path = measured(), tmp_path / "t.csv"
+        frame["lac"] = [word if i < n else str(v) for i, v in enumerate(frame["lac"])]
+        frame.to_csv(path, index=False)
+        found = call("table", path)
+        assert "the lowest or highest there are, not missing: write a number" in found.stdout
+        assert f"column 'lac' has text in line 2 ({word!r}), line 3 ({word!r})" in found.stdout
+        assert last_words(found)[4:6] in [["--missing", word], ["--missing", f"lac={word}"]]
+    frame.loc[51:60, "lac"] = "<LOQ"
+    frame.to_csv(path, index=False)
+    found = call("table", path)
+    assert "--categorical" not in found.stdout
+    frame = measured()
+    frame.loc[[3, 9], "lac"] = "<0.5"
+    frame.to_csv(path, index=False)
+    found = call("table", path).stdout
+    assert "not missing: write a number for each, such as half of a lower one, or, if" in found
+    assert "Or take them as missing: --missing 'lac=<0.5'." in found

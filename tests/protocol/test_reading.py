@@ -587,14 +587,19 @@ def test_all_complaints_of_a_table_are_one_message(tmp_path):
 
 
 def test_many_complaints_are_counted(tmp_path):
-    names = [f"c{j}" for j in range(30)]
-    rows = [",".join(["k" if i else "1"] * 30) for i in range(2)]
+    """A complaint of its own of each column; those that one option settles are one."""
+    names, words = [f"c{j}" for j in range(30)], [f"k{j}" for j in range(30)]
+    rows = [",".join(words if i else ["1"] * 30) for i in range(2)]
     path = write(tmp_path, "\n".join([",".join(names), *rows]))
     with pytest.raises(PsephosError) as found:
         read_table(path, target="c0")
     lines = str(found.value).split("\n")
     assert (lines[0][:9], lines[-1]) == ("29 things", "and 9 more of the kind.")
     assert len(lines) == 22
+    rows[1] = ",".join(["k"] * 30)
+    path = write(tmp_path, "\n".join([",".join(names), *rows]))
+    with pytest.raises(PsephosError, match=r"\(The same in 28 other columns: 'c2', .* 23 more\.\)"):
+        read_table(path, target="c0")
 
 
 def test_all_rows_of_another_length_are_listed(tmp_path):

@@ -107,7 +107,8 @@ def settle(
 ) -> tuple[str, ...]:
     """Print the cautions on a DataTable; raise PsephosError for those that end the command.
 
-    The sentence says, too, why a table cannot be divided into the folds of a `plan`. Returned are
+    The sentence says, too, why a table cannot be divided into the folds of a `plan`, and the
+    command to repeat has as many as fit. Returned are
     the cautions that were accepted, by code and name.
     """
     from psephos.cautions.registry import known_codes
@@ -118,17 +119,18 @@ def settle(
     if refused:
         words: list[str] = ["psephos", *click.get_current_context().find_root().meta["words"]]
         settled = settling(found, command, known_codes(accepted))
-        again = repeated(words, options_of(settled, ids=table.ids is not None))
-        insisting = repeated(words, [("--accept", one.code) for one in refused])
+        wrong = Complaints()
+        with wrong.gather():
+            if plan:
+                outer_splits(table, plan, 0)
+        folds = [pair for error in wrong.found for pair in error.options]
+        again = repeated(words, [*options_of(settled, ids=table.ids is not None), *folds])
+        insisting = repeated(words, [*(("--accept", one.code) for one in refused), *folds])
         lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, settled)]
         if again != words:
             lines.append(f"Repeat with:  {shlex.join(again)}")
+        lines[len(settled) + 1 : len(settled) + 1] = [f"Besides, {error}" for error in wrong.found]
         lines.append(f"To go on nevertheless:  {shlex.join(insisting)}")
-        try:
-            if plan:
-                outer_splits(table, plan, 0)
-        except PsephosError as error:
-            lines.insert(-1, f"Besides, {error}")
         raise PsephosError("\n".join(lines))
     for one in found:
         say(f"{one}" + (" Accepted (--accept)." if one.code in accepted else ""))

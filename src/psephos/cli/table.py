@@ -1,14 +1,13 @@
 """psephos table: what is understood of a table, before anything is learnt from it."""
 
 import shlex
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from psephos._errors import Complaints, PsephosError
+from psephos._errors import Complaints, PsephosError, sentences
 from psephos.cli.cautions import ADVISED, options_of, read_whole, with_remedies
 from psephos.cli.options import partial_options, table_options
 from psephos.cli.words import repeated, show
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from psephos.cautions import Caution
     from psephos.protocol import DataTable
 
-# values of a column that may be a target, such columns, complaints, and those one option settles
-_CLASSES, _SHOWN, _WRONG, _ALIKE = 12, 8, 20, 4
+# values of a column that may be a target, such columns, and complaints
+_CLASSES, _SHOWN, _WRONG = 12, 8, 20
 
 
 @click.command(short_help="Print what is understood of a table, and the next command.")
@@ -115,13 +114,10 @@ def _looked_at(
 
 
 def _shown_wrong(errors: list[PsephosError]) -> list[str]:
-    """Return the sentences of errors, a few of those that the same options settle."""
-    seen, lines = Counter[tuple[tuple[str, str], ...]](), list[str]()
-    for error in errors:
-        seen[error.options] += 1
-        lines += [str(error)] * (seen[error.options] <= _ALIKE and len(lines) < _WRONG)
-    rest = len(errors) - len(lines)
-    return lines + [f"{rest} more of the kind"] * bool(rest)
+    """Return the sentences of errors, the first ones of many."""
+    lines = sentences(errors)
+    rest = len(lines) - _WRONG
+    return lines[:_WRONG] + [f"{rest} more of the kind"] * (rest > 0)
 
 
 def _shown_first(few: list[str], data: "DataTable") -> str:

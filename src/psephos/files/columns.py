@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos.files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_numbers
-from psephos.files.near import CELL, quoted, shown
+from psephos.files.near import CELL, quoted, shown, some
 
 _STRONG = frozenset({
     "decimal comma", "decimal point", "grouped", "both", "thousands ,", "thousands .",
@@ -58,6 +58,17 @@ COMMAND = Remedies(
     "name it with --id {0}, or leave it out with --drop {0}",
     "read the table with {}", "--{} {}", " ",
 )  # fmt: skip
+_LIMITS = (
+    "values beyond a limit of detection are the lowest or highest there are, not missing: write a "
+    "number for each, such as half of a lower one"
+)
+#: What laboratories write for a value below a limit.
+_BELOW = re.compile(
+    r"[<≤]\s*(?:m?[dq]l|l[dq][dm]?|nwg|bg|rl)|[<≤]?\s*l*lo[dq]|b\W?(?:lo?)?\W?[dq]\W?l?\W?|"
+    r"n\W?[dn]\W?|u\W?n\W?g\W?|(?:not |non |un)detect\w*|(?:nicht |n\W?\s*)nachw\w*\W?|"
+    r"(?:below|under|unter) .*(?:limit|lo[dq]|detect|nwg|nachweis).*|traces?|spuren",
+    re.IGNORECASE,
+)
 TOTAL = re.compile(
     r"\W*(?:grand |column |genel |overall )?(?:totale?|sum|(?:gesamt)?summe|suma|soma|somme?|"
     r"(?:ins)?gesamt|mean|average|mediana?|(?:gesamt)?mittelwert|mittel|durchschnitt|moyenne|m[eé]dia|"
@@ -124,17 +135,24 @@ def holds_words(
         gone = [word for word in known if not (total and word == words[-1])]
         own, missing = f"{name}=" if len(gone) > 1 or total or "=" in gone[0] else "", ways.missing
         by = [("--skip-last", "1")] * total + [("--missing", f"{own}{word}") for word in gone]
-        if len(known) > 1 and (len(gone) > _WORDS or known.total() >= n_numbers):
-            by = [("--categorical" if few else "--drop", name)]
-        elif len(gone) > 1 and ways is COMMAND:
+        below = [i for i, word in enumerate(words) if word and _BELOW.fullmatch(word)]
+        many = known.total() >= n_numbers and not below
+        if len(known) > 1 and (len(gone) > _WORDS or many):
+            by = [("--categorical" if few and not below else "--drop", name)]
+        elif (len(gone) > 1 or below) and ways is COMMAND:
             each = " ".join(f"--missing {shown(f'{own}{word}')}" for word in gone)
             missing = f"take {quoted(gone)} as missing ({each})"
         numbers = "is a number" if n_numbers == 1 else "are numbers"
+        where = f"{place(i)} ({shown(words[i], CELL)})"
+        if below:
+            where = some([f"{place(i)} ({shown(words[i], CELL)})" for i in below], 3)
+            missing = f"{_LIMITS}; if they are not known, {missing}"
+        else:
+            missing += f", or {ways.categorical.format(shown(name))}"
         raise PsephosError(
-            f"column {shown(name)} has text in {place(i)} ({shown(words[i], CELL)}), but "
-            f"{n_numbers} of its values {numbers}: {_LEFT_OUT * total}{missing}, or "
-            f"{ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
-        ).settled_by(*by)
+            f"column {shown(name)} has text in {where}, but {n_numbers} of its values {numbers}: "
+            f"{_LEFT_OUT * total}{missing}, or {ways.drop.format(shown(name))}."
+        ).settled_by(*by).of_column(name)  # fmt: skip
     return True
 
 
@@ -250,13 +268,9 @@ def refuse_numbers_in_words(
     if few and bounds and ways is COMMAND:
         by = [("--missing", f"{name}={word}") for word in bounds]
         remedy += f" Or take them as missing: {' '.join(f'{a} {shown(b)}' for a, b in by)}."
-    elif bounds:
-        remedy += (
-            " To keep it with its bounds, write a number for each, such as half of a lower one."
-        )
     raise PsephosError(
         f"column {shown(name)} holds numbers written another way ({found_in}): {remedy}"
-    ).settled_by(*by)
+    ).settled_by(*by).of_column(name, remedy)  # fmt: skip
 
 
 def in_one_form(
@@ -341,10 +355,10 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Remedies) -> str
         )
     if fitted:
         return "write the bare numbers the model reads, NA where there is none."
+    bare = f"write the bare numbers ({ways.nothing} where it is missing)"
     return (
-        f"write the bare numbers ({ways.nothing} where it is missing), or, if they are meant as "
-        f"words (bands, grades), {ways.categorical.format(shown(name))}, or "
-        f"{ways.drop.format(shown(name))}."
+        f"{_LIMITS if set(kinds) == {'bound'} else bare}, or, if they are meant as words (bands, "
+        f"grades), {ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
     )
 
 

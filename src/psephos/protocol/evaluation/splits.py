@@ -509,7 +509,7 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
                 f"{table.group_name or 'groups'!r} names {n_groups} groups, fewer than the "
                 f"{protocol.folds} folds of protocol {protocol.name!r}: use fewer folds "
                 "(--folds), or a finer grouping."
-            )
+            ).settled_by(*[("--folds", str(n_groups))] * (n_groups > 1))
     if table.partial is not None:
         return  # the records count, not the classes: see `Partial.strata`
     if table.kind != "classes":
@@ -554,12 +554,12 @@ def _check_smallest(
     fits = [f for f in range(2, count + 1) if count - -(-count // f) >= protocol.inner_folds]
     cure = f", or use folds={fits[-1]} (--folds {fits[-1]} on the command line)" if fits else ""
     if table.cohorts is not None:  # folds are not drawn
-        cure = " (--classes), or leave --leave-out (leave_out=) out"
+        cure, fits = " (--classes), or leave --leave-out (leave_out=) out", []
     elif protocol.outer != "kfold":
-        cure = ""
+        cure, fits = "", []
     where = " in a training part" if kind else ""
     raise PsephosError(
         f"class {str(label)!r} has {plural(n, 'row')}{where}, fewer than the {n_folds} "
         f"{kind}folds of protocol {protocol.name!r}: join it with another class, remove its "
         f"rows{cure}."
-    )
+    ).settled_by(*[("--folds", str(one)) for one in fits[-1:]])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from psephos.files.columns import (
     Remedies,
     holds_words,
     in_one_form,
-    is_number,
     levels_of,
     refuse_numbers_in_words,
     words_among,
@@ -161,7 +161,8 @@ def read_answers(
 ) -> Array:
     """Return `read_target` of cells of a file, None where missing; of a category, classes."""
     task = task or ("classes" if name in sheet.header.declared else None)
-    return read_target(values, name, place, task=task, cells=sheet.cells, tidy=written_labels)
+    tidy = partial(written_labels, cells=sheet.cells)
+    return read_target(values, name, place, task=task, cells=sheet.cells, tidy=tidy)
 
 
 def task_given(task: str | None, *, insisted: bool) -> str | None:
@@ -207,20 +208,23 @@ def _own_number(value: Cell) -> float | None:
 
 
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, and only so
-_INT64 = range(-(2**63), 2**63)
+_INT64, _POINTS = range(-(2**63), 2**63), Cells()
 
 
-def written_labels(values: Sequence[Any], name: str, place: Callable[[int], str]) -> Array:
+def written_labels(
+    values: Sequence[Any], name: str, place: Callable[[int], str], cells: Cells = _POINTS
+) -> Array:
     """Return labels written in a file: integers if every one is written as such, else words.
 
-    01, 1.0, 1e3 and digits of other scripts are words: no two labels become one.
+    01, 1.0, 1e3 and digits of other scripts are words: no two labels become one. Fractions, by the
+    marks of `cells`, are refused.
     """
     present = [v for v in values if v is not None]
     if all(_WHOLE.fullmatch(v) and int(v) in _INT64 for v in present):
         return tidy_labels([None if v is None else int(v) for v in values], name, place)
-    if all(map(is_number, present)):
+    if None not in map(cells.number, present):
         for i, value in enumerate(values):
-            if value is not None and not float(value).is_integer():
+            if value is not None and not (cells.number(value) or 0.0).is_integer():
                 raise _measurements(name, place(i), value)
     return tidy_labels(values, name, place)
 
@@ -498,10 +502,11 @@ def partly_written(
     `unlabeled`, `truth`, `recorded_class` and `prior`.
     """
     known = [word is not None and word != roles.unlabeled for word in cells[0]]
-    recorded = recorded_labels(cells[0], known, target, sheet.place, written_labels)
+    tidy = partial(written_labels, cells=sheet.cells)
+    recorded = recorded_labels(cells[0], known, target, sheet.place, tidy)
     told = None
     if len(cells) > 1:
-        told = written_labels(cells[1], roles.truth or "", sheet.place)
+        told = tidy(cells[1], roles.truth or "", sheet.place)
         held = np.array([label for label in recorded if label is not None])
         if len(held) and told.dtype.kind != held.dtype.kind:
             told = told.astype(str)

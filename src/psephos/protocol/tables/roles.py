@@ -18,7 +18,7 @@ from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, number_form
-from psephos.files.columns import COMMAND, holds_words, in_one_form, is_number
+from psephos.files.columns import COMMAND, holds_words, in_one_form
 from psephos.files.levels import value_of
 from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
@@ -188,7 +188,8 @@ def without_total(sheet: Sheet, target: str) -> Sheet:
     labels, n, number = sheet.words[sheet.header.names.index(target)], len(sheet.X) - 1, None
     if n >= 1 and not sheet.cells.is_missing(str(labels[n])):
         number = sheet.cells.number(str(labels[n]))
-        if number is None or any(is_number(label) for label in labels[:n]):
+        above = [sheet.cells.number(str(label)) for label in labels[:n]]
+        if number is None or any(v is not None and v == v for v in above):
             return sheet
     for word in total_words(sheet):
         what = f"no {target}" if number is None else f"{labels[n]} as {target}"
