@@ -26,6 +26,7 @@ from psephos import (
 )
 from psephos.cautions import CAUTIONS, Given, cautions_on
 from psephos.cautions.dates import is_date
+from psephos.cautions.registry import known_codes
 
 ROOT = Path(__file__).parents[2]
 N = 60
@@ -128,6 +129,11 @@ CASES = {
         ((frame(name=[f"A{'bcde'[i % 4]}a {i // 3 % 6}" for i in range(N)]), Y),
          (frame(name=WORDS), Y)),
     ],
+    "FD012": [
+        ((frame(leiden=(np.arange(N) % 4).astype(str)), Y),
+         (frame(leisure=(np.arange(N) % 4).astype(str)), Y)),
+        ((frame(), pd.Series(Y, name="seurat_clusters")), (frame(), pd.Series(Y, name="cluster"))),
+    ],
     "FD020": [((COPIED, Y), (RNG.normal(size=(N, 12)), Y))],
     "FD021": [((frame(), np.sort(Y)), (frame(), Y))],
     "FD022": [((frame(), ["rare"] * 3 + [*Y[3:]]), (frame(), Y))],
@@ -211,6 +217,19 @@ def test_sentences_on_numbers_say_what_was_found():
     assert "divides the rows exactly as the target does" in exact[0].sentence
     subjects = check_table(frame(patient=OF_SUBJECT), np.cos(OF_SUBJECT))
     assert "whose rows have one number: a model" in subjects[0].sentence
+
+
+def test_a_total_row_is_said_to_be_what_was_found():
+    """By its name alone, or by the sums of most columns."""
+    table = frame(d=RNG.normal(size=N), e=RNG.normal(size=N))
+    total = table.sum().to_frame().T.assign(e=0.5)
+    (found,) = check_table(pd.concat([table, total], ignore_index=True))
+    assert "(row 60) is not a case: it holds the sums of the first 60 rows in 4 of 5 col" in str(
+        found
+    )
+    few = table.iloc[:4].assign(who=["p1", "p2", "p3", "Total"])
+    (found,) = (one for one in check_table(few) if one.code == "FD033")
+    assert "(row 3) is not a case: it is called 'Total', as a total is. Leave" in str(found)
 
 
 def test_of_subjects_the_group_is_advised():
@@ -439,3 +458,31 @@ def test_an_id_that_stands_twice_is_the_group():
     found = check_table(frame(patient_id=number), Y)[0]
     assert (found.code, found.remedy) == ("FD005", (("--group", "patient_id"),))
     assert "stand in several rows ('patient_id')" in found.sentence
+
+
+BLANK = [None, *["g"] * (N - 1)]
+TWICE = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("X", "more", "words"),
+    [
+        (np.empty((0, 3)), {}, "X has 0 rows and 3 columns: it needs at least one of each"),
+        (pd.DataFrame(index=range(N)), {}, "0 columns: it needs"),
+        (TWICE, {}, "'a'"),
+        (np.where(np.eye(N, 3) > 0, np.inf, 1.0), {}, "column 'column 0' is infinite in row 0"),
+        (frame(), {"groups": np.zeros((N, 2))}, "groups has 2 dimensions: give one value per row"),
+        (frame(), {"groups": BLANK}, "groups has no value in row 0"),
+        (frame(), {"y": BLANK}, "y has no value in row 0"),
+    ],
+)
+def test_what_cannot_be_looked_at_is_refused(X, more, words):
+    with pytest.raises(PsephosError, match=re.escape(words)):
+        check_table(X, **more)
+
+
+def test_codes_that_are_accepted_are_words_of_either_case():
+    assert known_codes("fd004") == known_codes(["FD004", "fd004"]) == ("FD004",)
+    for odd in (3, [3]):
+        with pytest.raises(PsephosError, match=r"accept must be the code of a caution.*got"):
+            compare(frame(), Y, accept=odd)

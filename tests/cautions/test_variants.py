@@ -193,9 +193,17 @@ VARIANTS = {
     "FD010": (
         [(frame(who=[f"m{k}" for k in PERSON], run=VISIT), Y),
          (frame(who=[f"m{k}" for k in PERSON], run=3 - VISIT), Y),
-         (indexed("m{0}_{1}", Y)[0].assign(run=VISIT), Y)],
+         (indexed("m{0}_{1}", Y)[0].assign(run=VISIT), Y),
+         (frame(who=[f"m{k}" for k in PERSON], run=[f"V{k}" for k in VISIT]), Y),
+         (frame(who=[f"m{k}" for k in PERSON], run=[f"Visit {k + 1}" for k in VISIT]), Y)],
         [(frame(run=VISIT), Y), (frame(who=[f"m{k}" for k in PERSON], run=VISIT * 2), Y),
+         (frame(who=[f"m{k}" for k in PERSON], run=[f"{'vw'[k % 2]}{k}" for k in VISIT]), Y),
          (frame(who=[f"m{k}" for k in PERSON], run=(ROW + ROW // 9) % 4), Y)],
+    ),
+    "FD012": (
+        [(frame(**{name: ROW % 5}), Y)
+         for name in ("louvain", "leiden_res0.5", "RNA_snn_res.0.8", "seurat_clusters")],
+        [(frame(**{name: ROW % 5}), Y) for name in ("cluster", "cell_type", "res", "n_snn")],
     ),
     "FD011": (
         [(frame(Nome=FULL), Y), of(FULL), of([f"street {k}" for k in RUNS]),

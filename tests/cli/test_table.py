@@ -355,3 +355,21 @@ def test_words_for_less_than_can_be_measured(word, tmp_path, call):
     found = call("table", path).stdout
     assert "not missing: write a number for each, such as half of a lower one, or, if" in found
     assert "Or take them as missing: --missing 'lac=<0.5'." in found
+
+
+def test_new_cases_without_a_value_and_a_total_by_name(tmp_path, call):
+    """Rows of empty cells below the cases are left out; a total is found in the first column."""
+    frame = measured().drop(columns="t").astype(float)
+    frame.insert(0, "ward", [f"w{i}" for i in range(80)])
+    model, new = tmp_path / "m.psephos", tmp_path / "new.csv"
+    frame.assign(t=SICK).to_csv(tmp_path / "t.csv", index=False)
+    settled = ("--target", "t", "--drop", "ward", "--model", "cart", "--out", model)
+    done = call("fit", tmp_path / "t.csv", *settled)
+    assert done.exit_code == 0, done.output
+    new.write_text(frame.iloc[:2].to_csv(index=False) + "Gesamt,1,2\n,,\n,,\n")
+    found = call("predict", model, new)
+    assert found.stdout.count("\n") == 4
+    assert "Note: empty lines are left out: 2." in found.stderr
+    assert "FD033 total-row: The last row (Gesamt) is not a case: it is called 'Gesamt'" in (
+        found.stderr
+    )

@@ -233,3 +233,10 @@ def test_fortran_exponents_without_a_point_are_numbers_beside_one_with_a_sign():
     assert read(["1D3", "2D10"]) == (None, [])  # codes look so, too
     assert read(["1D3", "2D10"], fitted=True)[0] == [1000.0, 2e10]
     assert read(["1D3", "2D-1", "x"]) == (None, [])
+
+
+@pytest.mark.parametrize("word", ["nd", "w=nd", "q*=nd"])
+def test_a_word_is_missing_or_a_value_and_not_both(word):
+    with pytest.raises(PsephosError, match="leave one of them out"):
+        Cells().but(["-", word], keep=["nd"])
+    assert "nd" not in Cells(("nd",)).but(["w=and"], keep=["nd"]).missing

@@ -251,13 +251,14 @@ def test_an_encoding_holds_for_arff(tmp_path):
     assert "read as Windows-1252" in notes[0]
 
 
-def test_cases_of_empty_cells_at_the_end_are_answered(tmp_path):
-    """A spreadsheet leaves such rows below a table to learn from; a case may lack every value."""
+def test_rows_of_empty_cells_at_the_end_are_no_cases(tmp_path):
+    """A spreadsheet leaves such rows below a table; between others a case may lack every value."""
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n,\n3,4\n,\n,\n")
     wanted = Wanted(2, [0, 1], ["a", "b"])
-    assert len(read_cases(path, wanted, None).X) == 5
-    assert len(CaseFile(str(path), wanted, Cells()).rows) == 5
+    found, scored = read_cases(path, wanted, None), CaseFile(str(path), wanted, Cells())
+    assert len(found.X) == len(scored.rows) == 3
+    assert found.notes == scored.notes == ["empty lines are left out: 2."]
     path.write_text("a,b,y\n1,2,p\n,,q\n3,4,p\n,,\n,,\n")
     table = read_table(path, target="y")
     assert len(table.X) == 3

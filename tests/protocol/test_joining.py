@@ -257,3 +257,10 @@ def test_a_model_remembers_and_validates_a_file_with_the_old_names(files):
     answers = run("predict", files / "m.psephos", files / "t.csv", "--id", "who")
     assert answers.exit_code == 0, answers.output
     assert "benign" not in answers.stdout
+
+
+@pytest.mark.parametrize("new", [["b"], ("b",), {"b"}])
+def test_a_class_becomes_one_other(new):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(PsephosError, match="from each label to one class, such as"):
+        compare(X, ["a", "b"] * 20, classes={"a": new})

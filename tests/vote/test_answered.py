@@ -79,7 +79,7 @@ def test_words_say_what_would_do():
     costs = unanswered_words("tie", [1.0], [[0]], [False], CostTarget(TWO, EVEN), names)
     assert costs == "no answer: every answer has the same expected loss"
     notes = unanswered_notes([(f"row {i}", "no answer: so" * (i > 0)) for i in range(9)])
-    assert notes[0] == "row 1: no answer: so."
+    assert notes[0] == "row 1 has no answer: so."
     assert notes[-1] == "2 more cases without an answer."
     assert len(notes) == 7
 

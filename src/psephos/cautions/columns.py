@@ -65,6 +65,12 @@ _UNKNOWN = re.compile(
     r"dato mancante|non (?:noto|disponibile)|onbekend|geen gegevens|nieznan[yae]|brak danych|"
     r"bilinmiyor|bilinmeyen|belirtilmemis"
 )
+#: Columns of Scanpy and Seurat that hold clusters of cells, with their settings behind.
+_CLUSTERS = re.compile(
+    r"(?:.* )?(?:leiden|louvain|seurat clusters?|phenograph|w?snn(?= res)|k ?means(?= clus)|"
+    r"h?dbscan)"
+    r"(?: (?:clusters?|res(?:olution)?|r|\d+))*"
+)
 _SENTINELS = [-1, -2, -1000, -32768, *_CODES, *(-value for value in _CODES)]
 
 
@@ -444,6 +450,23 @@ def _has_several(given: Given, j: int, n_classes: int) -> bool:
     """Return whether a column has two values a class or more, of several rows each."""
     sizes = np.unique(given.X[:, j], return_counts=True)[1]
     return len(sizes) >= 2 * n_classes and bool(sizes.min() > 1)
+
+
+def clusters(given: Given) -> Found:
+    """Find clusters that single-cell programs made of the table's own columns, by their names."""
+    coded: list[int] = [*given.levels, *given.whole.tolist()]
+    columns = [j for j in coded if _CLUSTERS.fullmatch(" ".join(parts_of(given.names[j])))]
+    names = quoted(given.names[j] for j in columns)
+    words = [
+        f"Clusters ({names}) were made of the measurements themselves, with the rows of test parts "
+        "among them, and new cases have none: leave them out."
+    ] * bool(columns)
+    if _CLUSTERS.fullmatch(" ".join(parts_of(given.target))):
+        words.append(
+            f"The target {shown(given.target)} holds clusters that were made of the measurements: "
+            "models that find them again say how they were made, and nothing of other data."
+        )
+    return _drop(given, columns)._replace(facts={"words": " ".join(words)})
 
 
 def explained(values: Floats, answers: Indices) -> float:

@@ -100,18 +100,20 @@ def gene_days(given: Given) -> Found:
 def total_row(given: Given) -> Found:
     """Find a last row that holds the sums or means of the others, or is named total or similar."""
     n = len(given.X) - 1
-    if n < 4:
+    if n < 1:
         return Found()
     words = [levels[int(code)] for j, levels in given.levels.items()
              if (code := given.X[n, j]) == code and (given.X[:, j] == code).sum() == 1]  # fmt: skip
-    called = any(TOTAL.fullmatch(word) for word in [*given.rows[-1:], *words])
-    found = _summing(given, n) or _summing(given, n - 1)
-    facts = {"row": given.row(n), "what": found or "sums"}
-    return Found((), [n], facts, [("--skip-last", "1")]) if found or called else Found()
+    called = [word for word in [*given.rows[-1:], *words] if TOTAL.fullmatch(word)]
+    found = (_summing(given, n) or _summing(given, n - 1)) if n > 3 else ""
+    if not (found or called):
+        return Found()
+    why = f"holds the {found}" if found else f"is called {shown(called[0], CELL)}, as a total is"
+    return Found((), [n], {"row": given.row(n), "why": why}, [("--skip-last", "1")])
 
 
 def _summing(given: Given, n: int) -> str:
-    """Return whether the last row holds sums or means of the first n; '' if neither."""
+    """Return of how many columns the last row holds sums or means of the first n; '' if none."""
     body, last = given.X[:n], given.X[-1]
     sums = np.nansum(body, axis=0)
     means = sums / np.maximum((~np.isnan(body)).sum(axis=0), 1)
@@ -119,10 +121,15 @@ def _summing(given: Given, n: int) -> str:
     varied[list(given.levels)] = False
     if varied.sum() < 2:
         return ""
-    near = (np.isclose(last, of, rtol=1e-3, atol=0)[varied] for of in (sums, means))
-    close = [found.mean() >= _MOST for found in near]
-    close[1] |= _rounded(body[:, varied], last[varied], means[varied])
-    return "sums" if close[0] else "means" if close[1] else ""
+    found = ""
+    for what, of in (("means", means), ("sums", sums)):
+        near = np.isclose(last, of, rtol=1e-3, atol=0)[varied]
+        if near.mean() >= _MOST:
+            part = "" if near.all() else f" in {near.sum()} of {len(near)} columns"
+            found = f"{what} of the first {n} rows{part}"
+    if not found and _rounded(body[:, varied], last[varied], means[varied]):
+        found = f"means of the first {n} rows, rounded"
+    return found
 
 
 def _rounded(body: Floats, last: Floats, means: Floats) -> bool:

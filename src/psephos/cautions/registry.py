@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from psephos._errors import PsephosError, TableWarning
+from psephos._errors import PsephosError, PsephosTypeError, TableWarning
 from psephos.cautions import columns, layout, prediction, rows
 from psephos.cautions.given import Found, Given
 from psephos.files.near import quoted, suggest
@@ -60,6 +60,7 @@ CAUTIONS: dict[str, Rule] = {
     "FD011": Rule("many-words", "columns", _NONE, rows.many_words,
         "{columns} hold{s} many different words for so few rows, {counts}, as names of persons do: "
         "most new cases have others. Leave {them} out, or join words into fewer categories."),
+    "FD012": Rule("clusters", "columns", _NONE, columns.clusters, "{words}"),
     "FD020": Rule("replicates", "rows", ("compare",), rows.divided_replicates,
         "{n} rows are replicates, far nearer to each other than to all others: {pairs}. With "
         "replicates in both the training and the test part, a model is tested on what it was "
@@ -105,7 +106,7 @@ CAUTIONS: dict[str, Rule] = {
         "The table seems to have its features in rows: its {what}. Transpose it: cases belong in "
         "rows."),
     "FD033": Rule("total-row", "layout", _NONE, layout.total_row,
-        "The last row ({row}) is not a case: it holds the {what} of the others. "
+        "The last row ({row}) is not a case: it {why}. "
         "Leave it out (--skip-last 1), or remove it."),
     "FD034": Rule("classes-alike", "layout", _BOTH, layout.classes_alike,
         "Classes of the target differ only in case, blanks, hyphens or the form of a number: "
@@ -214,6 +215,13 @@ def _caution(code: str, found: Found, given: Given) -> Caution:
 def known_codes(codes: str | Sequence[str]) -> tuple[str, ...]:
     """Return the codes that are accepted; raise PsephosError if one is not that of a caution."""
     codes = [codes] if isinstance(codes, str) else codes
+    listed: object = codes
+    if not isinstance(listed, Iterable) or not all(isinstance(one, str) for one in codes):
+        raise PsephosTypeError(
+            "accept must be the code of a caution, such as 'FD004', or a list of codes; got "
+            f"{codes!r}."
+        )
+    codes = [code.upper() for code in codes]
     for code in codes:
         if code not in CAUTIONS:
             near = suggest(code, CAUTIONS)

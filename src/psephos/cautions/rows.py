@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -37,6 +38,7 @@ _NAME = re.compile(
     r"soyad[ıi]?|imie|nazwisko|voornaam|achternaam|vorname|nachname|prenom|apellidos?|apelido|"
     rf"sobrenome|cognome|surname)(?: (?:complet[oa]?|(?:(?:d[aeiou]|del|of) )?(?:{SUBJECT})))?"
 )
+_COUNTED = re.compile(r"(\D*)(\d{1,3})", re.ASCII)
 # Words that look like keys (P-007, KF01, TCGA-02-0001, 100213); and of names what has such, too.
 _KEY = re.compile(r"(?=\d{6,}$|.*[^\W\d_])[^\W\d_]* ?(?=[^\d\s]*\d)[\w./-]+")
 _PLACED = {
@@ -168,14 +170,26 @@ def _grouping(
 
 
 def counts_within(given: Given) -> Found:
-    """Find whole numbers that count the rows of each subject: 1, 2, 3, or from 0."""
+    """Find what counts the rows of each subject: 1, 2, 3, or from 0; also V1, V2, V3."""
     groups = [given.X[:, j] for j in given.levels]
     groups += [codes for _, _, codes, _ in _grouping(given.aside)]
     if given.groups is not None:
         groups.append(_codes(given.groups))
-    found = [j for group in groups for j in _counting_each(given, group)]
-    columns = sorted({*found})
+    read = _numbered(given)
+    columns = sorted({j for group in groups for j in _counting_each(read, group)})
     return Found(columns, remedy=[("--drop", given.names[j]) for j in columns])
+
+
+def _numbered(given: Given) -> Given:
+    """Return the table with the numbers of words that have one beginning: of V1, V2 1 and 2."""
+    X, levels = given.X.copy(), dict(given.levels)
+    for j, words in given.levels.items():
+        parts = [_COUNTED.fullmatch(word.strip()) for word in words]
+        if all(parts) and len({part[1] for part in parts if part}) == 1:
+            codes = np.array([*(float(part[2]) for part in parts if part), np.nan])
+            X[:, j] = codes[np.nan_to_num(given.X[:, j], nan=-1).astype(np.intp)]
+            del levels[j]
+    return replace(given, X=X, levels=levels) if len(levels) < len(given.levels) else given
 
 
 def _counting_each(given: Given, group: Floats) -> list[int]:

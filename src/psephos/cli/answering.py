@@ -5,6 +5,7 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from psephos.cautions.registry import OF_CASES
 from psephos.cli.words import say
 from psephos.files.atomic import whole
 from psephos.files.cases import Wanted
+from psephos.files.columns import TOTAL
 from psephos.files.escaping import disarmed_row, printable
 from psephos.files.formats import Reading
 from psephos.files.sheet import read_cases
+from psephos.files.text import Header
 from psephos.modelfile import read
 from psephos.vote import Ballots
 from psephos.vote.codec import decode
@@ -40,6 +43,12 @@ def place_of(positive: str | None, classes: Sequence[str]) -> int:
     if positive not in classes:
         raise PsephosError(f"--positive {positive!r} is not a class: {', '.join(classes)}.")
     return list(classes).index(positive)
+
+
+def _first(header: Header, read: set[str], *, named: bool) -> list[str]:
+    """Return the first column, in which a total may be named, unless the model reads it."""
+    named = named and header.named and not header.of_arrays
+    return [name for name in header.names[:1] if named and name not in read]
 
 
 class Answering:
@@ -95,13 +104,16 @@ class Answering:
         reads: list[int] = columns.tolist()
         backup: list[int] = stored.vote.backup.tolist()
         levels = {j: values for j, values in schema.levels.items() if j in reads}
+        wanted = Wanted(schema.n_features, reads, schema.names, levels, self.absent, backup)
+        first = partial(_first, read={*map(wanted.word, reads)}, named=schema.names is not None)
         cases = read_cases(
             table_path,
-            Wanted(schema.n_features, reads, schema.names, levels, self.absent, backup),
+            wanted,
             id_column,
             cells=schema.cells.but(missing, decimal, thousands, keep_word),
             missing=missing or (),
             how=Reading(**how),
+            also=first,
         )
         for note in cases.notes:
             say(f"Note: {note}")
@@ -123,14 +135,20 @@ class Answering:
         self._stored = stored
         self._names = schema.words().select(columns.tolist())  # those of the model's own table
         self._library: Any = library.reduce() if self.absent else None
-        baseline = self._baseline() if reads else None
-        if baseline is not None and baseline.profile is not None:
-            names, known = self._names.columns, baseline.profile.quantiles
-            for one in cautions_on(Given(self.X, names, quantiles=known, rows=self.ids), OF_CASES):
-                say(f"{one}")
+        last = [str(w) for _ in first(cases.sheet.header) for w in cases.sheet.words[0][-1:]]
+        self._show_cautions([*self.ids[:-1], *([*filter(TOTAL.fullmatch, last)] or self.ids[-1:])])
         # the columns were matched here: the model itself then takes a plain array
         if self.absent:
             vars(self._library).pop("feature_names_in_", None)
+
+    def _show_cautions(self, rows: list[str]) -> None:
+        """Print the cautions on cases of these names."""
+        baseline = self._baseline() if self._stored.vote.columns.size else None
+        if baseline is not None and baseline.profile is not None:
+            names, quantiles = self._names.columns, baseline.profile.quantiles
+            given = Given(self.X, names, quantiles=quantiles, rows=rows)
+            for one in cautions_on(given, OF_CASES):
+                say(f"{one}")
 
     @property
     def classes(self) -> list[str]:

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from psephos.protocol import DataTable, Protocol
 
 #: Cautions that end no command, and say what to leave out.
-ADVISED = ("FD001", "FD007", "FD009", "FD010", "FD033")
+ADVISED = ("FD001", "FD007", "FD009", "FD010", "FD012", "FD033")
 
 accept_option = click.option(
     "--accept",
     multiple=True,
     metavar="CODE",
+    callback=lambda _context, _option, codes: tuple(code.upper() for code in codes),
     help="Go on in spite of a caution that ends the command, such as FD004 (docs/cautions.md); "
     "repeatable. It is kept with the study.",
 )

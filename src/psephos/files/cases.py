@@ -293,7 +293,7 @@ class CaseFile:
         kind_of(file)
         wrong = Complaints()
         with opened(file, notes=self.notes) as stream:
-            header, below = table_rows(file, stream, mark, self.notes, wrong, cases=True)
+            header, below = table_rows(file, stream, mark, self.notes, wrong)
             read, parts = wanted.in_factors(header, self.notes)
             places = places_in(header, read, id_column, self.notes)
             named = id_column or header.row_names

@@ -189,7 +189,13 @@ class Cells:
 
         The words to `keep` are left out of those.
         """
-        words = dict.fromkeys([*self.missing, *(word.strip() for word in missing or ())])
+        given = [word.strip() for word in missing or ()]
+        if both := [one for one in given for word in keep if word in (one, one.partition("=")[2])]:
+            raise PsephosError(
+                f"--missing {both[0]!r} says that a word stands for no value, and --keep-word that "
+                "it is a value: leave one of them out."
+            )
+        words = dict.fromkeys([*self.missing, *given])
         return Cells(
             tuple(word for word in words if word not in keep),
             self.decimal if decimal is None else decimal,

@@ -79,7 +79,7 @@ def _table(
     if above:
         notes.append(f"lines above the table (# or sep=) are left out: {len(above)}.")
     lines, separator = _divided(path, first, stream, separator, notes)
-    header, below = table_rows(path, lines, separator, notes, wrong, top + 1, how.cases)
+    header, below = table_rows(path, lines, separator, notes, wrong, top + 1)
     if "" in header.names or len(set(header.names)) < len(header.names):
         ahead = list(islice(below, 1 + AHEAD))
         names, rest = names_below(header.names, [row for _, _, row in ahead], notes)

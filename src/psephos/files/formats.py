@@ -72,8 +72,8 @@ class Reading:
     """How a table lies in its file, where that is not found: options of the same names.
 
     `id` is the column that names the rows, which tables are joined on, and what the names of a
-    transposed table's cases are called. Of `cases` to be answered, rows of empty cells at the end
-    are kept; of a table to learn from they are left out, as spreadsheets leave them.
+    transposed table's cases are called. Of `cases` to be answered, rows of empty cells between
+    others are kept in a workbook too; those at the end are left out, as spreadsheets leave them.
     """
 
     separator: str | None = None

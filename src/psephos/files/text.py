@@ -209,15 +209,14 @@ def separator_of(file: pathlib.Path, first: str) -> str:
 
 def table_rows(
     path: pathlib.Path, stream: Iterator[str], separator: str | None, notes: list[str],
-    wrong: Complaints, start: int = 1, cases: bool = False,
+    wrong: Complaints, start: int = 1,
 ) -> tuple[Header, Rows]:  # fmt: skip
     """Return what the first line of a text file says, and its rows as `rows` yields them.
 
     Left out are empty lines and empty last columns. Where the rows have one cell more than the
     first line has names, these cells are names of rows, as R writes them. `notes` gets a sentence
     on each, and `wrong` rows of another length, which are left out; `start` is the line that
-    `stream` is at. Of `cases` to be answered, rows of empty
-    cells at the end are kept.
+    `stream` is at.
     """
     first, above = next(stream, ""), start
     while first and not first.strip():
@@ -248,14 +247,12 @@ def table_rows(
     row_names = None if words[0] else "row names"
     header = Header(path.name, [words[0] or "row names", *words[1:]], row_names=row_names)
     lines = chain(below, lines)
-    return header, _below(
-        path.name, lines, len(words), end if text else 0, separator, notes, wrong, cases
-    )
+    return header, _below(path.name, lines, len(words), end if text else 0, separator, notes, wrong)
 
 
 def _below(
     file: str, lines: Rows, n_names: int, last: int, separator: str,
-    notes: list[str], wrong: Complaints, cases: bool,
+    notes: list[str], wrong: Complaints,
 ) -> Rows:  # fmt: skip
     marks, blank, gone, empty = f"{separator} \t\r\n", list[Line](), 0, True
     odd: list[tuple[int, int]] = []  # lines of another number of cells
@@ -293,7 +290,7 @@ def _below(
         wrong.refuse()
     if empty and not blank:
         raise PsephosError(f"{file!r} has no rows below the line of column names.")
-    if empty or cases:
+    if empty:
         yield from blank
         blank.clear()
     if gone + len(blank):

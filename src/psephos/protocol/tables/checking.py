@@ -14,12 +14,14 @@ from psephos.cautions import Cautions, Given, cautions_on
 from psephos.estimator.columns import as_frame, is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.columns import is_number, is_time
+from psephos.files.names import plural
 from psephos.files.near import suggest
 from psephos.files.sheet import unnamed
 from psephos.protocol.tables.files import read_table
 from psephos.protocol.tables.joining import join_classes, refuse_joining
-from psephos.protocol.tables.labels import read_target
-from psephos.protocol.tables.roles import Classes
+from psephos.protocol.tables.labels import read_target, row_words
+from psephos.protocol.tables.requirements import refuse_farthest
+from psephos.protocol.tables.roles import Classes, words_of_rows
 from psephos.protocol.tables.table import DataTable, columns_of, table_from_arrays
 
 
@@ -48,7 +50,8 @@ def check_table(
     Raises
     ------
     PsephosError
-        If y or groups do not have one value a row.
+        If y or groups do not have one value a row, X has no row or column, a name stands twice, or
+        a value is infinite.
 
     Examples
     --------
@@ -66,7 +69,12 @@ def check_table(
     if callable(own):
         return own(n_folds)
     columns, names, _ = columns_of(X)
-    X_read = np.empty((len(columns[0]) if columns else 0, len(columns)))
+    n, p = len(columns[0]) if columns else 0, len(columns)
+    if not n or not p:
+        raise PsephosError(
+            f"X has {plural(n, 'row')} and {plural(p, 'column')}: it needs at least one of each."
+        )
+    X_read = np.empty((n, p))
     levels: dict[int, list[str]] = {}
     for j, column in enumerate(columns):
         X_read[:, j], words = _codes(column)
@@ -76,16 +84,17 @@ def check_table(
     for values, what in ((y, "y"), (groups, "groups")):
         if values is not None and np.shape(np.asarray(values))[:1] != (len(X_read),):
             raise PsephosError(f"{what} does not have {len(X_read)} values: give one per row of X.")
+    refuse_farthest(X_read, names or unnamed(p), row_words)
+    groups = None if groups is None else words_of_rows(groups, "groups")
     answers, classes = _answers(y)
     index = None if callable(getattr(X, "index", None)) else getattr(X, "index", None)
     named = index is not None and type(index).__name__ != "RangeIndex"
     rows = list(map(str, index)) if named and index is not None else []
     return cautions_on(
         Given(
-            X_read, names or unnamed(len(columns)), levels, frozenset(times), answers, classes,
+            X_read, names or unnamed(p), levels, frozenset(times), answers, classes,
             str(getattr(y, "name", None) or "target"),
-            None if groups is None else np.asarray(groups).ravel(),
-            rows, n_folds,
+            groups, rows, n_folds,
             numbers=None if classes or answers is None else np.asarray(y, np.float64).ravel(),
             aside={str(getattr(index, "name", None) or "index"): rows} if rows else {},
         )
@@ -110,6 +119,7 @@ def _answers(y: LabelsLike | None) -> tuple[Indices | None, list[str]]:
     labels = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
     if labels.ndim != 1:
         return None, []
+    words_of_rows(labels, "y")
     plain = labels.dtype.kind in "biuf"
     values, codes = np.unique(labels if plain else labels.astype(str), return_inverse=True)
     numbers = plain and (

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from numbers import Number
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from psephos._errors import PsephosError
+from psephos._errors import PsephosError, PsephosTypeError
 from psephos._types import Cell, Label
 from psephos.estimator.columns import is_missing
 from psephos.files.names import joined_words, plural
@@ -79,6 +80,12 @@ def renaming(
         pairs = [pair for text in given or () for pair in _pairs(text, known, new_ones)]
     else:
         raise PsephosError("classes must be a dict from labels to classes, or a list of 'OLD=NEW'.")
+    for old, new in pairs:
+        if not isinstance(new, str | Number | np.generic | None):
+            raise PsephosTypeError(
+                "classes must be a dict from each label to one class, such as {'B': 'A'} to take B "
+                f"as A; got {old!r}: {new!r}."
+            )
     olds = [old for old, _ in pairs]
     if twice := [old for k, old in enumerate(olds) if old in olds[:k]]:
         raise PsephosError(f"--classes names {shown(twice[0])} twice.")

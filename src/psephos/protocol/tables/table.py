@@ -23,7 +23,7 @@ from psephos._types import (
     Values,
 )
 from psephos.cautions import OF_COLUMNS, Cautions, Given, cautions_on
-from psephos.estimator.columns import dense_columns, is_missing
+from psephos.estimator.columns import as_frame, dense_columns, is_missing
 from psephos.estimator.input import Schema, as_given
 from psephos.estimator.labels import read_labels
 from psephos.estimator.partial import known_rows
@@ -553,8 +553,8 @@ def _answers(
 def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
     """Return the columns of X, their names if it has any, and those of a categorical type."""
     given = as_given(X)
-    frame = nw.from_native(given, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(given)
+    if frame is not None:
         kinds = (nw.Categorical, nw.Enum)
         types: list[Any] = frame.schema.dtypes()
         declared = {j for j, kind in enumerate(types) if kind in kinds}

@@ -127,8 +127,8 @@ class Told:
             words = (
                 f"{key} is shown first at {threshold_words(at)}, the threshold {kept}: in inner"
                 f" folds it costs least where one missed {self.classes[self.positive.code]} is as"
-                f" bad as {cost:g} false alarms (--cost missed={cost:g}), on answers that are not"
-                " recalibrated."
+                f" bad as {cost:g} false alarm{'s' * (cost != 1)} (--cost missed={cost:g}), on"
+                " answers that are not recalibrated."
             )
             found[key] = {"at": at, "cost": cost, "words": words}
         return found

@@ -105,7 +105,7 @@ def unanswered_words(why: str, x: Any, reads: Any, whole: Any, target: Any, name
 
 def unanswered_notes(found: Any) -> list[str]:
     """Return notes of (case, why it has no answer) of the first cases that have none."""
-    notes = [f"{case}: {why}." for case, why in found if why]
+    notes = [f"{case} has {why}." for case, why in found if why]
     more = len(notes) - NAMED
     return notes[:NAMED] + ([f"{plural(more, 'more case')} without an answer."] if more > 0 else [])
 

@@ -148,7 +148,7 @@
         [`${count(n.cleared)} cleared`, plural(n.alarms, "false alarm") + inside.alarms_in],
       ],
       sides: [`called ${neg}`, `called ${pos}`],
-      words: ` ${of(n.found, ill, pos)} found, ${of(n.missed, ill, pos)} missed, ${of(n.cleared, well, neg)} cleared, ${of(n.alarms, well, neg)} false alarms.`,
+      words: ` ${of(n.found, ill, pos)} found, ${of(n.missed, ill, pos)} missed, ${of(n.cleared, well, neg)} cleared, ${of(n.alarms, well, neg)} called ${pos}.`,
     };
   };
   let ground = null;
