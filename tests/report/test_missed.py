@@ -221,18 +221,27 @@ def test_without_cases_the_page_has_counts_alone(compared, builders, tmp_path):
     assert told["truth"] is None
     assert told["rows"] is None
     assert told["groups"] == []
-    assert all("q" not in m and "P" not in m and "bins" in m for m in told["models"].values())
+    shown = {key: m for key, m in told["models"].items() if "absent" not in m}
+    assert all("q" not in m and "P" not in m and "bins" in m for m in shown.values())
     assert "holds counts of the 48 cases" in report["carries"]
     if told["kind"] == "two":
+        assert shown.keys() < told["models"].keys()
         for key, model in told["models"].items():
             truth, proba = answers_of(compared, key)
             p = proba.to_numpy()[:, told["positive"]]
             positive = truth.to_numpy() == told["classes"][told["positive"]]
             for name, mine in (("pos", p[positive]), ("neg", p[~positive])):
+                if key not in shown:
+                    break
                 counted = model["bins"][name]
-                assert told["edges"] == [k / 10 for k in range(11)]
-                for k in (0, 3, 5, 10):
-                    assert sum(counted[k:]) == (mine >= k / 10 - 1e-9).sum()
+                for k, edge in enumerate(model["edges"]):
+                    assert sum(counted[k:]) == (mine >= edge - 1e-9).sum()
+            else:
+                continue
+            called = p >= 0.5 - 1e-9
+            four = [(called == side)[positive == side].sum() for side in (False, True)]
+            sizes = [(positive == side).sum() for side in (False, True)]
+            assert any(0 < min(k, n - k) < 10 for k, n in zip(four, sizes, strict=True))
     page = build_report(compared, tmp_path / "c.html", cases="none").read_text("utf-8")
     assert "This page carries no cases" in page
 

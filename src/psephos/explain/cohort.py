@@ -1,5 +1,6 @@
 """The cases by class: Table 1 of a study."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -171,21 +172,23 @@ def _word(word: str) -> str:
 def given_counts(counts: Sequence[int], fewest: int) -> list[tuple[int | None, str]]:
     """Return counts, None for those withheld: small ones, and others until none of these follows.
 
-    A reader knows their sum, and that each is from 1 to below `fewest`, or `fewest` and more.
+    A reader knows their sum, and that each is from 1 to below `fewest`, or `fewest` and more: where
+    one would follow from that, they are called withheld alone.
     """
     withheld = [i for i, n in enumerate(counts) if 0 < n < fewest]
     others = sorted((n, i) for i, n in enumerate(counts) if n >= max(1, fewest))
     small = len(withheld)
-    while withheld and others:
+
+    def unknown() -> bool:
         large, total = len(withheld) - small, sum(counts[i] for i in withheld)
-        open_ended = small + fewest * large < total and (large or total < small * (fewest - 1))
-        if len(withheld) > 1 and open_ended:
-            break
+        low, high = small + fewest * large, math.inf if large else small * (fewest - 1)
+        return len(withheld) > 1 and low < total < high
+
+    while withheld and others and not unknown():
         withheld.append(others.pop(0)[1])
+    words = (f"< {fewest}", f"{fewest} or more") if unknown() else ("withheld", "withheld")
     return [
-        (n, str(n))
-        if i not in withheld
-        else (None, f"< {fewest}" if n < fewest else f"{fewest} or more")
+        (n, str(n)) if i not in withheld else (None, words[n >= fewest])
         for i, n in enumerate(counts)
     ]
 

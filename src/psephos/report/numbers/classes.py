@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 
 from psephos._types import Floats, Indices, JsonObject, NDArray
+from psephos.explain.cohort import given_counts
 from psephos.figures import Estimate, area, share
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import FEW_GROUPS
 from psephos.report.numbers.curves import BINS, benefit_grid, benefits, curves_of, worth
-from psephos.report.numbers.measures import TENTHS, Fourfold, counts_at, four, hundredths
-from psephos.report.study.answers import called, confusion
+from psephos.report.numbers.measures import (
+    TENTHS,
+    Fourfold,
+    apart,
+    counts_at,
+    four,
+    hundredths,
+    of_given,
+    withheld,
+)
+from psephos.report.study.answers import called, confusion, least_found
+from psephos.report.study.folder import FEWEST
 from psephos.report.words import (
     LEAF_SHARE,
     VOTE_SHARE,
@@ -75,7 +86,7 @@ def judged(
         "n": int((~positive).sum()),
         "curves": curves,
         "ends": [hundredths(four(units, positive, t, about.groups)) for t in table],
-        "tenths": _tenths(answers, positive),
+        "tenths": _tenths(answers, positive, TENTHS if about.edges is None else about.edges),
         "note": _note(answers, positive, under, names, about),
     }
 
@@ -118,12 +129,14 @@ def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
     return {"name": name, "counts": counts, "value": rate(figure.value), "interval": interval}
 
 
-def _tenths(answers: Floats, positive: NDArray[np.bool_]) -> list[list[str]]:
-    """Return the table of the curves: what each threshold of a tenth costs."""
-    units = in_millionths(answers)
-    worths, _ = benefits(answers, positive, np.array(TENTHS))
+def _tenths(
+    answers: Floats, positive: NDArray[np.bool_], edges: Sequence[float]
+) -> list[list[str]]:
+    """Return the table of the curves: what each threshold of a tenth costs, of these edges."""
+    units, tenths = in_millionths(answers), [t for t in TENTHS if t in edges]
+    worths, _ = benefits(answers, positive, np.array(tenths))
     rows: list[list[str]] = []
-    for t, benefit in zip(TENTHS, worths.tolist(), strict=True):
+    for t, benefit in zip(tenths, worths.tolist(), strict=True):
         c = counts_at(units, positive, t)
         counts = map(count, (c.found, c.missed, c.alarms, c.cleared))
         shares = [rate(one.value) for one in four(units, positive, t)]
@@ -225,17 +238,6 @@ def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, abou
     )
 
 
-def histogram(
-    units: NDArray[np.int64], positive: NDArray[np.bool_], edges: Sequence[float]
-) -> dict[str, list[int]]:
-    """Return how many answers of each class lie between edges; the last edge, 1, is a bin."""
-    which = np.searchsorted(in_millionths(edges), units, "right") - 1
-    return {
-        name: np.bincount(which[mine], minlength=len(edges)).tolist()
-        for name, mine in (("pos", positive), ("neg", ~positive))
-    }
-
-
 # ---------------------------------------------------------------------- several classes
 def several_judged(
     chances: Floats,
@@ -248,50 +250,77 @@ def several_judged(
     said, k = called(chances), len(classes)
     grid = confusion(truth, said, k)
     areas = [area(truth == c, chances[:, c], about.groups) for c in range(k)]
+    fewest = 0 if about.edges is None else FEWEST
+    cells = given_grid(grid.tolist(), fewest)
+    right, sure = int(np.trace(grid)), all(isinstance(row[c], int) for c, row in enumerate(cells))
     return {
         "label": names.label,
         "axis": names.axis,
         "n": len(truth),
-        "right": int(np.trace(grid)),
-        "grid": grid.tolist(),
-        "rows": [_class_row(c, classes[c], truth, said, areas[c], about.groups) for c in range(k)],
+        "right": of_given(right, len(truth), "", fewest, sure=sure).split(" of ")[0],
+        "grid": cells,
+        "least": least_found(grid.tolist()),
+        "rows": [_class_row(c, classes[c], truth, said, areas[c], about.groups, cells, fewest)
+                 for c in range(k)],
         "curves": [_curves(chances[:, c], truth == c, areas[c], classes[c], about)
                    for c in range(k)],
         "note": _note_of_several(names, about),
-        "cost": [_cost(grid, c, classes[c]) for c in range(k)],
+        "cost": [_cost(grid, c, classes[c], cells, fewest) for c in range(k)],
     }  # fmt: skip
 
 
-def _cost(grid: Indices, c: int, name: str) -> str:
+def given_grid(grid: Sequence[Sequence[int]], fewest: int) -> list[list[int | str]]:
+    """Return counts by class (rows), or in place of those withheld what may be said."""
+    rows: list[list[int | str]] = []
+    for c, row in enumerate(grid):
+        rows.append([text if n is None else n for n, text in given_counts(row, fewest)])
+        if isinstance(rows[c][c], int) and withheld(row[c], sum(row), fewest):
+            rows[c][c] = given_counts([row[c], sum(row) - row[c]], fewest)[0][1]
+    return rows
+
+
+def _sure(cells: Sequence[Sequence[int | str]], c: int) -> bool:
+    """Return whether all that is called a class is given."""
+    return all(isinstance(row[c], int) for row in cells)
+
+
+def _cost(
+    grid: Indices, c: int, name: str, cells: Sequence[Sequence[int | str]], fewest: int
+) -> str:
     missed = int(grid[c].sum() - grid[c, c])
     alarms, others = int(grid[:, c].sum() - grid[c, c]), int(grid.sum() - grid[c].sum())
-    return f"misses {of(missed, int(grid[c].sum()), name)}, alarms {of(alarms, others, 'others')}"
+    found = of_given(alarms, others, "others", fewest, sure=_sure(cells, c))
+    own = of_given(missed, int(grid[c].sum()), name, fewest, sure=isinstance(cells[c][c], int))
+    return f"misses {own}, alarms {found}"
 
 
 def _class_row(
-    c: int, name: str, truth: Any, said: Any, under: Estimate, groups: Indices | None
-) -> list[str]:
+    c: int, name: str, truth: Any, said: Any, under: Estimate, groups: Indices | None,
+    cells: Sequence[Sequence[int | str]], fewest: int,
+) -> list[str]:  # fmt: skip
     found, right = (
         share((truth == said)[mine], None if groups is None else groups[mine])
         for mine in (truth == c, said == c)
     )
     return [
         name,
-        *_share(found, "found"),
-        *_share(right, "right"),
+        *_share(found, "found", fewest, sure=isinstance(cells[c][c], int)),
+        *(_share(right, "right", fewest) if _sure(cells, c) else ["–", "–", ""]),
         chance(under.value) if math.isfinite(under.value) else "–",
         span(under.low, under.high, chance),
     ]
 
 
-def _share(one: Estimate, what: str) -> list[str]:
-    return [of(max(one.hits, 0), one.n, what), rate(one.value), span(one.low, one.high)]
+def _share(one: Estimate, what: str, fewest: int, *, sure: bool = True) -> list[str]:
+    ends = [rate(one.value), span(one.low, one.high)] if sure else ["–", ""]
+    return [of_given(max(one.hits, 0), one.n, what, fewest, sure=sure), *ends]
 
 
 def _curves(
     answers: Any, positive: NDArray[np.bool_], under: Estimate, name: str, about: About
 ) -> JsonObject:
-    drawn = curves_of(answers, positive, under, name, about.groups, about.edges)
+    edges = about.edges and apart(in_millionths(answers), positive, about.edges, 0.0)
+    drawn = curves_of(answers, positive, under, name, about.groups, edges)
     return {key: drawn[key] for key in ("steps", "roc", "pr", "cal")}
 
 
@@ -304,11 +333,17 @@ def _note_of_several(names: ClassNames, about: About) -> str:
 
 
 def binned_answers(
-    chances: Floats, truth: Indices, n_classes: int, n_bins: int = BINS
+    chances: Floats, truth: Indices, n_classes: int, fewest: int = 0
 ) -> list[list[list[int]]]:
-    """Return, for each class answered about and each true class, the answers in columns."""
+    """Return, for each class answered about and each true class, the answers in columns.
+
+    With `fewest` in tenths, and columns that are withheld are empty.
+    """
+    n_bins = len(TENTHS) + 1 if fewest else BINS
     which = np.minimum(in_millionths(chances) * n_bins // UNIT, n_bins - 1)
-    return [
-        [np.bincount(which[truth == t, c], minlength=n_bins).tolist() for t in range(n_classes)]
-        for c in range(n_classes)
-    ]
+
+    def counted(t: int, c: int) -> list[int]:
+        bins = np.bincount(which[truth == t, c], minlength=n_bins)
+        return [n or 0 for n, _ in given_counts(bins.tolist(), fewest)]
+
+    return [[counted(t, c) for t in range(n_classes)] for c in range(n_classes)]

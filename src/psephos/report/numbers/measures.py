@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.explain.cohort import given_counts
 from psephos.figures import Estimate, confusion, in_millionths
 from psephos.report.study.answers import CaseAnswers
-from psephos.report.study.folder import KeptCases
-from psephos.report.words import of, rate, span
+from psephos.report.study.folder import FEWEST, KeptCases
+from psephos.report.words import count, of, rate, span
 
 TENTHS = tuple(k / 10 for k in range(1, 10))
 _ROWS = 200  # thresholds of a table
@@ -94,6 +95,50 @@ def four(
     """
     found = confusion(positive, units >= in_millionths(threshold), groups)
     return [found.sensitivity, found.specificity, found.ppv, found.npv]
+
+
+# ---------------------------------------------------------------------- without cases
+def withheld(hits: int, n: int, fewest: int = FEWEST) -> bool:
+    """Return whether a page without cases withholds so many of n: they or the others are few."""
+    return any(one is None for one, _ in given_counts([hits, n - hits], fewest))
+
+
+def of_given(hits: int, n: int, what: str, fewest: int, *, sure: bool = True) -> str:
+    """Return '31 of 48 ill'; of counts that are withheld, or not `sure`, what may be said."""
+    if sure and not withheld(hits, n, fewest):
+        return of(hits, n, what)
+    few = hits if hits < fewest else n - hits
+    words = f"fewer than {fewest}" if few < fewest else f"{fewest} or more"
+    return f"{'all but ' * (few < min(hits, fewest))}{words} of {count(n)} {what}"
+
+
+def apart(
+    units: NDArray[np.int64], positive: NDArray[np.bool_], edges: Sequence[float], first: float
+) -> list[float] | None:
+    """Return thresholds between which no class has few answers; None where `first` has them.
+
+    They are 0, `first`, and from below as many of the others as there may be.
+    """
+
+    def few(edges: Sequence[float]) -> bool:
+        counts = histogram(units, positive, edges)
+        return any(0 < n < FEWEST for n in (*counts["pos"], *counts["neg"]))
+
+    found = sorted({0.0, first})
+    for t in [] if few(found) else edges:
+        found = found if few(more := sorted({*found, t})) else more
+    return None if few(found) else found
+
+
+def histogram(
+    units: NDArray[np.int64], positive: NDArray[np.bool_], edges: Sequence[float]
+) -> dict[str, list[int]]:
+    """Return how many answers of each class lie between edges, and from the last one on."""
+    which = np.searchsorted(in_millionths(edges), units, "right") - 1
+    return {
+        name: np.bincount(which[mine], minlength=len(edges)).tolist()
+        for name, mine in (("pos", positive), ("neg", ~positive))
+    }
 
 
 # ---------------------------------------------------------------------- subgroups

@@ -97,6 +97,7 @@ def summarise(
 
 
 def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[str, Any]:
+    options.refuse_few(read.n_rows)
     if read.cases is not None:
         read = replace(read, cases=replace(read.cases, named=options.ids))
     better = better_than_constant(read.rows, read.about | {"class_counts": read.sizes}).keys()

@@ -20,7 +20,7 @@ from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_se
 from psephos.report.panels.observed import HeldOutNumbers, case_name, observed_section
 from psephos.report.panels.verdict import misses
 from psephos.report.study.answers import CaseAnswers, Positive, class_codes, positive_class
-from psephos.report.study.folder import Fit, Folder, KeptCases
+from psephos.report.study.folder import FEWEST, Fit, Folder, KeptCases
 from psephos.report.study.opened import model_facts
 from psephos.report.study.options import DRAWN, PageOptions
 from psephos.report.words import Wording, chance, class_words, of, plural, series, shown_names, span
@@ -96,6 +96,7 @@ def summarise_validation(folder: str | Path, options: PageOptions | None = None)
 
 def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[str, Any]:
     about, rows = saved["about"], saved["predictions"]
+    options.refuse_few(about["n_cases"])
     if about.get("target"):
         return _of_numbers(place, saved, options)
     folder = _folder(place, saved, options)
@@ -121,7 +122,7 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
         "data_line": _data_line(about, folder.counted(kept)),
         "first": [],
         "verdict": [*map(str, about.get("cautions", ())), *_verdict(saved, first)],
-        "caution": [_caution(about, first, answers, said, threshold)],
+        "caution": [_caution(about, first, answers, said, threshold, kept)],
         "contents": _CONTENTS,
         "label_figures": None,
         "bar": _bar(models, folder),
@@ -315,8 +316,7 @@ def _verdict(saved: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
         what = "its area under the ROC curve" if two else f"its {name}"
         level = f" ({100 * about['level']:g} % interval {interval})" if interval else ""
         words.append(f"{asked}: {what} is {chance(ranked['value'])}{level}.")
-    if not missed["absent"]:
-        words.append(misses(missed))
+    words += misses(missed)
     words += _calibration(saved, figures) if two else []
     return [*words, *_columns(saved)]
 
@@ -360,6 +360,7 @@ def _caution(
     answers: CaseAnswers,
     said: NDArray[np.intp],
     threshold: float,
+    kept: bool,
 ) -> str:
     words = "These are figures of one fitted model on cases drawn like these."
     if not about.get("seen"):
@@ -370,8 +371,9 @@ def _caution(
     at = called(answers.chances[about["model"]][:, code], threshold)
     other = int(np.count_nonzero(at != (said == code)))
     if other:
+        cases = "A few cases" if not kept and other < FEWEST else plural(other, "case")
         words += (
-            f" {plural(other, 'case')} {'is' if other == 1 else 'are'} called otherwise at"
+            f" {cases} {'is' if cases == '1 case' else 'are'} called otherwise at"
             f" {missed['fills']['threshold']} than in the validation, whose figures are below: "
         )
         words += (

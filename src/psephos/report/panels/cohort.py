@@ -1,6 +1,7 @@
 """What a validation tells beside its answers: figures, shift and familiarity, recalibration."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from psephos.explain.cohort import given_counts
 from psephos.files.names import value_text
+from psephos.report.numbers.measures import of_given
 from psephos.report.study.folder import FEWEST
 from psephos.report.words import chance, count, difference, number, of, plural, rate, span
 from psephos.validation.numbers import of_a_number
@@ -28,7 +30,8 @@ def figures_section(told: Mapping[str, Any], subgroups: bool, kept: bool) -> dic
     fewest = 0 if kept else FEWEST
     parts = [_subgroup(row, told["about"]["classes"], fewest) for row in told["subgroups"]]
     level = f"{100 * told['about']['level']:g} %"
-    rows = [_figure(row) for row in told["figures"] if row["figure"] != _CLIPPED]
+    few = _few(told, fewest)
+    rows = [_figure(row, few) for row in told["figures"] if row["figure"] != _CLIPPED]
     clipped = [
         f"{plural(int(row['value']), 'probability', 'probabilities')} of {row['class']} within"
         " 1e-6 of 0 or 1 counted as 1e-6 from it, for the calibration."
@@ -47,7 +50,16 @@ def figures_section(told: Mapping[str, Any], subgroups: bool, kept: bool) -> dic
     }
 
 
-def _figure(row: Mapping[str, Any]) -> list[str]:
+def _few(told: Mapping[str, Any], fewest: int) -> bool:
+    """Return whether a count of the confusion table is withheld, and with it all made of these."""
+    cells = [row[c] for row in told["confusion"] for c in told["about"]["classes"]]
+    return any(0 < n < fewest for n in cells)
+
+
+def _figure(row: Mapping[str, Any], few: bool = False) -> list[str]:
+    if few and (row["hits"] is not None or "accuracy" in row["figure"]):
+        why = f"withheld: a count that it is made of is below {FEWEST}"
+        return [_named(row["figure"], row["class"]), "–", "", "", why]
     return [
         _named(row["figure"], row["class"]),
         _value(row["figure"], row["value"]),
@@ -92,12 +104,16 @@ def _subgroup(row: Mapping[str, Any], classes: Sequence[str], fewest: int) -> li
     if row["n"] < fewest:
         return [name, f"< {fewest}", *["–"] * (len(classes) + len(figures))]
     given = given_counts([row[f"n_{c}"] for c in classes], fewest)
-    pairs = zip(classes, given, strict=True)
+    right = [
+        text if n is None else of_given(row[f"right_{c}"], n, "", fewest).strip()
+        for c, (n, text) in zip(classes, given, strict=True)
+    ]
+    sure = not fewest or all(re.match(r"\d+ of", one) for one in right)
     return [
         name,
         count(row["n"]),
-        *(text if n is None else of(row[f"right_{c}"], n) for c, (n, text) in pairs),
-        *(_of_level(row, figure) for figure in figures),
+        *right,
+        *(_of_level(row, figure) if sure else "–" for figure in figures),
     ]
 
 

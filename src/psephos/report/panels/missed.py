@@ -15,7 +15,6 @@ from psephos.report.numbers.classes import (
     ClassNames,
     binned_answers,
     fills,
-    histogram,
     judged,
     measures_rows,
     several_judged,
@@ -24,10 +23,14 @@ from psephos.report.numbers.curves import FRAME
 from psephos.report.numbers.measures import (
     TENTHS,
     Subgroups,
+    apart,
     counts_at,
     four,
+    histogram,
+    of_given,
     subgroup_rows,
     subgroup_words,
+    withheld,
 )
 from psephos.report.study.answers import (
     CaseAnswers,
@@ -36,7 +39,7 @@ from psephos.report.study.answers import (
     cross_fitted_answers,
     positive_class,
 )
-from psephos.report.study.folder import Fit, Folder
+from psephos.report.study.folder import FEWEST, Fit, Folder
 from psephos.report.study.opened import Facts
 from psephos.report.study.options import PageOptions
 from psephos.report.words import (
@@ -49,7 +52,9 @@ from psephos.report.words import (
     group_noun,
     in_groups,
     of,
+    rate,
     series,
+    span,
     threshold_words,
 )
 
@@ -57,6 +62,10 @@ THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
 _CELLS = 60_000  # answers of a model on several classes; of more there are columns only
 _GROUPS = 2  # that stand beside each mistake
+_WITHHELD = (
+    f"This page carries no case, and withholds counts from 1 to {FEWEST - 1} and what gives them"
+    " away:"
+)
 
 
 class HasAnswers(Protocol):
@@ -109,12 +118,6 @@ class Told:
     def kept(self) -> bool:
         """Return whether the page carries single cases."""
         return self.options.cases != "none"
-
-    @property
-    def edges(self) -> list[float] | None:
-        """Return the thresholds there are, in a page that carries no single answer."""
-        own = {one["at"] for one in self.own.values()}
-        return None if self.kept else sorted({0.0, *TENTHS, self.threshold, *own, 1.0})
 
     @cached_property
     def own(self) -> dict[str, LeastCost]:
@@ -188,7 +191,6 @@ def missed_section(
         "rows": answers.rows.tolist() if kept else None,
         "names": _names(told),
         "truth": answers.truth.tolist() if kept else None,
-        "edges": told.edges,
         "groups": [one.island() for one in told.parted] if kept else [],
         "wording": {k: v for k, v in asdict(told.wording).items() if k != "sources"},
         "threshold": told.threshold,
@@ -240,7 +242,7 @@ def _model(told: Told, standing: HasAnswers) -> dict[str, Any]:
         areas=[f.measures["roc_auc"] for f in standing.fits if "roc_auc" in f.measures],
         grouped=bool(told.folder.about.get("groups")),
         groups=None if answers.groups is None else answers.groups[known],
-        edges=told.edges,
+        edges=None if told.kept else TENTHS,
         better=key in told.better,
         threshold=own["at"] if own else told.threshold,
     )
@@ -249,6 +251,8 @@ def _model(told: Told, standing: HasAnswers) -> dict[str, Any]:
     if again is not None:
         names = replace(names, axis="recalibrated probability")
         made["again"] = _figures(told, again, names, replace(about, areas=(), again=True))
+        if "absent" in made["again"]:
+            del made["again"]
     return made | ({"own": own} if own else {})
 
 
@@ -258,14 +262,22 @@ def _figures(
     """Return every figure of one model's answers, and the answers, as far as the page has them."""
     known, code, truth = ~np.isnan(chances[:, 0]), told.positive.code, told.answers.truth
     own, is_ = chances[known], truth[known]
+    if not told.kept and any(0 < n < FEWEST for n in np.bincount(is_).tolist()):
+        few = f"fewer than {FEWEST} answers of {names.label} are to cases of one class"
+        return {"label": names.label, "absent": f"{few}. {_WITHHELD} whom it misses."}
     if len(told.classes) > 2:
         made = several_judged(own, is_, told.classes, names, about)
-        beside = {"cost_in": _wrong_in(is_, called(own), about.groups, told)}
+        beside = {"cost_in": _wrong_in(is_, called(own), about.groups if told.kept else None, told)}
         return made | beside | _several_answers(told, chances)
     mine, units = is_ == code, in_millionths(own[:, code])
-    made = judged(own[:, code], mine, names, about)
     if about.edges is not None:
-        return made | {"bins": histogram(units, mine, about.edges)}
+        edges = apart(units, mine, about.edges, about.threshold)
+        if edges is None:
+            return _hinted(units, mine, names, about)
+        made = judged(own[:, code], mine, names, replace(about, edges=edges))
+        drawn = [t for t in edges if t < 1] + [1.0]
+        return made | {"edges": drawn, "bins": histogram(units, mine, drawn)}
+    made = judged(own[:, code], mine, names, about)
     every = np.full(len(known), -1, dtype=np.int64)
     every[known] = units
     groups, positive = told.answers.groups, truth == code
@@ -273,6 +285,26 @@ def _figures(
         subgroup_rows(one, every, known, positive, told.threshold, groups) for one in told.parted
     ]
     return made | {"q": every.tolist(), "groups": parted}
+
+
+def _hinted(
+    units: NDArray[np.int64], mine: NDArray[np.bool_], names: ClassNames, about: About
+) -> dict[str, Any]:
+    """Return what a page without cases says where counts at the threshold are withheld."""
+    c = counts_at(units, mine, about.threshold)
+    found, cleared = (
+        of_given(k, n, what, FEWEST)
+        + ("" if withheld(k, n) else f" ({name} {rate(one.value)}, {span(one.low, one.high)})")
+        for k, n, what, name, one in zip(
+            (c.found, c.cleared), (c.positive, c.negative), (names.pos, names.neg),
+            ("sensitivity", "specificity"), four(units, mine, about.threshold, about.groups),
+            strict=False,
+        )
+    )  # fmt: skip
+    at = f"called {names.pos} from {threshold_words(about.threshold)}"
+    lead = f"finds {found} and clears {cleared}, {at}."
+    rest = f"{_WITHHELD} its other figures, thresholds and curves."
+    return {"label": names.label, "lead": lead, "absent": f"{names.label} {lead} {rest}"}
 
 
 def _wrong_in(
@@ -293,8 +325,8 @@ def _wrong_in(
 def _several_answers(told: Told, chances: NDArray[np.float64]) -> dict[str, Any]:
     known, k = ~np.isnan(chances[:, 0]), len(told.classes)
     if not told.kept or chances.size > _CELLS:
-        bins = {} if told.kept else {"n_bins": len(TENTHS) + 1}
-        return {"bins": binned_answers(chances[known], told.answers.truth[known], k, **bins)}
+        fewest = 0 if told.kept else FEWEST
+        return {"bins": binned_answers(chances[known], told.answers.truth[known], k, fewest)}
     units = in_millionths(np.where(known[:, None], chances, 0.0))
     said = np.where(known, called(np.where(known[:, None], chances, 0.0)), -1)
     return {"P": units.T.tolist(), "said": said.tolist()}
@@ -307,7 +339,7 @@ def _first_state(
     """Return the words and tables of the model that is shown first, at its first threshold."""
     state: dict[str, Any] = {"kind": shared["kind"], "model": model, "absent": model.get("absent")}
     if state["absent"]:
-        return state
+        return state | ({"lead": model["lead"]} if "lead" in model else {})
     code, t = told.positive.code, told.threshold
     names = told.names(model["label"], model["axis"])
     listed = [one.name for one in told.parted if one.listed][:_GROUPS]
@@ -324,7 +356,9 @@ def _first_state(
     groups = None if told.answers.groups is None else told.answers.groups[known]
 
     def beside(mask: NDArray[np.bool_]) -> str:
-        return "" if groups is None else in_groups(groups[mask], groups, told.group)
+        if groups is None or not told.kept:
+            return ""
+        return in_groups(groups[mask], groups, told.group)
 
     if state["kind"] == "several":
         n_groups, right = None if groups is None else len(np.unique(groups)), called(chances)

@@ -6,7 +6,6 @@ from typing import Any
 
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
-from psephos.report.study.answers import least_found
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
@@ -87,11 +86,7 @@ def first_sentences(
         if reading
         else _NONE_READS,
     ]
-    if missed is not None and "lead" in missed:
-        words.append(f"It {missed['lead']}")
-    elif missed is not None and not missed["absent"]:
-        words.append(misses(missed))
-    return words
+    return words + misses(missed)
 
 
 def _error(folder: Folder, s: Standing) -> str:
@@ -192,30 +187,34 @@ def _against_best(
     )
 
 
-def misses(missed: Mapping[str, Any]) -> str:
+def misses(missed: Mapping[str, Any] | None) -> list[str]:
     """Return which cases the model that is shown misses, with the interval of the share found."""
+    if missed is None or "lead" in missed:
+        return [] if missed is None else [f"It {missed['lead']}"]
+    if missed["absent"]:
+        return []
     if missed["kind"] == "several":
         model, classes = missed["model"], missed["classes"]
-        worst = least_found(model["grid"])
+        worst = model["least"]
         name, counts, sensitivity, interval = model["rows"][worst][:4]
         interval = f" (95 % interval {interval})" if interval else ""
-        beside = missed["in_groups"][worst]
-        return (
-            f"It calls {count(model['right'])} of {missed['cases']} what they are; of the"
-            f" {len(classes)} classes it finds {name} least: {counts}{beside}, sensitivity"
-            f" {sensitivity}{interval}."
-        )
+        share = f", sensitivity {sensitivity}{interval}" if interval else ""
+        return [
+            f"It calls {model['right']} of {missed['cases']} what they are; of the"
+            f" {len(classes)} classes it finds {name} least: {counts}{missed['in_groups'][worst]}"
+            f"{share}."
+        ]
     fills, (found, cleared) = missed["fills"], missed["measures"][:2]
     shown = [
         f"{one['value']}{', ' if one['interval'] else ''}{one['interval']}"
         for one in (found, cleared)
     ]
     beside = fills["alarms_in"].rsplit(" ", 1)[0] if fills["missed_in"] else fills["alarms_in"]
-    return (
+    return [
         f"Called {missed['names']['pos']} from {fills['threshold']}, it misses"
         f" {fills['missed']}{fills['missed_in']} (sensitivity {shown[0]}), with false alarms at"
         f" {fills['alarms']}{beside} (specificity {shown[1]})."
-    )
+    ]
 
 
 def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:

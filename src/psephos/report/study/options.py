@@ -10,7 +10,7 @@ import numpy as np
 
 from psephos._errors import PsephosError, must_be
 from psephos._types import Floats, Indices
-from psephos.report.study.folder import KeptCases
+from psephos.report.study.folder import FEWEST, KeptCases
 from psephos.vote.importance import evenly_spaced
 
 CASES = ("full", "rounded", "none")
@@ -49,6 +49,14 @@ class PageOptions:
             raise PsephosError("the title is empty: leave it out, or write one.")
         if self.title is not None and self.title.encode("utf-8", "ignore").decode() != self.title:
             raise PsephosError("the title has bytes that are no text here: set a UTF-8 locale.")
+
+    def refuse_few(self, n: int) -> None:
+        """Raise PsephosError where a page without cases would be of fewer than ten."""
+        if self.cases == "none" and n < FEWEST:
+            raise PsephosError(
+                f"cases='none' (--cases none) must be of at least {FEWEST} cases, for it withholds"
+                f" smaller counts; got {n}."
+            )
 
 
 # ---------------------------------------------------------------------- carried

@@ -24,10 +24,10 @@
   // The thresholds of a model: where its table has all answers any, in thousandths; else those of the table.
   const nearest = (t) => {
     const m = model(),
-      every = !m || m.absent || (m.curves.every && !study.edges);
+      every = !m || m.absent || (m.curves.every && !m.edges);
     if (t === first()) return t;
     if (every) return Math.round(Math.min(Math.max(t, 0), 1) * 1000) / 1000;
-    const steps = study.edges || m.curves.at.map((u) => u / UNIT);
+    const steps = m.edges ? m.edges.slice(0, -1) : m.curves.at.map((u) => u / UNIT);
     return steps.reduce((a, b) => (Math.abs(b - t) < Math.abs(a - t) ? b : a));
   };
 
@@ -124,7 +124,7 @@
       const bins = c === positive ? m.bins.pos : m.bins.neg,
         last = bins.length - 2; // 1 is in the last column
       const counted = bins.slice(0, -1).with(last, bins[last] + bins[last + 1]);
-      return { ...lane, ends: study.edges, bins: counted };
+      return { ...lane, ends: m.edges, bins: counted };
     }
     const at = knownOf(m).filter((i) => truth[i] === c),
       n = study.units ? groupsOf(at) : 0;
