@@ -46,7 +46,7 @@ def test_a_count_or_what_may_be_said_of_it(hits, n, words):
 def test_no_small_count_follows_from_a_table_and_its_sums(grid):
     """A reader knows the rows' sums, and what stands in place of a cell."""
     grid = [row if sum(row) >= FEWEST else [0, 0, 0] for row in grid]  # of such no page is made
-    cells = given_grid(grid, FEWEST)
+    cells = given_grid(grid, "none")
     for row, shown, c in zip(grid, cells, range(3), strict=True):
         hidden = [j for j in range(3) if isinstance(shown[j], str)]
         assert all(shown[j] == row[j] and not few(row[j]) for j in set(range(3)) - set(hidden))
@@ -155,10 +155,31 @@ def test_several_classes_withhold_what_few_are(builders, tmp_path):
     assert render(page)
 
 
+def test_columns_count_no_few_cases(compared, summarised):
+    whole, values = (
+        summarised["island"]["values"],
+        summarise(compared, options=NONE)["island"]["values"],
+    )
+    seen = 0
+    for key, model in values["models"].items():
+        for column, full in zip(model["columns"], whole["models"][key]["columns"], strict=True):
+            parts = [
+                *column["counts"].values(),
+                *(one["counts"] for one in column.get("levels", ())),
+            ]
+            parts += [*column.get("bins", {}).get("counts", ())]
+            assert not any(isinstance(n, int) and few(n) for own in parts for n in own)
+            if any(isinstance(n, str) for own in parts for n in own):
+                seen += full["words"] != column["words"]
+                assert not re.search(r"\d of \d", column["words"])
+    assert seen
+
+
 # ---------------------------------------------------------------------- validations
 def cohort(folder, n):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(60 + n, 2))
+    X[60:63, 0] += 9  # beyond all training cases
     y = np.where(X[:, 0] + rng.normal(size=60 + n) / 3 > 0, "ill", "well")
     model = CARTClassifier(max_depth=1).fit(X[:60], y[:60])
     write_validation(validate(model, X[60:], y[60:]), folder)
@@ -176,6 +197,10 @@ def test_a_validation_withholds_what_its_confusion_table_gives_away(tmp_path):
     assert rows["sensitivity of ill"][4].startswith("withheld")
     assert rows["ROC-AUC of ill"][1] != "–"
     assert any("fewer than 10 of" in one for one in page["verdict"])
+    outside = [row["cells"][4] for row in whole["alike"]["columns"]]
+    assert any(few(int(n)) for n in outside)
+    given_ = [row["cells"][4] for row in page["alike"]["columns"]]
+    assert given_ == ["< 10" if few(int(n)) else n for n in outside]
 
 
 @pytest.mark.parametrize("n", [9, 10])

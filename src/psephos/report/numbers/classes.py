@@ -19,9 +19,9 @@ from psephos.report.numbers.measures import (
     apart,
     counts_at,
     four,
+    given,
     hundredths,
     of_given,
-    withheld,
 )
 from psephos.report.study.answers import called, confusion, least_found
 from psephos.report.study.folder import FEWEST
@@ -251,7 +251,7 @@ def several_judged(
     grid = confusion(truth, said, k)
     areas = [area(truth == c, chances[:, c], about.groups) for c in range(k)]
     fewest = 0 if about.edges is None else FEWEST
-    cells = given_grid(grid.tolist(), fewest)
+    cells = given_grid(grid.tolist(), "none" if fewest else "full")
     right, sure = int(np.trace(grid)), all(isinstance(row[c], int) for c, row in enumerate(cells))
     return {
         "label": names.label,
@@ -269,13 +269,13 @@ def several_judged(
     }  # fmt: skip
 
 
-def given_grid(grid: Sequence[Sequence[int]], fewest: int) -> list[list[int | str]]:
+def given_grid(grid: Sequence[Sequence[int]], cases: str) -> list[list[int | str]]:
     """Return counts by class (rows), or in place of those withheld what may be said."""
     rows: list[list[int | str]] = []
     for c, row in enumerate(grid):
-        rows.append([text if n is None else n for n, text in given_counts(row, fewest)])
-        if isinstance(rows[c][c], int) and withheld(row[c], sum(row), fewest):
-            rows[c][c] = given_counts([row[c], sum(row) - row[c]], fewest)[0][1]
+        rows.append(given(row, cases))
+        if isinstance(rows[c][c], int):
+            rows[c][c] = given([row[c], sum(row) - row[c]], cases)[0]
     return rows
 
 

@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, JsonObject
+from psephos.explain.cohort import given_counts
 from psephos.explain.column_values import shown_of
 from psephos.explain.effects import (
     Axis,
@@ -30,7 +31,8 @@ from psephos.explain.effects import (
 )
 from psephos.files.names import percent
 from psephos.protocol.evaluation.stability import positions_of
-from psephos.report.study.folder import Folder, NumericColumns
+from psephos.report.numbers.measures import given
+from psephos.report.study.folder import FEWEST, Folder, NumericColumns
 from psephos.report.study.opened import Opened, Reduced
 from psephos.report.study.options import guarded
 from psephos.report.words import MINUS, ShortName, chance, number
@@ -94,7 +96,7 @@ DRAWN = 24  # columns that are drawn at most; of more, the first ones and a tabl
 PAINTED = 10  # of more, those that the form of a new case shows first are painted
 _LISTED = 30  # columns that the table lists
 _BINS = 48  # of a histogram
-EIGHTHS, FEWEST = 8, 5  # bins, and least cases of one, where no single case is to be told
+EIGHTHS = 8  # bins, where no single case is carried
 _MANY = 400  # cases of a class from which on they are counted in bins
 _REVERSED = 0.05  # less of a class on the side that speaks for it than on the other
 _DIGITS = 4  # decimals of what is drawn
@@ -258,13 +260,18 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
         j in model.gradual, model.least, model.base,
     )  # fmt: skip
     counts = sides(values, model.y, cut, len(model.classes))
+    shown = dict(zip(counts, _given([*counts.values()], model.cases), strict=True))
+    named = direction(says, cut, model.classes)
+    words = _count_sentence(model, says, cut, counts, len(values))
+    words += suppressed(named[0], counts, model.classes)
+    if shown != counts:  # what follows from these is withheld, too
+        words = further(says, cut) if cut else ""
     column: dict[str, Any] = {
         "kind": "number",
-        "direction": (named := direction(says, cut, model.classes)),
-        "words": _count_sentence(model, says, cut, counts, len(values))
-        + suppressed(named[0], counts, model.classes),
+        "direction": named,
+        "words": words,
         "cut": cut and {name: getattr(cut, name) for name in ("at", "closed", "text", "how")},
-        "counts": counts,
+        "counts": shown,
         "missing": None if missing is None else _rounded(missing),
     }
     if drawn:
@@ -279,9 +286,15 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     return column
 
 
-def _missing_words(model: Portrait, moves: Any, counts: dict[str, list[int]]) -> list[Any]:
+def _given(parts: Sequence[Sequence[int]], cases: str) -> list[list[int | str]]:
+    """Return counts of the classes in parts of the cases, class by class (see `given`)."""
+    by_class = [given(own, cases) for own in zip(*parts, strict=True)]
+    return [list(row) for row in zip(*by_class, strict=True)]
+
+
+def _missing_words(model: Portrait, moves: Any, counts: dict[str, list[Any]]) -> list[Any]:
     """Return what a missing value does to the answer, where some case lacks one."""
-    if moves is None or not sum(counts["missing"]):
+    if moves is None or not any(counts["missing"]):
         return []
     change: Floats = np.asarray(moves)
     if float(np.abs(change).max()) < model.least:
@@ -321,20 +334,18 @@ def suppressed(named: Any, counts: dict[str, list[int]], classes: Sequence[str])
 def _bins(values: Floats, y: Indices, axis: Any, n_classes: int, kept: bool) -> JsonObject | None:
     """Return the cases counted in pieces of the axis, by class; None where they are few.
 
-    In a page that carries no cases they are counted in eighths, and fewer than five are not told.
+    In a page that carries no cases they are counted in eighths, and those withheld are not drawn.
     """
     apart = np.isnan(values) | ((values == 0) & axis.zero)
     if kept and np.bincount(y, minlength=n_classes).max() < _MANY:
         return None
     ends = axis.spaced(_BINS if kept else EIGHTHS)
-    counts = [np.histogram(values[(y == k) & ~apart], bins=ends)[0] for k in range(n_classes)]
-    zero = np.bincount(y[(values == 0) & axis.zero], minlength=n_classes)
-    if not kept:
-        counts, zero = (
-            [np.where(n < FEWEST, 0, n) for n in counts],
-            np.where(zero < FEWEST, 0, zero),
-        )
-    return {"counts": [n.tolist() for n in counts], "zero": zero.tolist()}
+    zero = np.bincount(y[(values == 0) & axis.zero], minlength=n_classes).tolist()
+    each: list[list[int]] = []
+    for k in range(n_classes):
+        own = np.histogram(values[(y == k) & ~apart], bins=ends)[0].tolist()
+        each.append([n or 0 for n, _ in given_counts([*own, zero[k]], 0 if kept else FEWEST)])
+    return {"counts": [own[:-1] for own in each], "zero": [own[-1] for own in each]}
 
 
 # ---------------------------------------------------------------------- a column of categories
@@ -343,13 +354,15 @@ def _levels(model: Portrait, j: int) -> dict[str, Any]:
     codes = list(range(len(names)))
     moves = mean_answers(model.asked.vote, model.rows, j, [float(c) for c in codes]) - model.base
     k = len(model.classes)
-    by_level = [np.bincount(model.y[values == c], minlength=k).tolist() for c in codes]
+    parts = [np.bincount(model.y[values == c], minlength=k).tolist() for c in codes]
+    lost = np.bincount(model.y[np.isnan(values)], minlength=k).tolist()
+    *by_level, lost = _given([*parts, lost], model.cases)
     return {
         "kind": "category",
         "direction": level_words(moves, names, model.classes, model.least),
         "words": "",
         "cut": None,
-        "counts": {"missing": np.bincount(model.y[np.isnan(values)], minlength=k).tolist()},
+        "counts": {"missing": lost},
         "levels": [
             {"name": names[c], "counts": by_level[c], "moves": _rounded(moves[c])} for c in codes
         ],

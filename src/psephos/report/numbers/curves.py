@@ -9,14 +9,13 @@ from psephos._types import JsonObject, NDArray
 from psephos.figures import Estimate, calibration_table, net_benefit
 from psephos.figures.calibration import CalibrationBin
 from psephos.figures.confusion import UNIT, in_millionths
-from psephos.report.numbers.measures import lowered, thresholds
+from psephos.report.numbers.measures import lowered, thresholds, withheld
 from psephos.report.words import chance, count, of, rate, span
 
 BINS = 50  # columns of a lane
 FRAME = {"width": 214, "height": 218, "left": 34, "right": 8, "top": 10, "bottom": 46}
 GRID = np.arange(1, 100) / 100  # thresholds of the net benefit
 _BINS = 5  # of the calibration
-_FEWEST = 10  # cases of a fifth, so that none of them can be read off
 _DIGITS = 4
 
 Floats = NDArray[np.float64]
@@ -57,14 +56,14 @@ def curves_of(
         Cases that belong together.
     edges : sequence of float, optional
         The thresholds at which curves are told, if not at every answer: where a page carries no
-        single answer. Fifths of the calibration are then of at least ten cases.
+        single answer. Fifths of the calibration are then there if no count of them is withheld.
     always : sequence of float, default=()
         Thresholds that the table must have.
     """
     counted = in_millionths(answers if edges is None else lowered(answers, edges))
     at, called = thresholds(counted, positive, always)
     fifths = calibration_table(positive, answers, _BINS, groups)
-    told = edges is None or min((one.seen.n for one in fifths), default=0) >= _FEWEST
+    told = edges is None or not any(withheld(one.seen.hits, one.seen.n) for one in fifths)
     share, grid = float(positive.mean()), benefit_grid(edges)
     model, everyone = benefits(answers, positive, grid)
     return {

@@ -98,6 +98,12 @@ def four(
 
 
 # ---------------------------------------------------------------------- without cases
+def given(counts: Sequence[int], cases: str = "none") -> list[int | str]:
+    """Return counts; in a page without cases words for few ones, and for what gives them away."""
+    fewest = FEWEST if cases == "none" else 0
+    return [text if n is None else n for n, text in given_counts(counts, fewest)]
+
+
 def withheld(hits: int, n: int, fewest: int = FEWEST) -> bool:
     """Return whether a page without cases withholds so many of n: they or the others are few."""
     return any(one is None for one, _ in given_counts([hits, n - hits], fewest))

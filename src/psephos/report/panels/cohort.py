@@ -9,7 +9,7 @@ import numpy as np
 
 from psephos.explain.cohort import given_counts
 from psephos.files.names import value_text
-from psephos.report.numbers.measures import of_given
+from psephos.report.numbers.measures import of_given, withheld
 from psephos.report.study.folder import FEWEST
 from psephos.report.words import chance, count, difference, number, of, plural, rate, span
 from psephos.validation.numbers import of_a_number
@@ -145,7 +145,9 @@ def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool)
     return {
         "speaking": _sentences(speaking_words(told["speaking"])),
         "shift": _sentences(shift_words(shift, told["about"]["n_cases"])),
-        "columns": [_column(row, names) for row in rows[:_LISTED]],
+        "columns": [
+            _column(row, names, 0 if kept else told["about"]["n_cases"]) for row in rows[:_LISTED]
+        ],
         "unlisted": max(len(rows) - _LISTED, 0),
         "compared": shift["trained_rows"] is not None,
         "familiarity": _sentences(familiarity_words(near)),
@@ -162,7 +164,9 @@ def _excess(row: Mapping[str, Any]) -> float:
     return -math.inf if row["distance"] is None else row["distance"] - row["chance"]
 
 
-def _column(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def _column(row: Mapping[str, Any], names: Mapping[str, str], n: int) -> dict[str, Any]:
+    """Return the line of a column; where few of `n` cases are counted, withheld is how many."""
+
     def cell(value: float | None, write: Callable[[float], str]) -> str:
         return "–" if value is None else write(value)
 
@@ -171,6 +175,7 @@ def _column(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 
     name = names.get(row["column"], row["column"])
     distance, least = row["distance"], row["chance"]
+    outside, lost = (row["outside"], round(n * row["missing"])) if row["there"] else (None, 0)
     beyond = distance is not None and distance > least
     return {
         "name": name,
@@ -179,10 +184,14 @@ def _column(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
         "bar": None if distance is None else [round(distance, 4), round(min(least, 1.0), 4)],
         "cells": [
             row["role"],
-            share(row["missing"]) if row["there"] else "not in the cohort",
+            "not in the cohort"
+            if not row["there"]
+            else f"< {FEWEST} cases"
+            if n and withheld(lost, n)
+            else share(row["missing"]),
             cell(row["trained_missing"], share),
             cell(row["difference"], lambda v: difference(v, 2)),
-            cell(row["outside"], count),
+            f"< {FEWEST}" if n and outside and outside < FEWEST else cell(row["outside"], count),
             cell(distance, lambda v: f"{rate(v)}{', more than chance' if beyond else ''}"),
         ],
     }

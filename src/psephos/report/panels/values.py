@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from psephos._types import JsonObject
-from psephos.report.numbers.column_values import FEWEST, FIRST, portrait
+from psephos.report.numbers.column_values import FIRST, portrait
+from psephos.report.numbers.measures import given
 from psephos.report.panels.network import together
 from psephos.report.panels.verdict import opened_words
 from psephos.report.study.answers import Positive
-from psephos.report.study.folder import Folder
+from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.opened import Opened, Saved
 from psephos.report.study.options import PageOptions, carried_rows, carried_values
 from psephos.report.study.standings import Opening
@@ -151,7 +152,8 @@ def _island(
         "positive": positive,
         "order": _order(len(classes), positive),
         "sampled": _sampled(len(rows), len(y)),
-        "sizes": np.bincount(y, minlength=len(classes)).tolist(),
+        "sizes": given(np.bincount(y, minlength=len(classes)).tolist(), options.cases),
+        "n": len(y),
         "rows": rows.tolist(),
         "y": y[rows].tolist(),
         "of": carried_values(cases, rows, cuts, options.cases == "full"),

@@ -272,7 +272,7 @@
       }
       refresh();
     };
-    const how = `Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.sizes.reduce((a, b) => a + b, 0)} cases of the study); nothing is sent. ${calc.rounding}`,
+    const how = `Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.n} cases of the study); nothing is sent. ${calc.rounding}`,
       label = make("label", "Start from", { htmlFor: "case-from" }),
       empty = button("Empty all", () => begin("e0")),
       right = make("div", [answer, turn, votes, ...kernel(), near]);

@@ -173,7 +173,7 @@
 
   // One counted block a category and class; of many categories those of most cases, for the table has them all.
   const MANY = 16;
-  const sizeOf = (level) => level.counts.reduce((a, b) => a + b, 0);
+  const sizeOf = (level) => level.counts.reduce((a, b) => a + (Number(b) || 0), 0);
   const counted = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`;
   const blockOf = (level, y, { label, letters, tall, unit }) => {
     const high = order.length * tall;
@@ -182,7 +182,7 @@
       wrapped(label - 14, y + high / 2 + 4, level.name, letters, "", "end"),
       ...order.flatMap((c, lane) => {
         const n = level.counts[c],
-          wide = Math.max(n * unit, n ? 1 : 0),
+          wide = n > 0 ? Math.max(n * unit, 1) : 0, // "< 10" is a word
           low = y + lane * tall;
         return [
           rect(hue[c], label, low + 1, wide, tall - 3),
@@ -196,7 +196,7 @@
       levels = many
         ? [...column.levels].sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, MANY)
         : column.levels,
-      most = Math.max(1, ...levels.flatMap((level) => level.counts)),
+      most = Math.max(1, ...levels.flatMap((level) => level.counts.filter(Number))),
       room = 14 + 7.2 * Math.max(...order.map((c) => counted(data.sizes[c], c).length)),
       [tall, gap, label] = [15, 10, Math.min(150, width * 0.34)],
       letters = Math.floor((label - 14) / 7),
