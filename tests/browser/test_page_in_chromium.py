@@ -45,7 +45,7 @@ def judged(study, model, threshold, prevalence=None):
     known = q >= 0
     positive = (np.array(told["truth"]) == code)[known]
     c = counts_at(q[known], positive, threshold)
-    found = four(q[known], positive, threshold)
+    found = four(c)
     if prevalence is not None:
         found[2:] = _mercaldo().predictive(c, prevalence)
     names = ClassNames(told["classes"][code], told["classes"][1 - code], one["label"], one["axis"])

@@ -10,14 +10,21 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
-from psephos.figures import wilson
+from psephos.figures import confusion, wilson
 from psephos.figures.confusion import UNIT, in_millionths
-from psephos.report.numbers.measures import Fourfold, counts_at, four
+from psephos.report.numbers.measures import counts_at, four
 
 _SPEC = importlib.util.spec_from_file_location("mercaldo", Path(__file__).with_name("mercaldo.py"))
 _MODULE = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(_MODULE)
 predictive = _MODULE.predictive
+
+
+def fourfold(found, missed, alarms, cleared):
+    """A confusion table of these counts."""
+    truth = np.repeat([True, True, False, False], [found, missed, alarms, cleared])
+    return confusion(truth, np.repeat([True, False, True, False], [found, missed, alarms, cleared]))
+
 
 answered = st.lists(
     st.tuples(st.sampled_from([0.0, 0.1, 0.29, 0.3, 0.5, 0.7, 0.99, 1.0]) | st.floats(0, 1),
@@ -52,10 +59,10 @@ def test_wilson_is_scipys(k, n):
 
 
 def test_of_no_case_nothing_is_said():
-    _, _, ppv, npv = four(np.zeros(7, int), np.arange(7) < 3, 0.5)
+    _, _, ppv, npv = four(counts_at(np.zeros(7, int), np.arange(7) < 3, 0.5))
     assert np.isnan([ppv.value, ppv.low, ppv.high]).all()
     assert npv.value == pytest.approx(4 / 7)
-    assert np.isnan(predictive(Fourfold(0, 3, 0, 4), 0.2)[0].value)
+    assert np.isnan(predictive(fourfold(0, 3, 0, 4), 0.2)[0].value)
 
 
 def test_predictive_values_are_precisions():
@@ -63,7 +70,7 @@ def test_predictive_values_are_precisions():
     positive, called = rng.random((2, 90)) < 0.4
     units = np.where(called, UNIT, 0)
     c = counts_at(units, positive, 0.5)
-    _, _, ppv, npv = four(units, positive, 0.5)
+    _, _, ppv, npv = four(c)
     assert ppv.value == pytest.approx(precision_score(positive, called))
     assert npv.value == pytest.approx(precision_score(~positive, ~called))
     own = c.positive / (c.positive + c.negative)
@@ -75,18 +82,18 @@ def test_predictive_values_are_precisions():
 
 
 def test_the_interval_at_another_share_is_mercaldos():
-    c, share, z = Fourfold(40, 10, 9, 81), 0.05, norm.ppf(0.975)
+    c, share, z = fourfold(40, 10, 9, 81), 0.05, norm.ppf(0.975)
     m, n, s, f = 50, 90, 40 / 50, 9 / 90
     logit = np.log(s * share / (f * (1 - share)))
     error = np.sqrt((1 - s) / (s * m) + (1 - f) / (f * n))
     told = 1 / (1 + np.exp(-(logit + np.array([-z, z]) * error)))
     found = predictive(c, share)[0]
     assert (found.low, found.high) == pytest.approx(told)
-    npv, mirrored = predictive(c, share)[1], predictive(Fourfold(81, 9, 10, 40), 1 - share)[0]
+    npv, mirrored = predictive(c, share)[1], predictive(fourfold(81, 9, 10, 40), 1 - share)[0]
     assert (npv.value, npv.low, npv.high) == pytest.approx(
         (mirrored.value, mirrored.low, mirrored.high)
     )
-    found = predictive(Fourfold(30, 0, 0, 30), share)[0]
+    found = predictive(fourfold(30, 0, 0, 30), share)[0]
     assert found.value == found.high == 1
     assert 0.1 < found.low < 0.9  # not a point, where no case contradicts
 
@@ -99,7 +106,7 @@ def test_intervals_hold_what_is_true_about_as_often_as_they_say(share):
     truth = s * at / (s * at + f * (1 - at))
     for _ in range(n):
         m = rng.binomial(120, prevalence)
-        c = Fourfold(k := rng.binomial(m, s), m - k, j := rng.binomial(120 - m, f), 120 - m - j)
+        c = fourfold(k := rng.binomial(m, s), m - k, j := rng.binomial(120 - m, f), 120 - m - j)
         found = wilson(k, k + j) if share is None else predictive(c, share)[0]
         inside += found.low <= truth <= found.high
     assert 0.93 < inside / n < 0.975

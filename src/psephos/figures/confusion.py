@@ -92,6 +92,16 @@ class Confusion:
     accuracy: Estimate
     balanced_accuracy: Estimate
 
+    @property
+    def positive(self) -> int:
+        """Return the number of cases of the positive class."""
+        return self.found + self.missed
+
+    @property
+    def negative(self) -> int:
+        """Return the number of the other cases."""
+        return self.alarms + self.cleared
+
 
 def confusion(truth: Any, called: Any, groups: PerRow = None, level: float = 0.95) -> Confusion:
     """Return counts and measures of answers of two classes.

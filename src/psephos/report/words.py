@@ -131,11 +131,8 @@ def count(value: float | None) -> str:
 
 def plus_minus(mean: float | None, sd: float | None, digits: int = 3) -> str:
     """Return mean ± standard deviation."""
-    if mean is None or not math.isfinite(mean):
-        return "–"
-    if sd is None or not math.isfinite(sd):
-        return number(mean, digits)
-    return f"{number(mean, digits)} ± {number(sd, digits)}"
+    text = number(mean, digits)
+    return text if "–" in (text, number(sd, digits)) else f"{text} ± {number(sd, digits)}"
 
 
 def plural(n: float, one: str, many: str = "") -> str:

@@ -9,13 +9,12 @@ import numpy as np
 
 from psephos._types import Floats, Indices, JsonObject, NDArray
 from psephos.explain.cohort import given_counts
-from psephos.figures import Estimate, area, share
+from psephos.figures import Confusion, Estimate, area, share
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.figures.estimate import FEW_GROUPS
 from psephos.report.numbers.curves import BINS, benefit_grid, benefits, curves_of, worth
 from psephos.report.numbers.measures import (
     TENTHS,
-    Fourfold,
     apart,
     counts_at,
     four,
@@ -85,13 +84,13 @@ def judged(
         "m": int(positive.sum()),
         "n": int((~positive).sum()),
         "curves": curves,
-        "ends": [hundredths(four(units, positive, t, about.groups)) for t in table],
+        "ends": [hundredths(four(counts_at(units, positive, t, about.groups))) for t in table],
         "tenths": _tenths(answers, positive, TENTHS if about.edges is None else about.edges),
         "note": _note(answers, positive, under, names, about),
     }
 
 
-def fills(c: Fourfold, threshold: float, names: ClassNames) -> dict[str, str]:
+def fills(c: Confusion, threshold: float, names: ClassNames) -> dict[str, str]:
     """Return the words of the panel that follow the threshold; the script writes the same."""
     called, n = c.found + c.alarms, c.positive + c.negative
     more = f"; of the {count(called)} it calls {names.pos}, {count(c.found)} are"
@@ -111,7 +110,7 @@ def fills(c: Fourfold, threshold: float, names: ClassNames) -> dict[str, str]:
 
 
 def measures_rows(
-    c: Fourfold, names: ClassNames, found: Sequence[Estimate]
+    c: Confusion, names: ClassNames, found: Sequence[Estimate]
 ) -> list[dict[str, Any]]:
     """Return the four measures (see `four`): words, counts, value and interval."""
     counts = (
@@ -139,7 +138,7 @@ def _tenths(
     for t, benefit in zip(tenths, worths.tolist(), strict=True):
         c = counts_at(units, positive, t)
         counts = map(count, (c.found, c.missed, c.alarms, c.cleared))
-        shares = [rate(one.value) for one in four(units, positive, t)]
+        shares = [rate(one.value) for one in four(c)]
         rows.append([f"{t:.1f}", *counts, *shares, number(benefit, 3)])
     return rows
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.explain.cohort import given_counts
-from psephos.figures import Estimate, confusion, in_millionths
+from psephos.figures import Confusion, Estimate, confusion, in_millionths
 from psephos.report.study.answers import CaseAnswers
 from psephos.report.study.folder import FEWEST, KeptCases
 from psephos.report.words import count, of, rate, span
@@ -18,28 +18,13 @@ TENTHS = tuple(k / 10 for k in range(1, 10))
 _ROWS = 200  # thresholds of a table
 
 
-@dataclass(frozen=True)
-class Fourfold:
-    """The confusion table of two classes, the positive one first."""
-
-    found: int  # positive and called so
-    missed: int
-    alarms: int  # negative and called positive
-    cleared: int
-
-    @property
-    def positive(self) -> int:
-        """Return the number of positive cases."""
-        return self.found + self.missed
-
-    @property
-    def negative(self) -> int:
-        """Return the number of the other cases."""
-        return self.alarms + self.cleared
-
-
-def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: float) -> Fourfold:
-    """Return the confusion table of a threshold.
+def counts_at(
+    units: NDArray[np.int64],
+    positive: NDArray[np.bool_],
+    threshold: float,
+    groups: NDArray[np.intp] | None = None,
+) -> Confusion:
+    """Return the confusion table of a threshold; with groups these are independent, not cases.
 
     Parameters
     ----------
@@ -48,13 +33,12 @@ def counts_at(units: NDArray[np.int64], positive: NDArray[np.bool_], threshold: 
     threshold : float
         A case is called positive if its answer is at least this.
     """
-    called = units >= in_millionths(threshold)
-    return Fourfold(
-        found=int((called & positive).sum()),
-        missed=int((~called & positive).sum()),
-        alarms=int((called & ~positive).sum()),
-        cleared=int((~called & ~positive).sum()),
-    )
+    return confusion(positive, units >= in_millionths(threshold), groups)
+
+
+def four(c: Confusion) -> list[Estimate]:
+    """Return sensitivity, specificity, PPV and NPV."""
+    return [c.sensitivity, c.specificity, c.ppv, c.npv]
 
 
 def thresholds(
@@ -81,20 +65,6 @@ def lowered(answers: NDArray[np.float64], edges: Sequence[float]) -> NDArray[np.
     """Return answers lowered to the edge at or below each: called alike from every edge on."""
     places = np.searchsorted(in_millionths(edges), in_millionths(answers), "right") - 1
     return np.asarray(edges)[places]
-
-
-def four(
-    units: NDArray[np.int64],
-    positive: NDArray[np.bool_],
-    threshold: float,
-    groups: NDArray[np.intp] | None = None,
-) -> list[Estimate]:
-    """Return sensitivity, specificity, PPV and NPV; with groups these are independent, not cases.
-
-    The intervals are Wilson's, with groups at the number of independent cases (Rao & Scott).
-    """
-    found = confusion(positive, units >= in_millionths(threshold), groups)
-    return [found.sensitivity, found.specificity, found.ppv, found.npv]
 
 
 # ---------------------------------------------------------------------- without cases
@@ -279,7 +249,7 @@ def subgroup_rows(
     for k in range(len(parted.levels)):
         mine = (own == k) & known
         within = None if groups is None else groups[mine]
-        found = four(units[mine], positive[mine], threshold, within)
+        found = four(counts_at(units[mine], positive[mine], threshold, within))
         cells = [[max(one.hits, 0), one.n, *hundredths([one])] for one in found]
         rows.append([int(mine.sum()), *cells])
     return rows

@@ -1,7 +1,7 @@
 """From the folder of a validation to the dictionary of its page: a model on another cohort."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,17 @@ from psephos.files.names import value_text
 from psephos.protocol.study.folder import unsealed
 from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
-from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
+from psephos.report.panels.missed import (
+    THRESHOLD,
+    Answering,
+    Told,
+    class_names,
+    missed_section,
+)
 from psephos.report.panels.observed import HeldOutNumbers, case_name, observed_section
 from psephos.report.panels.verdict import misses
 from psephos.report.study.answers import CaseAnswers, Positive, class_codes, positive_class
-from psephos.report.study.folder import FEWEST, Fit, Folder, KeptCases
+from psephos.report.study.folder import FEWEST, Folder, KeptCases
 from psephos.report.study.opened import model_facts
 from psephos.report.study.options import DRAWN, PageOptions
 from psephos.report.words import Wording, chance, class_words, of, plural, series, shown_names, span
@@ -52,15 +58,6 @@ _COHORT = Wording(
         " the model's: it is another model than the one that is validated."
     },
 )
-
-
-@dataclass(frozen=True)
-class _Validated:
-    """What has answers on the page: the model, and the model recalibrated."""
-
-    key: str
-    label: str
-    fits: Sequence[Fit] = ()
 
 
 def is_validation(folder: str | Path) -> bool:
@@ -102,9 +99,9 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
     folder = _folder(place, saved, options)
     answers, said = _answers(about, rows)
     parted, kept = _parted(rows), options.cases != "none"
-    models = [_Validated(about["model"], about["model"])]
+    models = [Answering(about["model"], about["model"])]
     if _AGAIN in answers.chances:
-        models.append(_Validated(_AGAIN, f"{about['model']}, recalibrated apart"))
+        models.append(Answering(_AGAIN, f"{about['model']}, recalibrated apart"))
     chances = {key or about["model"]: own for key, own in answers.chances.items()}
     answers = replace(answers, chances=chances)
     positive = _positive(folder, answers, about, options)
@@ -218,7 +215,7 @@ def _above_chance(saved: Mapping[str, Any]) -> bool:
     return ranked is not None and ranked["low"] is not None and ranked["low"] > 0.5
 
 
-def _bar(models: Sequence[_Validated], folder: Folder) -> dict[str, Any]:
+def _bar(models: Sequence[Answering], folder: Folder) -> dict[str, Any]:
     return {
         "readable": [],
         "others": [{"key": m.key, "label": m.label} for m in models],

@@ -216,9 +216,7 @@ def _spread(asked: Reduced) -> dict[int, float]:
     found: dict[int, float] = {}
     for j in range(asked.X.shape[1]):
         own = asked.X[~np.isnan(asked.X[:, j]), j]
-        found[j] = 0.0 if j in asked.levels else float(own.std()) if len(own) else 1.0
-        if j not in asked.levels and found[j] == 0:
-            found[j] = 1.0
+        found[j] = 0.0 if j in asked.levels else (len(own) and float(own.std())) or 1.0
     return found
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ from psephos.report.study.answers import (
 from psephos.report.study.folder import FEWEST, Fit, Folder
 from psephos.report.study.opened import Facts
 from psephos.report.study.options import PageOptions
+from psephos.report.study.standings import Standing
 from psephos.report.words import (
     HELD_OUT,
     STATED,
@@ -61,6 +62,7 @@ from psephos.report.words import (
 THRESHOLD = 0.5
 _BYTES = 2_600_000  # of the page that answers may take
 _CELLS = 60_000  # answers of a model on several classes; of more there are columns only
+_COUNTS = ("found", "missed", "alarms", "cleared", "positive", "negative")
 _GROUPS = 2  # that stand beside each mistake
 _WITHHELD = (
     f"This page carries no case, and withholds counts from 1 to {FEWEST - 1} and what gives them"
@@ -68,23 +70,13 @@ _WITHHELD = (
 )
 
 
-class HasAnswers(Protocol):
-    """What has answers on the page: a `Standing` is one."""
+@dataclass(frozen=True)
+class Answering:
+    """What has answers on the page, where it is not a `Standing`: a model, or it recalibrated."""
 
-    @property
-    def key(self) -> str:
-        """Return its name in the results."""
-        ...
-
-    @property
-    def label(self) -> str:
-        """Return what the page calls it."""
-        ...
-
-    @property
-    def fits(self) -> Sequence[Fit]:
-        """Return its fits, if it was fitted in folds."""
-        ...
+    key: str  # its name in the results
+    label: str
+    fits: Sequence[Fit] = ()
 
 
 class LeastCost(TypedDict):
@@ -163,7 +155,7 @@ def class_names(folder: Folder) -> list[str]:
 
 def missed_section(
     told: Told | None,
-    order: Sequence[HasAnswers],
+    order: Sequence[Standing | Answering],
     columns: bool = False,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
@@ -229,7 +221,7 @@ def _names(told: Told) -> list[str] | None:
     return [told.folder.cases.ids[i] for i in told.answers.rows.tolist()]
 
 
-def _model(told: Told, standing: HasAnswers) -> dict[str, Any]:
+def _model(told: Told, standing: Standing | Answering) -> dict[str, Any]:
     key, fact, answers = standing.key, told.facts.get(standing.key), told.answers
     known = answers.known(key)
     if not known.any():
@@ -291,13 +283,13 @@ def _hinted(
     units: NDArray[np.int64], mine: NDArray[np.bool_], names: ClassNames, about: About
 ) -> dict[str, Any]:
     """Return what a page without cases says where counts at the threshold are withheld."""
-    c = counts_at(units, mine, about.threshold)
+    c = counts_at(units, mine, about.threshold, about.groups)
     found, cleared = (
         of_given(k, n, what, FEWEST)
         + ("" if withheld(k, n) else f" ({name} {rate(one.value)}, {span(one.low, one.high)})")
         for k, n, what, name, one in zip(
             (c.found, c.cleared), (c.positive, c.negative), (names.pos, names.neg),
-            ("sensitivity", "specificity"), four(units, mine, about.threshold, about.groups),
+            ("sensitivity", "specificity"), (c.sensitivity, c.specificity),
             strict=False,
         )
     )  # fmt: skip
@@ -367,12 +359,12 @@ def _first_state(
             "in_groups": [beside((truth == c) & (right == c)) for c in range(len(told.classes))],
         }
     units, mine = in_millionths(chances[:, code]), truth == code
-    c, yes = counts_at(units, mine, t), units >= in_millionths(t)
+    c, yes = counts_at(units, mine, t, groups), units >= in_millionths(t)
     state |= {
         "fills": fills(c, t, names)
         | {"missed_in": beside(mine & ~yes), "alarms_in": beside(~mine & yes)},
-        "counts": {**asdict(c), "positive": c.positive, "negative": c.negative},
-        "measures": measures_rows(c, names, four(units, mine, t, groups)),
+        "counts": {k: getattr(c, k) for k in _COUNTS},
+        "measures": measures_rows(c, names, four(c)),
     }
     if told.kept and told.parted:
         rows = zip(told.parted[0].levels, model["groups"][0], strict=True)

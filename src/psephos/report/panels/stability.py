@@ -118,11 +118,6 @@ def _tally(times: Counter[int], n: int) -> list[list[int]]:
 def _words(
     s: Standing, times: Counter[int], n: int, columns: Sequence[str], names: Mapping[str, ShortName]
 ) -> str:
-    if n == 1:
-        return (
-            f"{s.label} was fitted to part of the cases once only, reading"
-            f" {plural(len(times), 'column')}: nothing can be said of its stability."
-        )
     always = [j for j, k in times.items() if k == n]
     once = sum(k == 1 for k in times.values())
     words = f"The {count(n)} models of {s.label} read {plural(len(times), 'column')} between them: "

@@ -195,8 +195,6 @@ class Pair:
     """A model's mean difference from the reference, and its corrected 95 % interval."""
 
     key: str
-    label: str
-    ours: bool
     reads: bool  # whether it reads any column: a constant answer does not
     mean: float
     low: float
@@ -218,5 +216,5 @@ def pairs(results: Rows, rows: Sequence[Standing], reference: Standing | None) -
             with suppress(PsephosError):  # they share no fold
                 d = paired_difference(results, s.key, reference.key, s.summary.ranked_by.name)
                 reads = s.columns.mean > 0
-                found.append(Pair(s.key, s.label, s.ours, reads, d.mean, d.low, d.high))
+                found.append(Pair(s.key, reads, d.mean, d.low, d.high))
     return found
