@@ -108,13 +108,19 @@ def load(tabs, request):
         assert tab.requests == [address]
 
 
-@pytest.fixture(scope="session", params=[2, 3], ids=["two classes", "three classes"])
-def compared(request, tmp_path_factory):
-    """Folder of a real comparison whose names are all hostile, with its report."""
+@pytest.fixture(scope="session")
+def builders():
+    """The builders of the tests of the report."""
     source = Path(__file__).parent.parent / "report" / "builders.py"
     spec = importlib.util.spec_from_file_location("report_builders", source)
-    builders = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(builders)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.fixture(scope="session", params=[2, 3], ids=["two classes", "three classes"])
+def compared(request, builders, tmp_path_factory):
+    """Folder of a real comparison whose names are all hostile, with its report."""
     from psephos.report import build_report
 
     folder = builders.shared_folder(tmp_path_factory, request.param)

@@ -468,20 +468,50 @@ def test_narrow_screens_do_not_scroll_sideways(visit):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_page_without_cases_still_moves(load, compared, caseless, tmp_path):
-    from psephos.report import build_report
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_page_without_cases_still_moves(load, builders, tmp_path, n_classes):
+    from psephos.report import build_report, summarise
+    from psephos.report.study.options import PageOptions
 
-    told = caseless["island"]["missed"]
-    page = load(build_report(compared, tmp_path / "none.html", cases="none"))
+    rng = np.random.default_rng(0)
+    truth = rng.integers(n_classes, size=600)
+    proba = rng.dirichlet(np.ones(n_classes), size=600)
+    proba[np.arange(600), truth] += 0.3
+    chances = [proba / proba.sum(axis=1, keepdims=True)]
+    folder = builders.written_folder(tmp_path / "a", truth, {"a": chances, "b": chances}, "xyz")
+    told = summarise(folder, options=PageOptions(cases="none"))["island"]["missed"]["models"]["a"]
+    page = load(build_report(folder, tmp_path / "none.html", cases="none"))
     assert page.locator("#lanes circle.case").count() == 0
     assert page.locator("#lanes rect").count() > 3
-    if told["kind"] == "two":
-        set_threshold(page, 0.3)
-        bins = told["models"][page.locator("#model").input_value()]["bins"]
-        at = told["edges"].index(0.3)
-        found, alarms = sum(bins["pos"][at:]), sum(bins["neg"][at:])
-        assert page.locator("#n-tp").text_content() == str(found)
-        assert page.locator("#n-fp").text_content() == str(alarms)
+    if n_classes == 2:
+        for at, threshold in enumerate(told["edges"][:-1]):
+            page.evaluate(f"page.setThreshold({threshold})")
+            settle(page)
+            found, alarms = sum(told["bins"]["pos"][at:]), sum(told["bins"]["neg"][at:])
+            assert page.locator("#n-tp").text_content() == str(found)
+            assert page.locator("#n-fp").text_content() == str(alarms)
+    else:
+        cells = page.locator("#grid tbody td").all_text_contents()
+        assert cells == [str(n) for row in told["grid"] for n in row]
+
+
+_COVERED = """() => [...document.querySelectorAll("#curves svg")].flatMap((chart) => {
+  const boxes = [...chart.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
+  const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6; // of their lines, not of letters
+  return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => meet(a, b))
+    .map(() => chart.dataset.test)); })"""
+
+
+def test_words_in_curves_cover_no_others(visit, study):
+    two(study)
+    page = visit()
+    for model in study[1]["models"]:
+        page.locator("#model").select_option(model)
+        for hundredths in (2, 10, 30, 50, 70, 90, 98):
+            page.evaluate(f"page.setThreshold({hundredths / 100})")
+            settle(page)
+            assert page.evaluate(_COVERED) == []
 
 
 def refusal(field):

@@ -1,7 +1,7 @@
 // The small curves of the chosen model, each with the mark of the threshold.
 page.curves = (() => {
   const { at, svg } = page,
-    { circle, ground, line, path, text, through } = page.draw,
+    { circle, ground, line, overlap, path, text, through } = page.draw,
     f = page.data.missed?.frame || {},
     [left, right, top, bottom] = [f.left, f.width - f.right, f.top, f.height - f.bottom],
     x = (v) => left + v * (right - left),
@@ -20,15 +20,29 @@ page.curves = (() => {
       ...inside,
       here,
     );
+    if (here.querySelector(".mark-here")) settle(box, ...here.children);
   };
   // A mark on a curve, with its threshold.
-  const mark = (cx, cy, words) => {
-    const late = cx > right - 34,
-      [place, end] = late ? [cx - 8, "end"] : [cx + 8, "start"];
-    return [
-      circle("mark-here", cx, cy, 4.5),
-      label(words, place, Math.min(cy + 14, bottom - 4), end, "strong halo"),
-    ];
+  const mark = (cx, cy, words) => [
+    circle("mark-here", cx, cy, 4.5),
+    label(words, cx, cy, "start", "strong halo"),
+  ];
+  // The words of a mark stand below or above it, on its right or left: where they cover least of others.
+  const settle = (box, dot, own) => {
+    const [cx, cy] = ["cx", "cy"].map((name) => Number(dot.getAttribute(name))),
+      ends = ({ x, y, width, height }) => [x, y, x + width, y + height],
+      others = [...box.querySelectorAll("text")].filter((one) => one !== own),
+      taken = others.map((one) => ends(one.getBBox()));
+    const sides = cx > right - 34 ? [-8, 8] : [8, -8],
+      places = [Math.min(cy + 14, bottom - 4), Math.max(cy - 8, top + 8)].flatMap((y) =>
+        sides.map((by) => ({ x: cx + by, y, "text-anchor": by < 0 ? "end" : "start" })),
+      );
+    const put = (place) => Object.entries(place).forEach((one) => own.setAttribute(...one));
+    const covered = places.map((place) => {
+      put(place);
+      return taken.reduce((sum, one) => sum + overlap(ends(own.getBBox()), one), 0);
+    });
+    put(places[covered.indexOf(Math.min(...covered))]);
   };
 
   // Words on the base line of the precision stand off the curve: beneath it, else on top, right.

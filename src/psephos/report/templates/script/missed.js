@@ -3,7 +3,14 @@
   const { all, at, button, fillBody, hub, make, row, words } = page,
     study = page.data.missed;
   page.setThreshold = () => {};
-  if (!study || !at("missed-body") || !at("lanes")) return;
+  if (!study || !at("missed-body")) return;
+  if (!at("lanes")) {
+    hub.on("model", (key) => {
+      const other = `psephos report --model ${key} shows whom ${key} misses.`;
+      at("missed-absent").textContent = study.models[key]?.absent || other;
+    });
+    return;
+  }
   at("lanes-figure").hidden = at("curves").hidden = false;
   const { alike, chart, hues, titled } = page.axis,
     { of, count, plural } = words,
