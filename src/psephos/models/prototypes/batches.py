@@ -75,7 +75,7 @@ class Screened:
         return not ((theta[q : q + m] == 0.0) & (gradient[q : q + m] < 0.0)).any()
 
     def _look(self, theta: Floats) -> tuple[float, Floats]:
-        """Evaluate all, and choose whom to leave out until the next time."""
+        """Evaluate all, and choose rows to leave out until the next time."""
         value, gradient = self._whole(theta)
         q, m = self._whole.n_columns, self._whole.n_candidates
         active = (theta[q : q + m] > 0.0) | (gradient[q : q + m] <= 0.0)

@@ -41,7 +41,7 @@ def _with_prior(scores: Floats, problem: SearchProblem) -> Floats:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How candidates are judged: a pure function of a candidate's columns.
+    """How candidates are evaluated: a pure function of a candidate's columns.
 
     A candidate with gaps in its columns is trained on the rows where all of them are present. A
     test row that it cannot read is scored by the prior of the split's training rows (log-odds or
@@ -86,7 +86,7 @@ class Evaluation:
 
     @property
     def chunk(self) -> int:
-        """Return how many candidates are judged at once."""
+        """Return how many candidates are evaluated at once."""
         each = max(1, self.problem.folds.n_tests * self.problem.n_outputs)
         return int(getattr(self.learner, "chunk", None) or max(1, min(_MOST, _NUMBERS // each)))
 

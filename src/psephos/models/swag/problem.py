@@ -61,7 +61,7 @@ def _joined(parts: Sequence[Array]) -> tuple[NDArray[np.int32], NDArray[np.int64
 
 @dataclass(frozen=True)
 class SearchProblem:
-    """A training table and the folds on which every candidate is judged.
+    """A training table and the folds on which every candidate is evaluated.
 
     X is finite: columns with gaps are the search's business, not the learners'. A candidate's seed
     derives from `seed`, its columns and its split alone, so that it has the same errors in any

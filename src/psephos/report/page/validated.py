@@ -296,7 +296,7 @@ def _data_line(about: Mapping[str, Any], sizes: Sequence[str]) -> str:
 
 
 def _verdict(saved: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
-    """Return the sentences: discrimination, whom it misses, calibration, columns and shift."""
+    """Return the sentences: discrimination, missed cases, calibration, columns and shift."""
     about = saved["about"]
     figures = {row["figure"]: row for row in saved["figures"]}
     two = len(about["classes"]) == 2

@@ -100,7 +100,7 @@ def _pair(
 
 
 def _sentence(shown: ColumnNetwork, j: int) -> str:
-    """Return what a column's circle says: its share, and whom it stands with most."""
+    """Return what a column's circle says: its share, and the columns it stands with most."""
     words = f"{shown.names[j]}: read by {_per_cent(float(shown.weight[j]))} of the voters"
     joint = shown.joint[j].copy()
     joint[j] = 0
