@@ -186,5 +186,5 @@ page.ballot = (() => {
     return undefined;
   };
 
-  return { saysOf, show };
+  return { item, list, reasonOf, saysOf, show };
 })();

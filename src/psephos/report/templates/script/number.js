@@ -3,7 +3,7 @@
   const { at, hub, make } = page,
     data = page.data.number;
   if (!data) return;
-  const { write } = page.axis,
+  const { alike, write } = page.axis,
     { beyond, fields, refused, whole } = page.fields,
     host = at("case-live"),
     opened = {}, // by key, when first chosen
@@ -11,18 +11,23 @@
 
   // of a weighted median each vote has a weight, of sums and means it adds its part
   const isMedian = (model) => model.plain.readout.score === "median";
-  const votesOf = ({ ballots }, median) => {
+  const votesOf = ({ ballots }, median, columns) => {
     const part = (one) => (median ? one.weight : one.contribution[0]),
       size = (one) => Math.abs(part(one)),
       moved = ballots.filter(size).sort((a, b) => size(b) - size(a)),
+      reach = Math.max(...moved.map(size), 1e-12),
       rest = moved.slice(SHOWN).reduce((sum, one) => sum + part(one), 0),
-      items = moved.slice(0, SHOWN).map((one) => {
-        const words = `${one.name ? `${one.name}: ` : ""}${one.reason} \u2192 ${one.says}`;
-        return make("li", [make("span", words), make("span", write(part(one), 4), "num quiet")]);
-      });
-    if (moved.length > SHOWN)
-      items.push(make("li", `${moved.length - SHOWN} further votes, together ${write(rest, 4)}`));
-    return make("ul", items, "votes");
+      { item, list, reasonOf } = page.ballot;
+    const shown = moved.slice(0, SHOWN).map((one) => {
+      const words = `${one.name ? `${one.name}: ` : ""}${one.reason}`;
+      return [
+        [...reasonOf({ words, read: one.columns }, columns), ` \u2192 ${one.says}`],
+        part(one),
+      ];
+    });
+    if (moved.length > SHOWN) shown.push([[`${moved.length - SHOWN} further votes`], rest]);
+    const texts = alike(shown.map(([, v]) => Number(v.toPrecision(3))));
+    return list(shown.map(([words, v], i) => item(words, v, reach, "", texts[i])));
   };
 
   // The answer to the values as they stand, with its votes; nothing where a field holds no number.
@@ -40,7 +45,10 @@
       make("p", [found.unanswered, model.held].filter(Boolean).join(" "), "note"),
     );
     const share = isMedian(model) ? "its weight in the median" : "how much each vote adds";
-    votes.replaceChildren(make("h3", `Who voted, and ${share}`), votesOf(found, isMedian(model)));
+    votes.replaceChildren(
+      make("h3", `Who voted, and ${share}`),
+      votesOf(found, isMedian(model), open.columns),
+    );
   };
   // the case chosen anywhere on the page, if the page has its values
   const caseOf = (model) => model.cases.find(([row]) => row === hub.get("person"));
