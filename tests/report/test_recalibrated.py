@@ -37,7 +37,15 @@ def test_a_map_is_offered_where_its_answers_are_judged(summarised):
     assert not island["first"]["again"]
 
 
+def test_a_map_is_left_out_with_its_answers_where_counts_are_small(compared):
+    island = summarise(compared, options=PageOptions(cases="none"))["island"]
+    models = island["missed"]["models"]
+    assert island["maps"].keys() == {key for key, one in models.items() if "again" in one}
+    assert all("again" not in one for one in models.values() if "absent" in one)
+
+
 def test_the_points_of_an_isotonic_map_are_left_out_with_the_cases(compared, monkeypatch):
+    monkeypatch.setattr("psephos.report.numbers.measures.FEWEST", 1)  # withhold no count of two
     kept = summarise(compared, options=PageOptions(cases="none"))["island"]["maps"]
     assert {one["map"]["kind"] for one in kept.values()} == {"sigmoid calibration"}
     monkeypatch.setattr("psephos.vote.recalibration.Recalibration.method", "isotonic")

@@ -101,7 +101,7 @@ def apart(
         return any(0 < n < FEWEST for n in (*counts["pos"], *counts["neg"]))
 
     found = sorted({0.0, first})
-    for t in [] if few(found) else edges:
+    for t in () if few(found) else edges:
         found = found if few(more := sorted({*found, t})) else more
     return None if few(found) else found
 
