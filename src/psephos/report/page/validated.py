@@ -18,7 +18,7 @@ from psephos.report.numbers.measures import Subgroups
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import (
     THRESHOLD,
-    Answering,
+    HasAnswers,
     Told,
     class_names,
     missed_section,
@@ -99,9 +99,9 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
     folder = _folder(place, saved, options)
     answers, said = _answers(about, rows)
     parted, kept = _parted(rows), options.cases != "none"
-    models = [Answering(about["model"], about["model"])]
+    models = [HasAnswers(about["model"], about["model"])]
     if _AGAIN in answers.chances:
-        models.append(Answering(_AGAIN, f"{about['model']}, recalibrated apart"))
+        models.append(HasAnswers(_AGAIN, f"{about['model']}, recalibrated apart"))
     chances = {key or about["model"]: own for key, own in answers.chances.items()}
     answers = replace(answers, chances=chances)
     positive = _positive(folder, answers, about, options)
@@ -215,7 +215,7 @@ def _above_chance(saved: Mapping[str, Any]) -> bool:
     return ranked is not None and ranked["low"] is not None and ranked["low"] > 0.5
 
 
-def _bar(models: Sequence[Answering], folder: Folder) -> dict[str, Any]:
+def _bar(models: Sequence[HasAnswers], folder: Folder) -> dict[str, Any]:
     return {
         "readable": [],
         "others": [{"key": m.key, "label": m.label} for m in models],

@@ -52,7 +52,7 @@ def figures_section(told: Mapping[str, Any], subgroups: bool, kept: bool) -> dic
 
 def _few(told: Mapping[str, Any], fewest: int) -> bool:
     """Return whether a count of the confusion table is withheld, and with it all made of these."""
-    cells = [row[c] for row in told["confusion"] for c in told["about"]["classes"]]
+    cells = [row[c] for c in told["about"]["classes"] for row in told["confusion"]]
     return any(0 < n < fewest for n in cells)
 
 

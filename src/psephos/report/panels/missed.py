@@ -71,7 +71,7 @@ _WITHHELD = (
 
 
 @dataclass(frozen=True)
-class Answering:
+class HasAnswers:
     """What has answers on the page, where it is not a `Standing`: a model, or it recalibrated."""
 
     key: str  # its name in the results
@@ -155,7 +155,7 @@ def class_names(folder: Folder) -> list[str]:
 
 def missed_section(
     told: Told | None,
-    order: Sequence[Standing | Answering],
+    order: Sequence[Standing | HasAnswers],
     columns: bool = False,
 ) -> dict[str, Any]:
     """Return what the panel shows: entries of the page's dictionary.
@@ -164,7 +164,7 @@ def missed_section(
     ----------
     told : Told or None
         None where answers were not kept, or a case may have several labels.
-    order : sequence of Answering
+    order : sequence of HasAnswers
         The models, the one that is shown first in front: answers of the last ones are left out
         where they would make the page too large.
     columns : bool, default=False
@@ -221,7 +221,7 @@ def _names(told: Told) -> list[str] | None:
     return [told.folder.cases.ids[i] for i in told.answers.rows.tolist()]
 
 
-def _model(told: Told, standing: Standing | Answering) -> dict[str, Any]:
+def _model(told: Told, standing: Standing | HasAnswers) -> dict[str, Any]:
     key, fact, answers = standing.key, told.facts.get(standing.key), told.answers
     known = answers.known(key)
     if not known.any():
