@@ -41,7 +41,7 @@ def test_the_log_loss_of_class_frequencies_is_that_of_the_majority_model(compare
 def test_it_is_not_known_without_the_answers(copy):
     (copy / "predictions.csv").unlink()
     assert math.isnan(prior_log_loss(read_folder(copy)))
-    assert summarise(copy)["prior_words"] == ""
+    assert "class's frequency in the training part" not in summarise(copy)["measures_note"]
 
 
 def test_a_class_of_few_cases_is_warned_of(copy):

@@ -92,8 +92,7 @@ def test_voters_of_one_set_of_columns_join_nothing(alike):
     usage[0, 0] = alike
     made = ColumnNetwork.from_usage(usage, list("abcd"))
     opened = SimpleNamespace(network=lambda: made, errors=lambda: None, whole={}, n_voters=5)
-    nowhere = SimpleNamespace(value=float("nan"))
-    told = together(SimpleNamespace(label="M", summary=SimpleNamespace(stability=nowhere)), opened)
+    told = together("M", opened)
     assert (told["network"] is None) == alike
     assert told["alike"].startswith("The 3 voters that read columns all read the same 4") == alike
 

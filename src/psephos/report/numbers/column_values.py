@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, JsonObject
 from psephos.explain.cohort import given_counts
 from psephos.explain.column_values import shown_of
@@ -351,32 +350,23 @@ def _bins(values: Floats, y: Indices, axis: Any, n_classes: int, kept: bool) -> 
 # ---------------------------------------------------------------------- a column of categories
 def _levels(model: Portrait, j: int) -> dict[str, Any]:
     names, values = model.asked.levels[j], model.asked.X[:, j]
-    codes = list(range(len(names)))
-    moves = mean_answers(model.asked.vote, model.rows, j, [float(c) for c in codes]) - model.base
-    k = len(model.classes)
+    codes, gap, k = range(len(names)), np.isnan(values), len(model.classes)
+    asked = [*map(float, codes), *([np.nan] if gap.any() else [])]
+    moves = mean_answers(model.asked.vote, model.rows, j, asked) - model.base
     parts = [np.bincount(model.y[values == c], minlength=k).tolist() for c in codes]
-    lost = np.bincount(model.y[np.isnan(values)], minlength=k).tolist()
+    lost = np.bincount(model.y[gap], minlength=k).tolist()
     *by_level, lost = _given([*parts, lost], model.cases)
     return {
         "kind": "category",
-        "direction": level_words(moves, names, model.classes, model.least),
+        "direction": level_words(moves[: len(names)], names, model.classes, model.least),
         "words": "",
         "cut": None,
         "counts": {"missing": lost},
         "levels": [
             {"name": names[c], "counts": by_level[c], "moves": _rounded(moves[c])} for c in codes
         ],
-        "missing": _if_missing(model, j),
+        "missing": _rounded(moves[-1]) if gap.any() else None,
     }
-
-
-def _if_missing(model: Portrait, j: int) -> list[Any] | None:
-    """Return what a missing value does; None if voters of the model need every value."""
-    try:
-        found = mean_answers(model.asked.vote, model.rows, j, [np.nan])
-    except PsephosError:
-        return None
-    return _rounded(found[0] - model.base)
 
 
 # ---------------------------------------------------------------------- beside the strips

@@ -164,7 +164,7 @@ def subgroups(
     rows = answers.rows
     known = cases if cases is not None and int(rows[-1]) < len(cases.ids) else None
     if known is not None and known.groups is not None:
-        found += _levels(group or "group", [known.groups[int(i)] for i in rows])
+        found += by_levels(group or "group", [known.groups[int(i)] for i in rows])
     if known is not None:
         found += _columns(known, rows, kinds, _VARIABLES)
     found = [replace(one, listed=True) for one in found]
@@ -190,7 +190,8 @@ def _columns(
     return found
 
 
-def _levels(name: str, values: Sequence[str | None]) -> list[Subgroups]:
+def by_levels(name: str, values: Sequence[str | None]) -> list[Subgroups]:
+    """Return the way to part the cases by these values, None where missing; none of many values."""
     levels = sorted({v for v in values if v is not None}, key=_in_order)
     if not 1 < len(levels) <= _LEVELS:
         return []
@@ -218,13 +219,13 @@ def _apart(values: Sequence[float]) -> dict[float, str]:
 
 def _column(name: str, values: Any) -> list[Subgroups]:
     if values.dtype == object and any(isinstance(v, str) for v in values.tolist()):
-        return _levels(name, [v if isinstance(v, str) else None for v in values.tolist()])
+        return by_levels(name, [v if isinstance(v, str) else None for v in values.tolist()])
     numbers = values.astype(np.float64)
     known = numbers[~np.isnan(numbers)]
     different = np.unique(known)
     if len(different) <= _VALUES:
         called = _apart(different.tolist())
-        return _levels(name, [None if np.isnan(v) else called[v] for v in numbers.tolist()])
+        return by_levels(name, [None if np.isnan(v) else called[v] for v in numbers.tolist()])
     cut = float(np.median(known))
     levels = [f"up to {cut:.3g}", f"above {cut:.3g}"]
     cut = float(f"{cut:.3g}")  # groups are what their words say

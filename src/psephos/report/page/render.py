@@ -51,23 +51,22 @@ def render(report: dict[str, Any]) -> str:
         "observed.js": report["observed"],
     }
     scripts = tuple(name for name in SCRIPTS if idle.get(name, True))
-    return page_of("page.html.j2", report, STYLES, scripts)
+    return page_of(report, STYLES, scripts)
 
 
 def render_validation(report: dict[str, Any]) -> str:
     """Return the page of a validation: `report` is what `summarise_validation` returns."""
     scripts = _JUDGED if report["missed"] else _OF_NUMBERS if report["observed"] else _TABLES
-    return page_of("page.html.j2", report, STYLES, scripts, asks=False)
+    return page_of(report, STYLES, scripts, asks=False)
 
 
 def page_of(
-    template: str,
     report: dict[str, Any],
     styles: Sequence[str],
     scripts: Sequence[str],
     asks: bool = True,
 ) -> str:
-    """Return a page of a template, with its style and script.
+    """Return a page with its style and script.
 
     Where it asks models, the reader of plain models comes first.
     """
@@ -86,7 +85,7 @@ def page_of(
     )
     return (
         _environment()
-        .get_template(template)
+        .get_template("page.html.j2")
         .render(
             report=report,
             policy=policy,

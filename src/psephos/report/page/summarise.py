@@ -39,7 +39,7 @@ from psephos.report.study.answers import (
     positive_class,
 )
 from psephos.report.study.folder import Folder, fit_of, read_folder
-from psephos.report.study.opened import Facts, Opened, Saved, model_facts, open_model
+from psephos.report.study.opened import Facts, Opened, Saved, model_facts
 from psephos.report.study.options import DRAWN, PageOptions
 from psephos.report.study.standings import Opening, Standing, choose, pairs, standings
 from psephos.report.words import ShortName, cases_of, plural, series, shown_names
@@ -106,20 +106,16 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
     choice = choose(rows, list(read.models), model, better)
     shown = choice.opened if choice else None
     names = shown_names([str(c) for c in read.about.get("columns", ())])
-    short = {name: one.text for name, one in names.items()}
     kept = options.cases != "none"
-    opened = None
-    if shown:
-        known = short, read.cases, kept, read.permuted(shown.key)
-        opened = open_model(read.models[shown.key], *known)
-    if opened:
-        _refuse_other_classes(read, opened.classes, shown.key if shown else "")
+    saved = Saved(read, names, kept)
+    opened = saved.opened(shown.key) if shown else None
+    if shown and opened:
+        _refuse_other_classes(read, opened.classes, shown.key)
     order = _order(rows, choice)
     first = order[0].key if order else ""
     positive = positive_class(read, read.sizes, options.positive, answers if order else None, first)
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
-    saved = Saved(read, names, {shown.key: opened} if shown and opened else {})
     told = (
         Told(read, answers, positive, facts, frozenset(better), options, parted=parted)
         if answers

@@ -14,7 +14,7 @@ from psephos.explain.observed import ObservedDisplay
 from psephos.figures import called
 from psephos.files.names import value_text
 from psephos.protocol.study.folder import unsealed
-from psephos.report.numbers.measures import Subgroups
+from psephos.report.numbers.measures import Subgroups, by_levels
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
 from psephos.report.panels.missed import (
     THRESHOLD,
@@ -40,7 +40,6 @@ _CONTENTS = (
     ("recalibrated", "Would other probabilities fit better here?"),
     ("validated", "How was this made?"),
 )
-_LEVELS = 14  # of a subgrouping; of more nothing could be read
 _AGAIN = "recalibrated"  # the second model of the page
 _COHORT = Wording(
     dot="Each dot is one case of the cohort, at the answer of the model, which was not fitted "
@@ -193,19 +192,14 @@ def _numbers(found: Mapping[str, Any], folder: Folder) -> HeldOutNumbers | None:
     rows = [(i, r) for i, r in enumerate(found["predictions"]) if r["predicted"] and r["truth"]]
     if not rows:
         return None
-    key, ends = (
-        found["about"]["model"],
-        [name for name in rows[0][1] if name.startswith("quantile")],
-    )
-    cells = np.array(
-        [[float(r[k] or "nan") for k in ("truth", "predicted", *ends)] for _, r in rows]
-    )
+    key = found["about"]["model"]
+    ends = [name for name in rows[0][1] if name.startswith("quantile")]
+    shown = ("truth", "predicted", *ends)
+    cells = np.array([[float(r[k] or "nan") for k in shown] for _, r in rows])
     stated = cells[:, [2, -1]] if ends and np.isfinite(cells).all() else None
-    names = [case_name(folder, i) for i, _ in rows]
-    one = ObservedDisplay.from_predictions(
-        cells[:, 0], cells[:, 1], stated=stated, ids=names, name=key
-    )
     at = [i for i, _ in rows]
+    names = [case_name(folder, i) for i in at]
+    one = ObservedDisplay.from_predictions(*cells.T[:2], stated=stated, ids=names, name=key)
     return HeldOutNumbers({i: set() for i in at}, {key: at}, {key: one})
 
 
@@ -276,15 +270,9 @@ def _answers(
 
 def _parted(rows: Sequence[Mapping[str, str]]) -> list[Subgroups]:
     """Return the subgroupings of the validation, of few levels."""
-    found: list[Subgroups] = []
-    for key in rows[0]:
-        if key.startswith("by_"):
-            levels = sorted({row[key] for row in rows})
-            if 1 < len(levels) <= _LEVELS:
-                where = {level: k for k, level in enumerate(levels)}
-                own = [where[row[key]] for row in rows]
-                found.append(Subgroups(key[3:], levels, own, listed=True))
-    return found
+    keys = [key for key in rows[0] if key.startswith("by_")]
+    found = [one for key in keys for one in by_levels(key[3:], [row[key] for row in rows])]
+    return [replace(one, listed=True) for one in found]
 
 
 # ---------------------------------------------------------------------- words

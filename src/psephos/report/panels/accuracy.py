@@ -9,7 +9,7 @@ from typing import Any
 from psephos.files.names import number as significant
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, FoldSpread
-from psephos.report.study.folder import Folder
+from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
     count,
@@ -36,7 +36,6 @@ class Point:
     final: float | None  # columns of its final fit, to all cases
 
 
-_FEW = 10  # cases of a fold
 _FOLDS = 20  # fits of a model that are drawn one by one, at most
 
 
@@ -87,7 +86,6 @@ def accuracy_section(
         else f"Figures of one test part; spread, intervals and stability: {ONE_PART}",
         "measures_note": _measures_note(folder, prior)
         + _not_measured([one.words for one in folder.measures if one.name not in measured]),
-        "prior_words": number(prior) if math.isfinite(prior) else "",
         "difference_note": _difference_note(found, best),
         "voters_note": _voters_note(rows),
         "stability_note": _stability_note(rows),
@@ -110,7 +108,7 @@ def _point(s: Standing, folder: Folder, kept: bool) -> Point:
     fits = [
         (f.columns_used, f.measures[measure])
         for f in s.fits
-        if f.columns_used is not None and measure in f.measures and (kept or f.n_test >= _FEW)
+        if f.columns_used is not None and measure in f.measures and (kept or f.n_test >= FEWEST)
     ]
     return Point(
         key=s.key,
@@ -179,7 +177,6 @@ def _model(
         "draws": _cell(draws, count(draws), "", "draws"),
         "difference": _difference(pair, reach, best is not None and s.key == best.key),
         "fits": str(len(s.fits)) + (f" ({len(s.failed)} failed)" if s.failed else ""),
-        "n_fits": len(s.fits),
     }
 
 
@@ -187,7 +184,9 @@ def _sentence(s: Standing, folder: Folder) -> str:
     """Return what the mark of a model says."""
     columns = s.columns
     words = count(columns.mean) + (f" ± {count(columns.sd)}" if columns.sd > 0 else "")
-    return f"{s.label}: {folder.measure} {plus_minus(s.score, s.score_sd)}, columns used {words}"
+    one = s.spread(s.summary.ranked_by.name)
+    score = plus_minus(one.mean, one.sd if one.n > 1 else None)
+    return f"{s.label}: {folder.measure} {score}, columns used {words}"
 
 
 def _measured(one: FoldSpread, measure: ResultMetric) -> dict[str, Any]:

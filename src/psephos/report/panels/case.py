@@ -16,6 +16,7 @@ from psephos.report.numbers.column_values import by_importance, drawn_of
 from psephos.report.panels.missed import class_names
 from psephos.report.panels.observed import HeldOutNumbers
 from psephos.report.study.answers import Positive
+from psephos.report.study.folder import FEWEST
 from psephos.report.study.opened import Facts, Reduced, Saved
 from psephos.report.study.options import (
     FIGURES,
@@ -34,7 +35,6 @@ from psephos.vote import Vote
 
 CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
 _QUANTILES = 101
-_FEWEST = 10  # values of a mean, where no single one is to be told
 _NOTHING = 1e-9  # rounding errors of sums
 
 
@@ -143,13 +143,13 @@ def typical(asked: Reduced, which: NDArray[np.bool_], cases: str = "full") -> Fl
     and more; None where so many cases are not there.
     """
     kept = cases != "none"
-    if not kept and which.sum() < _FEWEST:
+    if not kept and which.sum() < FEWEST:
         return None
     found = np.full(asked.X.shape[1], np.nan)
     for j in range(asked.X.shape[1]):
         own = asked.X[which, j]
         own = np.sort(own[~np.isnan(own)])
-        if len(own) < (1 if kept else _FEWEST):
+        if len(own) < (1 if kept else FEWEST):
             continue
         if j in asked.levels:
             codes, counts = np.unique(own, return_counts=True)
@@ -416,7 +416,7 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
             }
             continue
         order = by_importance(asked, saved.opened(key))
-        cuts = None if full else [saved.cuts(name) for name in asked.whole]
+        cuts = None if full else [saved.cuts[name] for name in asked.whole]
         one = calculator(
             asked, order, rows, y, len(saved.folder.about["classes"]), cuts, options.cases
         )
@@ -429,7 +429,7 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
         size, words = size_words(one)
         own: dict[str, list[Any]] = {}
         if size <= left:
-            own = carried_values(cases, rows, {n: saved.cuts(n) for n in sorted(names)}, full)
+            own = carried_values(cases, rows, {n: saved.cuts[n] for n in sorted(names)}, full)
             size, words = size_words([one, own])
         if size > left:
             models[key] = {"why": _too_large(key, words)}

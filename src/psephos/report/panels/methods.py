@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from psephos import __version__
 from psephos._errors import PsephosError
 from psephos.files.names import joined_words
@@ -216,10 +214,7 @@ def _prepared(left_out: Sequence[str], missing: Sequence[str]) -> str:
 
 
 def _missing_words(values: Any) -> str:
-    if values.dtype == object:
-        absent = sum(v is None or v != v for v in values.ravel().tolist())
-    else:
-        absent = int(np.isnan(values).sum())
+    absent = sum(v is None or v != v for v in values.ravel().tolist())
     return (
         f"{of(absent, values.size)} values are missing in the columns that saved models read;"
         " models of psephos take them as missing, others have them filled in within each training"

@@ -9,7 +9,6 @@ import numpy as np
 from psephos._types import JsonObject
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.report.study.opened import Opened
-from psephos.report.study.standings import Standing
 from psephos.report.words import SPACE, count, number, of, plural
 
 MOST_COLUMNS = 60  # more cannot be distinguished
@@ -146,7 +145,7 @@ def searched(errors: ErrorDisplay, numbers: dict[str, list[Any]]) -> JsonObject:
     return {"rows": rows, "measure": errors.measure.replace("_", " ")}
 
 
-def together(standing: Standing, opened: Opened) -> dict[str, Any] | None:
+def together(label: str, opened: Opened) -> dict[str, Any] | None:
     """Return the network of the opened model's columns, or None if its voters join none.
 
     Parameters
@@ -160,8 +159,7 @@ def together(standing: Standing, opened: Opened) -> dict[str, Any] | None:
     alike = bool(network.joint.min() == 1)  # every pair in every voter
     numbers = opened.errors()
     return {
-        "label": standing.label,
-        "stability": _stability(standing),
+        "label": label,
         "network": None if alike else drawing(network, opened.whole, opened.n_voters),
         "alike": (
             f"The {plural(network.n_models, 'voter')} that read columns all read the same"
@@ -171,18 +169,3 @@ def together(standing: Standing, opened: Opened) -> dict[str, Any] | None:
         else "",
         "errors": searched(*numbers) if numbers else None,
     }
-
-
-def _stability(standing: Standing) -> str:
-    found = standing.summary.stability
-    words = (
-        "A column that many voters read is not thereby a cause, and voters found by one search on"
-        " noise share columns, too."
-    )
-    if found.value != found.value:
-        return words
-    return (
-        f"{words} Over the {found.n} held-out folds the stability of the columns"
-        f" {standing.label} reads is {number(found.value, 2)} (95 % interval {number(found.low, 2)}"
-        f" to {number(found.high, 2)}; 1: always the same, 0: as by lot)."
-    )

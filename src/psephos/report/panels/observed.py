@@ -13,13 +13,12 @@ from psephos.explain.observed import ObservedDisplay, RangeErrors
 from psephos.figures import Estimate, share
 from psephos.files.names import sum_digits, value_text
 from psephos.report.study.answers import group_codes
-from psephos.report.study.folder import Folder
+from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.options import DRAWN, PageOptions
 from psephos.report.words import cases_of, of, rate, span, three
 
 WORST = 10
 _CELLS, _COARSE = 20, 10  # of either side of the picture of counts; in a page without cases
-_FEW = 10  # cases of a cell, in a page that carries no case
 _BEYOND = 0.2  # of the range of observed numbers: predictions farther out stand at the rim
 
 
@@ -168,7 +167,7 @@ def _model(
         cells = np.histogram2d(inside[0], inside[1], _CELLS if kept else _COARSE, [ends, ends])[
             0
         ].astype(np.intp)
-        found["cells"] = np.where(cells >= (1 if kept else _FEW), cells, 0).tolist()
+        found["cells"] = np.where(cells >= (1 if kept else FEWEST), cells, 0).tolist()
     if not kept:
         return found
     digits = sum_digits(float(np.abs(one.observed).max()), float(np.ptp(one.observed)))

@@ -135,7 +135,6 @@ def proved(folder: Folder, rows: Sequence[Standing]) -> dict[str, object] | None
             {
                 "key": s.key,
                 "label": s.label,
-                "ours": s.ours,
                 "cells": [_cell(own.get((s.key, kind)), constant) for kind in kinds],
             }
             for s in rows

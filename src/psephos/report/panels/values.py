@@ -48,7 +48,7 @@ def values_section(
     entries: dict[str, Any] = {
         "card": card(choice, opened) if choice and opened else None,
         "card_absent": "No model of psephos was fitted and saved in this comparison.",
-        "together": together(shown, opened) if shown and opened else None,
+        "together": together(shown.label, opened) if shown and opened else None,
         "values": None,
         "island": {},
     }
@@ -81,10 +81,8 @@ def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
 
 def _lead(folder: Folder, opened: Opened, key: str, one: Mapping[str, Any]) -> str:
     """Return what the model is, in a sentence."""
-    cases = folder.cases
-    n = plural(len(cases.ids) if cases else 0, "case")
+    n, of = plural(folder.n_rows, "case"), plural(folder.n_columns, "column")
     voters = plural(opened.n_voters, "voter")
-    of = plural(int(folder.about.get("n_columns") or len(folder.about["columns"])), "column")
     if not one["n_read"]:
         return f"{key}, fitted to all {n}, reads no column: it says the same of every case."
     return f"{key}, fitted to all {n}, reads {count(one['n_read'])} of {of} through {voters}."
@@ -145,7 +143,7 @@ def _island(
     y = np.asarray(cases.y, dtype=np.intp)
     rows = carried_rows(y) if options.cases != "none" else y[:0]
     drawn = {column["whole"] for one in portraits.values() for column in one["columns"]}
-    cuts = {name: saved.cuts(name) for name in sorted(drawn)}
+    cuts = {name: saved.cuts[name] for name in sorted(drawn)}
     classes: Sequence[str] = [str(one) for one in folder.about["classes"]]
     return {
         "classes": classes,

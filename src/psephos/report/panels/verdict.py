@@ -4,6 +4,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
 from psephos.report.study.folder import Folder
@@ -363,13 +365,9 @@ def prior_log_loss(folder: Folder) -> float:
 
 
 def _loss(sizes: Sequence[int], tested: Sequence[int]) -> float:
-    trained = [n - t for n, t in zip(sizes, tested, strict=True)]
-    logs = (
-        t * math.log(max(n / sum(trained), _CLIP))
-        for n, t in zip(trained, tested, strict=True)
-        if t
-    )
-    return -math.fsum(logs) / sum(tested)
+    trained = np.subtract(sizes, tested)
+    shares = np.maximum(trained / trained.sum(), _CLIP)
+    return -float(np.dot(tested, np.log(shares))) / sum(tested)
 
 
 def unsure_probabilities(s: Standing, prior: float) -> bool:

@@ -1,8 +1,9 @@
 """The one place where the report touches a model: its card, its columns, its ballots."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -306,18 +307,18 @@ class Saved:
     ----------
     names : dict of str to Shown
         What columns are called, by their names in the table.
-    known : dict of str to Opened
-        Those that are open already.
+    kept : bool
+        Whether the page may say what training cases are like.
     """
 
     folder: Folder
     names: Mapping[str, ShortName]
-    known: dict[str, Opened] = field(default_factory=dict[str, Opened])
+    kept: bool = True
+    _opened: dict[str, Opened] = field(default_factory=dict[str, Opened])
     _asked: dict[str, Reduced] = field(default_factory=dict[str, Reduced])
     _values: dict[str, tuple[dict[int, list[Threshold]], set[int]]] = field(
         default_factory=dict[str, tuple[dict[int, list[Threshold]], set[int]]]
     )
-    _cuts: dict[str, Floats] = field(default_factory=dict[str, Floats])
 
     @property
     def keys(self) -> list[str]:
@@ -333,11 +334,11 @@ class Saved:
 
     def opened(self, key: str) -> Opened:
         """Return a model."""
-        if key not in self.known:
+        if key not in self._opened:
             short = {name: one.text for name, one in self.names.items()}
-            given = short, self.folder.cases, True, self.folder.permuted(key)
-            self.known[key] = open_model(self.folder.models[key], *given)
-        return self.known[key]
+            given = short, self.folder.cases, self.kept, self.folder.permuted(key)
+            self._opened[key] = open_model(self.folder.models[key], *given)
+        return self._opened[key]
 
     def asked(self, key: str) -> Reduced:
         """Return a model on the columns it reads, with the training cases."""
@@ -353,16 +354,15 @@ class Saved:
             self._values[key] = asked_values(self.asked(key))
         return self._values[key]
 
-    def cuts(self, column: str) -> Floats:
-        """Return the thresholds of all models for a column, by its name in the table, sorted."""
-        if not self._cuts:
-            found: dict[str, set[float]] = {}
-            for key in self.keys:
-                asked, (thresholds, gradual) = self.asked(key), self.asked_values(key)
-                own = [(j, one.at) for j, each in thresholds.items() for one in each]
-                marks = zip(*(one.tolist() for one in asked.vote.voters.marks()), strict=True)
-                for j, at in [*own, *((j, v) for j, v in marks if j not in gradual)]:
-                    found.setdefault(asked.whole[j], set()).add(at)
-            self._cuts.update({name: np.array(sorted(own)) for name, own in found.items()})
-            self._cuts.setdefault("", np.empty(0))  # that they were looked for
-        return self._cuts.get(column, np.empty(0))
+    @cached_property
+    def cuts(self) -> defaultdict[str, Floats]:
+        """Return the thresholds of all models by column, by its name in the table, sorted."""
+        found = defaultdict[str, set[float]](set)
+        for key in self.keys:
+            asked, (thresholds, gradual) = self.asked(key), self.asked_values(key)
+            own = [(j, one.at) for j, each in thresholds.items() for one in each]
+            marks = zip(*(one.tolist() for one in asked.vote.voters.marks()), strict=True)
+            for j, at in [*own, *((j, v) for j, v in marks if j not in gradual)]:
+                found[asked.whole[j]].add(at)
+        cuts = {name: np.array(sorted(own)) for name, own in found.items()}
+        return defaultdict(lambda: np.empty(0), cuts)

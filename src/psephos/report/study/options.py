@@ -99,15 +99,10 @@ def carried_values(
     for name, cuts in columns.items():
         values: list[Any] = cases.values[rows, place[name]].tolist()
         if full or any(isinstance(v, str) for v in values):
-            found[name] = [_known(v) for v in values]
+            found[name] = [None if v != v else v for v in values]
         else:
             found[name] = brief(np.array(values, dtype=np.float64), cuts)
     return found
-
-
-def _known(value: Any) -> Any:
-    """Return a value as the page has it: None where missing."""
-    return None if isinstance(value, float) and np.isnan(value) else value
 
 
 def brief(values: Floats, thresholds: Floats) -> list[float | int | None]:

@@ -20,7 +20,6 @@ class Standing:
 
     key: str
     label: str
-    ours: bool
     frontier: bool  # see `psephos.protocol.study.comparison.frontier`
     draws: int | None  # of its search; None where nothing is tuned, or it was not written
     summary: Summary
@@ -38,20 +37,9 @@ class Standing:
         return self.summary.score
 
     @property
-    def merit(self) -> float:
-        """Return the score, or where smaller is better its negative."""
-        return self.summary.merit
-
-    @property
     def most(self) -> str:
         """Return what the model is called that is ranked first."""
         return "best" if self.summary.ranked_by.ranks else "most accurate"
-
-    @property
-    def score_sd(self) -> float:
-        """Return its standard deviation over the splits; NaN of one."""
-        spread = self.spread(self.summary.ranked_by.name)
-        return spread.sd if spread.n > 1 else math.nan
 
     @property
     def columns(self) -> FoldSpread:
@@ -78,7 +66,6 @@ def standings(folder: Folder, better: Collection[str] = ()) -> list[Standing]:
         Standing(
             key=one.model,
             label=one.model,
-            ours=about.get(one.model, {}).get("origin") == "psephos",
             frontier=one.model in line,
             draws=_draws(about.get(one.model, {})),
             summary=one,
@@ -88,7 +75,7 @@ def standings(folder: Folder, better: Collection[str] = ()) -> list[Standing]:
         )
         for one in figures
     ]
-    rows.sort(key=lambda s: (not s.ranked, -s.merit if s.score == s.score else math.inf))
+    rows.sort(key=lambda s: (not s.ranked, -s.summary.merit if s.score == s.score else math.inf))
     return rows
 
 
@@ -182,7 +169,7 @@ def choose(
 
 
 def _accurate(s: Standing) -> tuple[float, float]:
-    return s.merit, -s.columns.mean
+    return s.summary.merit, -s.columns.mean
 
 
 def _smallest(drawn: Sequence[Standing], among: Sequence[Standing]) -> Standing | None:
