@@ -41,7 +41,7 @@ def test_a_page_without_cases_has_no_value_answer_or_place_of_one(compared, tmp_
     page = build_report(compared, tmp_path / "none.html", cases="none").read_text("utf-8")
     read = read_folder(compared)
     saved = Saved(read, shown_names([str(c) for c in read.about["columns"]]))
-    thresholds = np.concatenate([saved.cuts(name) for name in read.cases.names])
+    thresholds = np.concatenate([saved.cuts[name] for name in read.cases.names])
     numbers = numbers_of(page)
     numbers = np.setdiff1d(numbers, among(numbers, thresholds))
     coded = [j for j, name in enumerate(read.cases.names) if name in read.about["categories"]]

@@ -63,7 +63,7 @@ def test_means_spreads_and_order(tmp_path):
     )
     assert [s.key for s in rows] == ["high", "low", "broken"]
     assert rows[1].score == pytest.approx(0.6)
-    assert rows[1].score_sd == pytest.approx(math.sqrt(0.02))
+    assert rows[1].spread("balanced_accuracy").sd == pytest.approx(math.sqrt(0.02))
     assert math.isnan(rows[2].score)
     assert not rows[2].drawn
     assert len(rows[2].failed) == 2

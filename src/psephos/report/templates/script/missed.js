@@ -253,22 +253,14 @@
     const alarms = wrong.filter((i) => truth[i] !== positive),
       missed = wrong
         .filter((i) => truth[i] === positive)
-        .sort((a, b) => sure(a) - sure(b) || a - b);
+        .sort((a, b) => sure(a) - sure(b) || a - b),
+      ill = missed.length
+        ? `The ${count(missed.length)} missed ${pos}, surest mistakes first`
+        : `No ${pos} case is missed`,
+      well = plural(alarms.length, "false alarm");
     return [
-      [
-        "missed",
-        missed,
-        missed.length
-          ? `The ${count(missed.length)} missed ${pos}, surest mistakes first`
-          : `No ${pos} case is missed`,
-        [answer],
-      ],
-      [
-        "alarms",
-        alarms,
-        alarms.length ? `The ${plural(alarms.length, "false alarm")}` : "There is no false alarm",
-        [answer],
-      ],
+      ["missed", missed, ill, [answer]],
+      ["alarms", alarms, alarms.length ? `The ${well}` : "There is no false alarm", [answer]],
     ];
   };
   const listed = (m) => at("mistakes").replaceChildren(...lists(m).flatMap(listOf));

@@ -3,7 +3,7 @@ page.near = (() => {
   const { button, hub, make } = page,
     { titled } = page.axis;
   // Root mean square of differences over the columns both have, each in its standard deviations, times
-  // the root of the number of columns: a category that differs counts 1.
+  // the root of the number of columns (a category that differs counts 1), and how many both have.
   const distance = (spread, a, b) => {
     let sum = 0,
       both = 0;
@@ -13,16 +13,15 @@ page.near = (() => {
       sum += off * off;
       both += 1;
     });
-    return both ? Math.sqrt((sum * spread.length) / both) : Infinity;
+    return [both ? Math.sqrt((sum * spread.length) / both) : Infinity, both];
   };
-  const shared = (a, b) => a.filter((v, j) => v !== null && b[j] !== null).length;
 
   // The cases of least distance: [position, distance, columns it rests on], none that is `self`, nor any that shares but
   // half of the columns that x has; of equals those that share more first.
   const nearest = (spread, x, rows, self, most = 5) => {
     const known = x.filter((v) => v !== null).length;
     return rows
-      .map((row, i) => [i, distance(spread, x, row), shared(x, row)])
+      .map((row, i) => [i, ...distance(spread, x, row)])
       .filter(([i, , both]) => i !== self && 2 * both > known)
       .sort((a, b) => a[1] - b[1] || b[2] - a[2])
       .slice(0, most);
