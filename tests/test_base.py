@@ -114,6 +114,7 @@ def test_only_recipes_are_registered():
         "LocalBoostingClassifier",
         "MLKNeighborsClassifier",
         "MultiViewClassifier",
+        "MultiViewRegressor",
         "NewtonBoostingClassifier",
         "NewtonBoostingRegressor",
         "OneSidedNoiseClassifier",

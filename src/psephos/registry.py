@@ -57,6 +57,7 @@ MODELS = {
     "extra-trees-regressor": "psephos.models.forest:ExtraTreesRegressor",
     "gradient-boosting-regressor": "psephos.models.boosting:GradientBoostingRegressor",
     "linear-tree-regressor": "psephos.models.tree:LinearTreeRegressor",
+    "multi-view-regressor": "psephos.models.committees:MultiViewRegressor",
     "newton-boosting-regressor": "psephos.models.boosting:NewtonBoostingRegressor",
     "proset-regressor": "psephos.models.prototypes:ProsetRegressor",
     "random-forest-regressor": "psephos.models.forest:RandomForestRegressor",

@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from psephos import PsephosError, compare, load, read_table
+from psephos.protocol import Protocol
 
 
 @pytest.fixture
@@ -86,3 +87,23 @@ def test_what_a_file_of_views_may_hold(flowers, text, sentence):
     (flowers / "v.csv").write_text(text)
     with pytest.raises(PsephosError, match=sentence):
         read_table(flowers / "t.csv", target="kind", views=flowers / "v.csv")
+
+
+@pytest.mark.filterwarnings("ignore:views")
+def test_views_of_numbers(flowers, call):
+    out, views = flowers / "m.psephos", flowers / "views.csv"
+    frame = pd.read_csv(flowers / "t.csv").drop(columns="kind")
+    frame["length"] = frame["sepal_l"] + 2 * frame.pop("noise")
+    frame.to_csv(flowers / "n.csv", index=False)
+    words = ["--target", "length", "--task", "numbers", "--views", views]
+    found = call("fit", flowers / "n.csv", *words, "--model", "multi-view", "--out", out)
+    assert found.exit_code == 0, found.output
+    assert type(load(out)).__name__ == "MultiViewRegressor"
+    assert load(out).view_names_ == ("sepal", "petal")
+    table = read_table(flowers / "n.csv", target="length", task="numbers", views=views)
+    plain = Protocol("plain", folds=2, inner_folds=2, draws=1)
+    study = compare(table, models=["mean", "multi-view-regressor"], protocol=plain)
+    assert not study.failures
+    assert study.models["multi-view-regressor"].view_names_ == ("sepal", "petal")
+    with pytest.raises(PsephosError, match="views are read by multi-view-regressor"):
+        compare(table, models=["mean"])

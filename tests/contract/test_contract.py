@@ -45,7 +45,8 @@ DRAWN_BY_VALUE = {
     *("extra-trees", "extra-trees-regressor", "extra-trees-small", "swag-numbers-forest"),
     *("soft-tree", "soft-tree-regressor", "soft-boosting", "soft-boosting-held-out"),
     *("soft-boosting-regressor", "cascade", "stacking", "stacking-regressor"),
-    *("ensemble-selection", "ensemble-selection-regressor", "voting", "voting-regressor"),
+    *("ensemble-selection", "ensemble-selection-regressor", "multi-view-regressor"),
+    *("voting", "voting-regressor"),
 }
 
 

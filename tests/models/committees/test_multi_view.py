@@ -4,10 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
-from psephos import CARTClassifier, MultiViewClassifier, PsephosError, load, save
+from psephos import (
+    CARTClassifier,
+    CARTRegressor,
+    MultiViewClassifier,
+    MultiViewRegressor,
+    PsephosError,
+    load,
+    save,
+)
 
 FRAME, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 NAMES = FRAME.columns.tolist()
@@ -145,3 +154,75 @@ def test_ballots_say_that_an_absent_view_is_silent():
     assert prior.endswith("→ silent here")
     assert not a.endswith("silent here")
     assert ballots.columns()["vote"] == [model.predict(gap)[0], "", ""]
+
+
+# --- numbers ---------------------------------------------------------------------------------
+NUMBERS, TARGET = load_diabetes(return_X_y=True, as_frame=True)
+PERSON, BLOOD = NUMBERS.columns[:4].tolist(), NUMBERS.columns[4:].tolist()
+PARTS = [
+    ("person", CARTRegressor(max_depth=3, n_folds=0), PERSON),
+    ("blood", LinearRegression(), BLOOD),
+]
+
+
+@pytest.fixture(scope="module")
+def number():
+    return MultiViewRegressor(PARTS, weights=[1, 3]).fit(NUMBERS, TARGET)
+
+
+def of_members():
+    return [one.fit(NUMBERS[own].to_numpy(), TARGET).predict(NUMBERS[own].to_numpy())
+            for _, one, own in PARTS]  # fmt: skip
+
+
+def test_numbers_are_the_mean_of_the_members(number):
+    person, blood = of_members()
+    assert_allclose(number.predict(NUMBERS), (person + 3 * blood) / 4, rtol=1e-9)
+    assert number.score(NUMBERS, TARGET) > 0.4
+
+
+def test_of_numbers_an_absent_view_is_silent_and_without_any_the_mean_answers(number):
+    person, blood = of_members()
+    assert_allclose(number.predict(NUMBERS[PERSON]), person, rtol=1e-9)
+    gap = NUMBERS.copy()
+    gap[PERSON] = np.nan
+    assert_allclose(number.predict(gap), blood, rtol=1e-9)
+    gap["bp"] = gap[BLOOD[0]] = np.nan  # the linear member takes no gap
+    assert_allclose(number.predict(gap), TARGET.mean())
+
+
+def test_rows_without_a_view_do_not_teach_its_regressor():
+    frame = NUMBERS.copy()
+    frame.loc[:200, BLOOD] = np.nan
+    model = MultiViewRegressor(PARTS).fit(frame, TARGET)
+    blood = LinearRegression().fit(NUMBERS[BLOOD][201:], TARGET[201:])
+    expected = blood.predict(NUMBERS[BLOOD])
+    assert_allclose(model.predict(NUMBERS[BLOOD]), expected, rtol=1e-9)
+
+
+def test_early_fusion_of_numbers_is_one_model():
+    tree = CARTRegressor(max_depth=3, n_folds=0)
+    early = MultiViewRegressor([("a", PERSON), ("b", BLOOD[:2])], estimator=tree, fusion="early")
+    alone = tree.fit(NUMBERS[PERSON + BLOOD[:2]], TARGET)
+    expected = alone.predict(NUMBERS[PERSON + BLOOD[:2]])
+    assert_allclose(early.fit(NUMBERS, TARGET).predict(NUMBERS), expected, rtol=1e-9)
+
+
+def test_views_of_numbers_outlive_a_file_and_fewer_columns(tmp_path):
+    tree = CARTRegressor(max_depth=2, n_folds=0)
+    model = MultiViewRegressor([("person", PERSON), ("blood", BLOOD)], estimator=tree)
+    model.fit(NUMBERS, TARGET)
+    save(model, tmp_path / "model.psephos")
+    same, small = load(tmp_path / "model.psephos"), model.reduce()
+    assert_array_equal(same.predict(NUMBERS), model.predict(NUMBERS))
+    assert small.n_features_in_ == model.n_features_used_ < 10
+    assert_array_equal(small.predict(NUMBERS[small.feature_names_in_]), model.predict(NUMBERS))
+
+
+def test_what_a_regressor_of_views_refuses():
+    with pytest.raises(PsephosError, match="'fusion' must be one of 'late', 'early'"):
+        MultiViewRegressor(fusion="stacked").fit(NUMBERS, TARGET)
+    with pytest.raises(PsephosError, match="MultiViewRegressor: weights are of fusion='late'"):
+        MultiViewRegressor([("a", PERSON)], fusion="early", weights=[1]).fit(NUMBERS, TARGET)
+    with pytest.raises(PsephosError, match="view 'a'"):
+        MultiViewRegressor([("a", TREE, PERSON)]).fit(NUMBERS, TARGET)

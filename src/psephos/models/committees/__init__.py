@@ -7,7 +7,7 @@ from psephos.models.committees.ensemble_selection import (
     EnsembleSelectionClassifier,
     EnsembleSelectionRegressor,
 )
-from psephos.models.committees.multi_view import MultiViewClassifier
+from psephos.models.committees.multi_view import MultiViewClassifier, MultiViewRegressor
 from psephos.models.committees.stacking import StackingClassifier, StackingRegressor
 from psephos.models.committees.voting import VotingClassifier, VotingRegressor
 
@@ -19,6 +19,7 @@ __all__ = [
     "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
     "MultiViewClassifier",
+    "MultiViewRegressor",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",

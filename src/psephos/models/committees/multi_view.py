@@ -5,7 +5,8 @@ The fit of a multi-view vote: members on rows that have their view, weights, the
 Views of a table: groups of columns that are measured together, by name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,11 +14,12 @@ from sklearn.utils import Tags, get_tags
 
 from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Floats, Indices, NDArray, SeedLike
-from psephos.base import Anatomy, Labels, VoteClassifier
+from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Schema, Table
 from psephos.estimator.params import Accepts, Anything, Constraint, Options, kept
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.models.committees.fitting import (
     Data,
     MemberTask,
@@ -35,7 +37,7 @@ from psephos.models.committees.naming import (
     reads_categories,
     weights_of,
 )
-from psephos.models.forest import RandomForestClassifier
+from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 from psephos.vote import Available, Readout, Vote, Voters
 from psephos.vote.operations.joined import join
 from psephos.vote.voters.stumps import prior_voter
@@ -56,12 +58,8 @@ VIEWS = Accepts(_are_views, "None or a list of (name, columns) or (name, estimat
 
 
 @parameters
-class MultiViewClassifier(VoteClassifier):
-    """A vote of models that each read one view: a group of columns measured together.
-
-    Use it where columns come from several sources (genes and clinic, two microphones), some of
-    which may be absent from a case: the members of the views that are there answer, each by what it
-    reads alone, and ballots say which view said what.
+class _MultiView(VoteEstimator):
+    """What the two share.
 
     Parameters
     ----------
@@ -70,15 +68,8 @@ class MultiViewClassifier(VoteClassifier):
         of no view are not read. None is one view of all columns.
     estimator : estimator
         What is fitted on views that name none. None is a random forest of 300 trees.
-    fusion : {'late', 'early', 'stacked'}
-        late: the mean of the members' probabilities, by `weights`. stacked: weights of at least 0
-        of least log-loss on rows that members were not fitted on, as in `StackingClassifier`.
-        early: one model, `estimator`, on the columns of all views together; views then have no
-        estimator of their own.
     weights : array of shape (n_views,)
         Of late fusion, and refused with another; at least 0, and a view of weight 0 is not read.
-    cv : int, splitter or list of (training rows, test rows)
-        Folds of stacked fusion.
     categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories; the members of their views must know them.
     n_jobs : int
@@ -89,7 +80,7 @@ class MultiViewClassifier(VoteClassifier):
     Attributes
     ----------
     vote_ : Vote
-        One voter a view, and the training prior.
+        One voter a view, and the training prior (of numbers: the mean).
     view_names_ : tuple of str
         The names of the voters but the last.
 
@@ -98,62 +89,24 @@ class MultiViewClassifier(VoteClassifier):
     PsephosError
         In fit: if a view names no column of the table, or no row has it, or weights or estimators
         are given that the fusion does not use; of members as `VotingClassifier`.
-
-    Notes
-    -----
-    *A view that is absent.* In `predict` a frame may lack columns, all or part of a view, and they
-    may come in any order; what is lacking is missing. (Other models refuse such a frame, and so
-    does this one if the frame holds a column unseen in fit.) Values may be missing, too. A
-    member that takes missing values counts where any column that it reads has a value; another
-    where all have. The others are silent, and the weights of those that count are divided by their
-    sum. Where no view is there the training prior answers. In fit a member learns from the rows
-    that have its view, by the same rule.
-
-    References
-    ----------
-    Xu, Tao & Xu (2013), "A survey on multi-view learning".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from psephos import MultiViewClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> views = [("mean", range(10)), ("error", range(10, 20)), ("worst", range(20, 30))]
-    >>> model = MultiViewClassifier(views, random_state=0).fit(X[:400], y[:400])
-    >>> new = X[400:].copy()
-    >>> new[:, 20:] = np.nan  # the third view is absent
-    >>> bool(model.score(new, y[400:]) > 0.9)
-    True
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "available", "normalised", "a member for each view"
     )
-    contender: ClassVar[Contender] = Contender(
-        "multi-view", "committees", ensemble=True, grouped=True,
-        notes="without views, as here, one forest of 300 trees on all columns",
-        small={
-            "estimator": RandomForestClassifier(n_estimators=4, random_state=0),
-            "random_state": 0,
-        },
-    )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "views": VIEWS,
         "estimator": MEMBER,
-        "fusion": Options(("late", "early", "stacked")),
         "weights": Anything(),
-        "cv": CV,
     }
     absent: ClassVar[str] = "vote"
+    forest: ClassVar[Callable[[], Any]]  # the default member
 
     views: Any = None
     _: KW_ONLY
     estimator: Any = None
     fusion: str = "late"
     weights: Any = None
-    cv: Any = 5
-    class_weight: ClassWeightLike = None
     categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
     random_state: SeedLike = None
@@ -167,7 +120,7 @@ class MultiViewClassifier(VoteClassifier):
         if self.fusion == "early":
             views = [("all views", np.unique(np.concatenate([own for _, own in views])))]
         data = Data.of(table, labels, weight, context, self.n_jobs)
-        default = RandomForestClassifier(300) if self.estimator is None else self.estimator
+        default = self.forest() if self.estimator is None else self.estimator
         own = {view[0]: view[1] for view in self.views or () if len(view) == 3}
         members = [own.get(name, default) for name, _ in views]
         vote, names = fit_views(self, views, members, data)
@@ -177,13 +130,13 @@ class MultiViewClassifier(VoteClassifier):
         """Raise PsephosError if parameters are given that the fusion would ignore."""
         if self.weights is not None and self.fusion != "late":
             raise PsephosError(
-                f"MultiViewClassifier: weights are of fusion='late', and fusion={self.fusion!r} "
+                f"{type(self).__name__}: weights are of fusion='late', and fusion={self.fusion!r} "
                 "does not use them: leave them out."
             )
         own = [view[0] for view in self.views or () if len(view) == 3]
         if own and self.fusion == "early":
             raise PsephosError(
-                f"MultiViewClassifier: view {own[0]!r} has an estimator of its own, and "
+                f"{type(self).__name__}: view {own[0]!r} has an estimator of its own, and "
                 "fusion='early' fits one model on all views: give it as estimator=..., and views "
                 "as (name, columns)."
             )
@@ -214,6 +167,112 @@ class MultiViewClassifier(VoteClassifier):
         tags.input_tags.allow_nan = True  # a member that takes none is silent
         tags.input_tags.sparse = True  # members are given dense rows
         return tags
+
+
+@parameters
+class MultiViewClassifier(_MultiView, VoteClassifier):
+    """A vote of models that each read one view: a group of columns measured together.
+
+    Use it where columns come from several sources (genes and clinic, two microphones), some of
+    which may be absent from a case: the members of the views that are there answer, each by what it
+    reads alone, and ballots say which view said what.
+
+    Parameters
+    ----------
+    fusion : {'late', 'early', 'stacked'}
+        late: the mean of the members' probabilities, by `weights`. stacked: weights of at least 0
+        of least log-loss on rows that members were not fitted on, as in `StackingClassifier`.
+        early: one model, `estimator`, on the columns of all views together; views then have no
+        estimator of their own.
+    cv : int, splitter or list of (training rows, test rows)
+        Folds of stacked fusion.
+
+    Notes
+    -----
+    *A view that is absent.* In `predict` a frame may lack columns, all or part of a view, and they
+    may come in any order; what is lacking is missing. (Other models refuse such a frame, and so
+    does this one if the frame holds a column unseen in fit.) Values may be missing, too. A
+    member that takes missing values counts where any column that it reads has a value; another
+    where all have. The others are silent, and the weights of those that count are divided by their
+    sum. Where no view is there the training prior answers. In fit a member learns from the rows
+    that have its view, by the same rule.
+
+    References
+    ----------
+    Xu, Tao & Xu (2013), "A survey on multi-view learning".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import MultiViewClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> views = [("mean", range(10)), ("error", range(10, 20)), ("worst", range(20, 30))]
+    >>> model = MultiViewClassifier(views, random_state=0).fit(X[:400], y[:400])
+    >>> new = X[400:].copy()
+    >>> new[:, 20:] = np.nan  # the third view is absent
+    >>> bool(model.score(new, y[400:]) > 0.9)
+    True
+    """
+
+    contender: ClassVar[Contender] = Contender(
+        "multi-view", "committees", ensemble=True, grouped=True,
+        notes="without views, as here, one forest of 300 trees on all columns",
+        small={
+            "estimator": RandomForestClassifier(n_estimators=4, random_state=0),
+            "random_state": 0,
+        },
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "fusion": Options(("late", "early", "stacked")),
+        "cv": CV,
+    }
+
+    forest: ClassVar[Callable[[], Any]] = partial(RandomForestClassifier, 300)
+
+    _: KW_ONLY
+    cv: Any = 5
+    class_weight: ClassWeightLike = None
+
+
+@parameters
+class MultiViewRegressor(_MultiView, VoteRegressor):
+    """A vote of regressors that each read one view: a group of columns measured together.
+
+    As `MultiViewClassifier`, for numbers: the answer is the mean of the members whose view is
+    there, by `weights`.
+
+    Parameters
+    ----------
+    fusion : {'late', 'early'}
+        late: the mean of the members' numbers. early: one model, `estimator`, on the columns of all
+        views together; views then have no estimator of their own.
+
+    Notes
+    -----
+    Where no view is there the training mean answers; see `MultiViewClassifier`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from psephos import MultiViewRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> views = [("person", range(4)), ("blood", range(4, 10))]
+    >>> model = MultiViewRegressor(views, random_state=0).fit(X[:300], y[:300])
+    >>> model.view_names_, bool(model.score(X[300:], y[300:]) > 0.3)
+    (('person', 'blood'), True)
+    """
+
+    contender: ClassVar[Contender] = Contender(
+        "multi-view-regressor", "committees", ensemble=True, grouped=True,
+        notes=MultiViewClassifier.contender.notes,
+        small={
+            "estimator": RandomForestRegressor(n_estimators=4, random_state=0),
+            "random_state": 0,
+        },
+    )  # fmt: skip
+    constraints: ClassVar[Mapping[str, Constraint]] = {"fusion": Options(("late", "early"))}
+    forest: ClassVar[Callable[[], Any]] = partial(RandomForestRegressor, 300, max_features=1 / 3)
 
 
 def columns_of_views(
@@ -282,7 +341,7 @@ def fit_views(
                 f"view {name!r}: no row has it, so that nothing can be fitted. A member that takes "
                 "missing values needs one value a row, another needs all."
             )
-    fitted = fit_all(data, _tasks(members, views, here, np.ones(len(data.y), dtype=bool), data.y))
+    fitted = fit_all(data, _tasks(members, views, here, np.ones(len(data.y), dtype=bool), data))
     voters = _voters(fitted, views, partly, data)
     stacked = model.fusion == "stacked"
     alpha = _stacked(model.cv, members, views, partly, here, data) if stacked else alpha[alpha > 0]
@@ -302,10 +361,11 @@ def _tasks(
     views: _Views,
     here: NDArray[np.bool_],
     rows: NDArray[np.bool_],
-    y: Indices,
+    data: Data,
 ) -> list[MemberTask]:
     """Return what is to be fitted on `rows`: each member on those that have its view."""
-    _check_classes(views, here & rows[:, None], y)
+    if data.n_classes:
+        _check_classes(views, here & rows[:, None], data.y)
     return [
         MemberTask(one, (1, t), np.flatnonzero(here[:, t] & rows), own)
         for t, (one, (_, own)) in enumerate(zip(members, views, strict=True))
@@ -330,7 +390,8 @@ def _voters(fitted: list[Any], views: _Views, partly: NDArray[np.bool_], data: D
     for t, (name, _) in enumerate(views):
         alone = voters.take(np.array([t]))
         if not partly[t]:
-            alone = one_voter(mean_vote(alone, data.target), "probability", name, abstains=True)
+            says = "probability" if data.n_classes else "value"
+            alone = one_voter(mean_vote(alone, data.target), says, name, abstains=True)
         parts.append(alone)
     return side_by_side(parts)
 
@@ -348,7 +409,7 @@ def _stacked(
     votes = np.zeros((len(data.y), len(views), data.target.n_outputs))
     for f in range(int(fold.max()) + 1):
         test = np.flatnonzero(fold == f)
-        fitted = fit_all(data, _tasks(members, views, here, fold != f, data.y))
+        fitted = fit_all(data, _tasks(members, views, here, fold != f, data))
         votes[test] = _voters(fitted, views, partly, data).votes(data.X[test])
     some = here.any(axis=1)
     weight = None if data.weight is None else data.weight[some]
@@ -362,6 +423,7 @@ def _vote(voters: Any, alpha: Floats, partly: NDArray[np.bool_], data: Data) -> 
     every = side_by_side([voters, join([(np.zeros(1, dtype=np.intp), prior)], ["prior"])])
     usage = every.usage()
     columns = np.unique(usage.indices).astype(np.intp)
+    link = "share" if data.n_classes else "identity"
     weights = Available(
         voters.n_features,
         columns,
@@ -370,4 +432,4 @@ def _vote(voters: Any, alpha: Floats, partly: NDArray[np.bool_], data: Data) -> 
         np.append(np.zeros(len(alpha), dtype=np.intp), 1),
         partly=np.append(partly, False),
     )
-    return Vote(every, weights, Readout("normalised", "share"), data.target)
+    return Vote(every, weights, Readout("normalised", link), data.target)

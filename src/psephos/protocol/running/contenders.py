@@ -548,9 +548,6 @@ def _refuse_other_kind(name: str, kind: str) -> None:
         )
 
 
-_VIEWS = "multi-view"
-
-
 def partial_contenders(
     models: Sequence[object] | None, table: DataTable, n_told: int
 ) -> list[Contender]:
@@ -560,13 +557,14 @@ def partial_contenders(
     label, as far as these have the records they need.
     """
     partial = table.partial
+    views = "multi-view-regressor" if table.kind == "numbers" else "multi-view"
     if partial is not None and models is None:
         models = [*default_models(), *_taking(both=not partial.one_class)]
     elif table.views and models is None:
-        models = [*default_models(table.kind), _VIEWS]
+        models = [*default_models(table.kind), views]
     named = contenders(models, table.kind, n_told=n_told)
-    if table.views and _VIEWS not in {one.name for one in named}:
-        raise PsephosError(f"views are read by {_VIEWS}: name it among the models, or no views.")
+    if table.views and views not in {one.name for one in named}:
+        raise PsephosError(f"views are read by {views}: name it among the models, or no views.")
     if partial is not None and not partial.one_class:
         return named
     unfit = [
