@@ -100,7 +100,7 @@ class _MultiView(VoteEstimator):
         "weights": Anything(),
     }
     absent: ClassVar[str] = "vote"
-    forest: ClassVar[Callable[[], Any]]  # the default member
+    forest: ClassVar[Callable[[], VoteEstimator]]  # the default member
 
     views: Any = None
     _: KW_ONLY
@@ -228,7 +228,7 @@ class MultiViewClassifier(_MultiView, VoteClassifier):
         "cv": CV,
     }
 
-    forest: ClassVar[Callable[[], Any]] = partial(RandomForestClassifier, 300)
+    forest: ClassVar[Callable[[], VoteEstimator]] = partial(RandomForestClassifier, 300)
 
     _: KW_ONLY
     cv: Any = 5
@@ -272,7 +272,7 @@ class MultiViewRegressor(_MultiView, VoteRegressor):
         },
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {"fusion": Options(("late", "early"))}
-    forest: ClassVar[Callable[[], Any]] = partial(RandomForestRegressor, 300, max_features=1 / 3)
+    forest: ClassVar[Callable[[], VoteEstimator]] = partial(RandomForestRegressor, 300, max_features=1 / 3)
 
 
 def columns_of_views(
