@@ -272,7 +272,9 @@ class MultiViewRegressor(_MultiView, VoteRegressor):
         },
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {"fusion": Options(("late", "early"))}
-    forest: ClassVar[Callable[[], VoteEstimator]] = partial(RandomForestRegressor, 300, max_features=1 / 3)
+    forest: ClassVar[Callable[[], VoteEstimator]] = partial(
+        RandomForestRegressor, 300, max_features=1 / 3
+    )
 
 
 def columns_of_views(
