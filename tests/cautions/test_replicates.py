@@ -130,3 +130,14 @@ def test_stems_of_words_are_offered_as_the_group():
     for table in (X.assign(sample=names), X.set_index(pd.Index(names, name="sample"))):
         found = {one.code: one for one in check_table(table.rename(columns=str))}
         assert found["FD020"].remedy == (("--group", "sample=*_*"),)
+
+
+@pytest.mark.parametrize("digits", [1, 9])
+def test_columns_in_another_unit_count_once(digits):
+    """Half of the columns in pounds, too: the replicates are those of the table without them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(70, 10, size=(30, 6)).round(1)
+    X = np.vstack([X, X + rng.normal(0, 0.05, X.shape).round(1)])
+    assert len(replicates(X)) >= 25
+    assert replicates(np.hstack([X, (X[:, :3] * 2.2046).round(digits)])) == replicates(X)
+    assert replicates(np.hstack([X[:, :3], X[:, :3] * 1.8 + 32])) == []  # three columns say little

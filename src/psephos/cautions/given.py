@@ -123,10 +123,10 @@ def parts_of(name: str) -> list[str]:
 POSTAL = {"zip", "zipcode", "postal", "post", "postcode", "plz", "cep", "cap", "cp"}
 _OF = (
     r"id|ids|nr|no|num|number|name|code|codigo|codice|kodu?|numero?|numara|numaras[ıi]|nummer|"
-    r"kennung|dossier|folio|registro|nhc|clinic[oa]|d[aeio]|del|della|van"
+    r"kennung|dossier|folio|registro|nhc|clinic[oa]|d[aeio]|del|della|van|номер|код"
 )
 #: What subjects, and their files, are called in English, German, French, Spanish, Italian,
-#: Portuguese, Dutch, Polish and Turkish, without accents.
+#: Portuguese, Dutch, Polish, Turkish, Russian, Chinese and Japanese, without accents.
 SUBJECT = (
     r"(?:patient|pacjent|proband|respondent|student)(?:en?|in|a|k[ai])?|subject|person|participante?|"
     r"individual|individuo?|donor|animal|mouse|specimen|pacient[ae]|doente|utente|paziente|malade|"
@@ -134,7 +134,8 @@ SUBJECT = (
     r"kat[ıi]l[ıi]mc[ıi]|deelnemer|proefpersoon|teilnehmer|versuchsperson|spender|pseudonym|"
     r"kennung|probando|repondante?|encuestad[oa]|entrevistad[oa]|befragter?|eleve|alumn[oa]|alunn?[oa]|"
     r"schuler(?:in)?|leerling|uczen|ogrenci|etudiante?|estudi?ante|nhc|dni|mrn|prontuario|legajo|"
-    r"expediente|cedula|matricul[ae]|aktenzeichen"
+    r"expediente|cedula|matricul[ae]|aktenzeichen|пациент(?:ка|[аы])?|испытуем\w+|больнои|"
+    r"(?:患者|病人|被験者|被试|受试者)(?:id|no|番号|编号|編號|号)?|(?:病历|病歷|住院|病案|カルテ)(?:号|號|番号)"
 )
 #: What they may be called, but also counts (of children) and kinds of anything.
 _MAYBE = (
@@ -145,7 +146,7 @@ _MAYBE = (
 _CALLED = re.compile(
     rf"(?:(.* ))??(?:(?:{_OF}) )*(?:{SUBJECT}|(?P<maybe>{_MAYBE})|"
     r"(?:(?:patient|proband|person)(?:en)?|teilnehmer|spender|fall)(?:nummer|kennung|nr|code|id)|"
-    rf"fall (?:nr|no|id|nummer))(?: (?:{_OF}))*"
+    rf"fall (?:nr|no|id|nummer)|n(?:[or]|um(?:ero)?)? (?:de )?hc|hc n(?:[or]|um))(?: (?:{_OF}))*"
 )
 
 

@@ -25,6 +25,7 @@ _EQUAL, _SHARE = 3, 0.25  # columns, or share of them, in which other candidates
 _LEAST_COLUMNS, _CHANCE = 4, 0.05
 _FARTHEST = 16.0  # -log q of a pair that is closer than any other
 _COMMON = 0.5  # share of the commonest value in the middle column of a table that is mostly empty
+_ROUNDED = 1e-5  # of 1, the correlation of kilograms and pounds
 _TIMES = 1.45  # how many times closer than the closest of other rows
 # Components of columns that are worth fewer independent ones than this share of them, and most of
 # whose values are different; at least so many columns, and rows a component.
@@ -49,12 +50,22 @@ def replicates(X: Floats, seed: int = 0) -> list[tuple[int, int]]:
     if len(varying) > _MOST_COLUMNS:
         varying = np.sort(rng.choice(varying, _MOST_COLUMNS, replace=False))
     kept = X[:, varying]
+    kept = kept[:, ~_again(kept)]
+    if kept.shape[1] < _LEAST_COLUMNS:
+        return []
     found, worth = _close_pairs(kept, rng)
     if kept.shape[1] >= _WIDE and worth < _WORTH * kept.shape[1] and _differ(kept) > _DIFFERENT:
         common = np.array([_commonest(column) for column in kept.T])
         more = _close_pairs(_components(kept), rng)[0]
         found |= {pair for pair in more if (kept[pair[0]] != common).mean() > _DIFFERENT}
     return sorted(found)
+
+
+def _again(X: Floats) -> NDArray[np.bool_]:
+    """Return which columns are another one before them in another unit, but for rounding."""
+    scores = np.nan_to_num((X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0))
+    scores /= np.sqrt((scores**2).sum(axis=0))
+    return np.triu(np.abs(scores.T @ scores) > 1 - _ROUNDED, 1).any(axis=0)
 
 
 def _close_pairs(X: Floats, rng: np.random.Generator) -> tuple[set[tuple[int, int]], float]:

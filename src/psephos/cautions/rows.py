@@ -35,8 +35,9 @@ _BODY = re.compile(
 )
 _NAME = re.compile(
     rf"(?:(?:full|first|last|family|given|{SUBJECT}) )?(?:nome|nombres?|nom|name|naam|isim|ad[ıi]|"
-    r"soyad[ıi]?|imie|nazwisko|voornaam|achternaam|vorname|nachname|prenom|apellidos?|apelido|"
-    rf"sobrenome|cognome|surname)(?: (?:complet[oa]?|(?:(?:d[aeiou]|del|of) )?(?:{SUBJECT})))?"
+    r"(?:ad[ıi]? ?)?soyad[ıi]?|imie|nazwisko|voornaam|achternaam|vorname|nachname|prenom|"
+    r"apellidos?|apelido|sobrenome|cognome|surname|имя|фамилия|отчество|фио|姓名|氏名|名前|名字)"
+    rf"(?: (?:complet[oa]?|(?:(?:d[aeiou]|del|of) )?(?:{SUBJECT})))?"
 )
 _COUNTED = re.compile(r"(\D*)(\d{1,3})", re.ASCII)
 # Words that look like keys (P-007, KF01, TCGA-02-0001, 100213); and of names what has such, too.
