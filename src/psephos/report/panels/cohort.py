@@ -29,7 +29,6 @@ def figures_section(told: Mapping[str, Any], subgroups: bool, kept: bool) -> dic
     """
     fewest = 0 if kept else FEWEST
     parts = [_subgroup(row, told["about"]["classes"], fewest) for row in told["subgroups"]]
-    level = f"{100 * told['about']['level']:g} %"
     few = _few(told, fewest)
     rows = [_figure(row, few) for row in told["figures"] if row["figure"] != _CLIPPED]
     clipped = [
@@ -41,7 +40,7 @@ def figures_section(told: Mapping[str, Any], subgroups: bool, kept: bool) -> dic
     groups, classes = told["about"]["n_groups"], told["about"]["classes"]
     notes = [] if groups is None else [f"Intervals take {plural(groups, 'group')} as independent."]
     return {
-        "level": level,
+        "level": f"{100 * told['about']['level']:g} %",
         "rows": rows,
         "notes": [*notes, *clipped],
         "subgroups": parts if subgroups else [],

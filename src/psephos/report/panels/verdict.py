@@ -79,7 +79,8 @@ def first_sentences(
     s, measure, reading = choice.opened or choice.best, folder.measures[0], _reading(rows)
     sure = s.key in better
     alike = len(reading) > 1 and sure and {s.key for s in reading} <= set(better)
-    all_ = f", like all {len(reading)} models that read columns," if alike else ""
+    every = "both" if len(reading) == 2 else f"all {len(reading)}"
+    all_ = f", like {every} models that read columns," if alike else ""
     words = [
         f"{s.label} reads {_reads(s)}; its held-out {folder.measure} is"
         f" {_stated(s.score, measure)}{_interval(s, measure)}{_error(folder, s)}.",

@@ -65,14 +65,15 @@ page.lanes = (() => {
   const laneOf = (g, lane, parted, { base, tallest, above, person, counts, radius, places }) => {
     const { bars, dots, ends } = parted,
       n = lane.bins ? lane.bins.reduce((a, b) => a + b, 0) : lane.units.length,
+      cases = page.words.plural(n, "case"),
       strong = `strong ${lane.kind}`,
       halo = `${lane.kind} halo`,
       high = base - g.lane - 6,
       parts = g.narrow
-        ? [text(0, base - g.lane - above, `${lane.name} (${n}${lane.beside || ""})`, strong)]
+        ? [text(0, base - g.lane - above, `${lane.name} (${cases}${lane.beside || ""})`, strong)]
         : [
             text(0, base - 12, lane.name, strong),
-            text(0, base + 3, page.words.plural(n, "case")),
+            text(0, base + 3, cases),
             text(0, base + 18, lane.beside || ""),
           ];
     parts.push(line("axis", g.left, g.width - g.right, base + 0.5));
