@@ -306,3 +306,15 @@ def test_rows_named_twice_may_be_features(tmp_path):
         read_table(path, target="y", transpose=True)
     found = read_table(path, target="y", transpose=True, duplicates="first")
     assert found.X[:, 3].tolist() == [3, 4, -3]
+
+
+@pytest.mark.parametrize("names", ["a,column 3,,y", "a,,column 2,y"])
+@pytest.mark.parametrize("duplicates", [None, "number", "first"])
+def test_a_column_without_name_takes_the_name_of_no_other(tmp_path, names, duplicates):
+    path, void = tmp_path / "t.csv", names.split(",").index("")
+    rows = [[str(i), str(i % 3), str(i % 3), "uv"[i % 2]] for i in range(9)]
+    text = [",".join("" if j == void else w for j, w in enumerate(row)) for row in rows]
+    path.write_text("\n".join([names, *text]))
+    table = read_table(path, target="y", duplicates=duplicates)
+    assert table.names == tuple(w for w in names.split(",")[:3] if w)
+    assert table.X[:, 1].tolist() == [i % 3 for i in range(9)]

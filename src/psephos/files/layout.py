@@ -168,6 +168,13 @@ def _across(grid: "_Grid", labels: "_Grid", id_name: str | None) -> bool:
     return across > 0
 
 
+def _called(names: Sequence[str]) -> list[str]:
+    """Return names of columns, and of those without one column 3 or the like, as no other is."""
+    made = [f"column {j}" for j, name in enumerate(names, 1) if not name]
+    free = iter(numbered([*names, *made])[len(names) :])
+    return [name or next(free) for name in names]
+
+
 @dataclass
 class _Grid:
     """A table as words: one list a column."""
@@ -192,7 +199,8 @@ class _Grid:
             )
         columns = [sheet.words[j] for j in range(len(names))]
         gone = sheet.cells.is_missing
-        void = {j: f"column {j + 1}" for j, name in enumerate(names)
+        called = _called(names)
+        void = {j: called[j] for j, name in enumerate(names)
                 if not name and all(map(gone, columns[j]))}  # fmt: skip
         names, notes = [void.get(j, name) for j, name in enumerate(names)], list(sheet.notes)
         if void:
@@ -287,7 +295,7 @@ class _Grid:
 
     def name_once(self, how: str, cells: Cells) -> None:
         """Leave one column of each name: numbered, averaged, or the first."""
-        self.names = [name or f"column {j}" for j, name in enumerate(self.names, 1)]
+        self.names = _called(self.names)
         where: dict[str, list[int]] = {}
         for j, name in enumerate(self.names):
             where.setdefault(name, []).append(j)
