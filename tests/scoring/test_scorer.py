@@ -102,7 +102,7 @@ def test_it_names_the_cases_without_an_answer_as_the_command_does(name, families
         for one in (notes, answer.stderr)
     ]
     assert both[0] == both[1]
-    assert both[0][0].startswith("Note: 0: no answer: no voter has the values it needs; ")
+    assert both[0][0].startswith("Note: 0 has no answer: no voter has the values it needs; ")
     assert both[0][-1] == "Note: 3 more cases without an answer."
 
 
