@@ -240,6 +240,23 @@ def show_study(found):
     print(f"there are two seeds or more; of one more seed of ours {sum(chance):.0f} would.")
 
 
+def in_bold(values):
+    """Return figures of two decimals, the least of them in bold; what is not there, as a dash."""
+    texts = ["–" if np.isnan(x) else f"{x:.2f}" for x in values]
+    least = f"{np.nanmin(values):.2f}" if np.isfinite(values).any() else ""
+    return [f"**{text}**" if text == least else text for text in texts]
+
+
+def show_settings(found):
+    six = [f"E{k}" for k in range(1, 7)]
+    head("E1 to E6, log-loss: study / ours, the least of each in bold", "set", *six)
+    for name in FIRST:
+        pools = [list(found.get((e, name, "psephos"), {}).values()) for e in six]
+        ours = in_bold([mean_of(pool, "log_loss") if pool else np.nan for pool in pools])
+        told = in_bold([STUDY[e, name].log_loss for e in six])
+        row(name, *(f"{t} / {o}" for t, o in zip(told, ours, strict=True)))
+
+
 def show_pairs(found):
     head(
         "Ours / proset 0.6.1, the same splits", "table", "set", "program", "seeds",
@@ -292,4 +309,4 @@ def show_costs(found):
         row(experiment, program, *(seconds(pool) if pool else "–" for pool in pools))
 
 
-TABLES = (show_study, show_pairs, show_rivals, show_costs)
+TABLES = (show_study, show_settings, show_pairs, show_rivals, show_costs)

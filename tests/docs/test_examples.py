@@ -14,9 +14,9 @@ matplotlib.use("Agg")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
-    "plot_ballots", "plot_bias_variance", "plot_bounds", "plot_cohort", "plot_contours",
-    "plot_drift", "plot_forest_rates", "plot_prototypes", "plot_swag_network", "plot_two_trees",
-    "plot_version_space", "plot_weight_estimation",
+    "plot_ballots", "plot_bayes_optimal", "plot_bias_variance", "plot_bounds", "plot_cohort",
+    "plot_contours", "plot_drift", "plot_forest_rates", "plot_iris_surfaces", "plot_prototypes",
+    "plot_swag_network", "plot_two_trees", "plot_version_space", "plot_weight_estimation",
 }  # fmt: skip
 
 
@@ -41,7 +41,10 @@ def test_every_example_is_tested_here():
 
 
 # draws of the same picture
-FEWER = {"plot_bias_variance": ["--draws", "3"], "plot_version_space": ["--seeds", "2"]}
+FEWER = {
+    "plot_bayes_optimal": ["--targets", "3"], "plot_bias_variance": ["--draws", "3"],
+    "plot_version_space": ["--seeds", "2"],
+}  # fmt: skip
 
 
 # of plot_swag_network, which takes long, beside what it shows
@@ -294,3 +297,28 @@ def test_a_bag_errs_less_where_its_members_agree():
     errors = module.errors_of_the_surest([0.3, 0.6, 1.0])
     assert errors[0] < errors[2] / 2
     assert errors[1] < errors[2] / 2
+
+
+# --- The Bayes optimal classifier ---------------------------------------------------------------
+def test_no_other_classifier_is_better_on_average():
+    made = example("plot_bayes_optimal")
+    errors = dict(zip(made.METHODS, made.errors(12, 100, seed=1), strict=True))
+    best = errors.pop("Bayes optimal")
+    for found in errors.values():
+        assert best.mean() <= found.mean() + 2 * (found - best).std() / 10  # standard error of 100
+    for name in ("tree", "logistic regression"):
+        assert best.mean() + 0.02 < errors[name].mean()
+    assert errors["Gibbs"].mean() <= 2 * best.mean()
+
+
+# --- Surfaces of iris ---------------------------------------------------------------------------
+def test_the_surfaces_of_iris_are_of_the_models_that_the_rules_choose():
+    made = example("plot_iris_surfaces")
+    X, new, y, truth = made.split()
+    assert (len(X), len(new)) == (105, 45)
+    model = made.searched("one_sd", X, y)
+    figure = made.draw({"E3": model, "again": model}, X, y, new, truth)
+    assert len(figure.axes) == 2
+    words = figure.axes[0].get_title()
+    assert f"{int(model.n_prototypes_.sum())} prototypes" in words
+    assert f"{(model.predict(new) == truth).mean():.2f}" in words  # classes of equal sizes

@@ -36,6 +36,7 @@ def test_enjoy_sport_step_by_step():
         (("Sunny", "Warm", "?", "Strong", "?", "?"), {sunny, warm}, 6),
     ]
     whole = VersionSpaceClassifier().fit(enjoy(ROWS), LABELS)
+    assert whole.evidence_ == [6 / 973]
     assert_array_equal(whole.predict_proba(enjoy(ASKED)), model.predict_proba(enjoy(ASKED)))
     space = whole.memory_.space
     assert (space.n_hypotheses, space.size.prod()) == (973, 96)

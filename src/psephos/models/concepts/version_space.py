@@ -68,7 +68,7 @@ class VersionSpaceClassifier(VoteClassifier):
         The space, S, G, and the rows that were left out.
     hypotheses_ : HypothesisFacts
         The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
-    specific_, general_, n_hypotheses_, collapses_
+    specific_, general_, n_hypotheses_, evidence_, collapses_
         See there.
 
     Raises
@@ -218,6 +218,14 @@ class VersionSpaceClassifier(VoteClassifier):
     def n_hypotheses_(self) -> list[int]:
         """How many hypotheses agree with the rows, of each concept; see `n_hypotheses_error_`."""
         return [number for number, _ in self._numbers()]
+
+    @property
+    def evidence_(self) -> list[float]:
+        """P(D) = |VS| / |H| of each concept: the share of all hypotheses that agree with the rows.
+
+        Source: Mitchell (1997), "Machine Learning", section 6.3.
+        """
+        return [number / self.memory_.space.n_hypotheses for number in self.n_hypotheses_]
 
     @property
     def n_hypotheses_error_(self) -> list[float]:
