@@ -107,7 +107,7 @@ CONTENDER = Contender(
     variants={
         "proset-manual": {
             "lambda_v": 1e-3, "lambda_w": 1e-8, "alpha_w": 0.05, "references": "rest",
-            "tol": 2e-9, "min_gain": 0.0,
+            "tol": 2e-9, "min_gain": 0.0, "fallback": None,
         },
     },
 )  # fmt: skip
