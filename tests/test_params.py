@@ -166,6 +166,7 @@ BAD = {
     "prior": ["balance", 2, [1, 2], {"ham": -1}, {"spam": 1}, lambda X, y: -np.ones(len(y))],
     "distance_columns": ["zz", 3, [99], [-1], ["zz"], [0.5], [True]],
     "metric": ["nearness", None, 2],
+    "pseudo_labels": ["signs", 0, None],
     "density_ratio": ["ulsi", 3, None, DecisionTreeClassifier],
     "kernel": ["poly", 3, None],
     "n_components": COUNT,

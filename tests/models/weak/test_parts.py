@@ -103,6 +103,22 @@ def test_sigma_is_share_over_share_times_ratio(weighted, prior):
         assert_allclose(down[1], w[rows.codes == 0])
 
 
+def test_pseudo_labels_by_sign_are_those_of_scores_above_0():
+    X, _, recorded = table()
+    shared = {"prior": 0.3, "density_ratio": Ratio(1.0), "random_state": 0}
+    model = OneSidedNoiseClassifier(pseudo_labels="sign", **shared)
+    rows = rows_of(model, X, recorded, np.ones(200))
+    score, open_ = rows.features[:, 0], np.flatnonzero(rows.codes == -1)
+    sizes = []
+    for shift in (0.0, 0.4, 100.0):
+        Ratio.seen = ()
+        importance(rows, 0.3, score + shift)
+        sizes.append(Ratio.seen[0][0])
+    by_prior = round(0.3 * len(open_))
+    assert sizes == [(score[open_] > 0).sum(), (score[open_] > -0.4).sum(), by_prior]
+    assert sizes[0] != by_prior
+
+
 # --- risks reach their learner ----------------------------------------------------------------
 def test_beta_and_gamma_are_those_of_the_step():
     X, sure, _ = table(60, shift=2.0)

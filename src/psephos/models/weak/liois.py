@@ -16,7 +16,7 @@ from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.folding import make_splits
 from psephos.models.weak.fitting import fitted_by, one_vote, prior_of, told_vote
-from psephos.models.weak.one_sided import DENSITY_RATIO, sigma_range
+from psephos.models.weak.one_sided import DENSITY_RATIO, PSEUDO_LABELS, sigma_range
 from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
@@ -60,6 +60,8 @@ class LIoISClassifier(WeakLearner):
         Folds that choose gamma; fewer where a kind of rows (positive, negative, unlabelled) has
         fewer.
     density_ratio : {'ulsif', 'kliep'} or estimator
+        As in `OneSidedNoiseClassifier`.
+    pseudo_labels : {'prior', 'sign'}
         As in `OneSidedNoiseClassifier`.
 
     Attributes
@@ -112,6 +114,7 @@ class LIoISClassifier(WeakLearner):
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "density_ratio": DENSITY_RATIO,
+        "pseudo_labels": PSEUDO_LABELS,
         "gamma": OneOf((Options(("cv",)), Interval(0, 1))),
         "risk": Options(("unbiased", "non-negative")),
     }
@@ -124,6 +127,7 @@ class LIoISClassifier(WeakLearner):
     risk: str = "unbiased"
     n_folds: int = 5
     density_ratio: Any = "ulsif"
+    pseudo_labels: str = "prior"
     gamma_: float | None = fitted()
     gamma_risks_: Floats | None = fitted()
     weights_: Floats | None = fitted()

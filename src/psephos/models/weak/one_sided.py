@@ -9,7 +9,7 @@ from psephos._types import Floats, Indices
 from psephos.base import Anatomy
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import FittedVote
-from psephos.estimator.params import Accepts, Constraint, is_estimator
+from psephos.estimator.params import Accepts, Constraint, Options, is_estimator
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import fitted_by, prior_of, told_vote
 from psephos.models.weak.rows import WeakRows
@@ -17,6 +17,7 @@ from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.supervision import one_sided_risk
 
+PSEUDO_LABELS = Options(("prior", "sign"))
 DENSITY_RATIO = Accepts(
     lambda value: value in ("ulsif", "kliep") if isinstance(value, str) else is_estimator(value),
     "'ulsif', 'kliep' or such an estimator of psephos.supervision, an instance",
@@ -45,6 +46,10 @@ class OneSidedNoiseClassifier(WeakLearner):
         `sample_weight`: it is given the weights, and brings its own loss.
     density_ratio : {'ulsif', 'kliep'} or estimator
         `psephos.supervision.ULSIF` or `KLIEP` with their defaults, or one with others.
+    pseudo_labels : {'prior', 'sign'}
+        Which unlabelled rows count as positive in the numerators: those of greatest score, as many
+        as `prior` expects, or, as in the source, those of a score above 0 (where these are all or
+        none, as many as `prior` expects).
 
     Attributes
     ----------
@@ -94,11 +99,15 @@ class OneSidedNoiseClassifier(WeakLearner):
         settings=compared, grouped=True, two_classes=True, partial_labels=True,
         both_recorded=True, small={"random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {"density_ratio": DENSITY_RATIO}
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "density_ratio": DENSITY_RATIO,
+        "pseudo_labels": PSEUDO_LABELS,
+    }
     extras: ClassVar[tuple[str, ...]] = ("prior_", "labels_", "weights_", "objective_", "n_iter_")
 
     _: KW_ONLY
     density_ratio: Any = "ulsif"
+    pseudo_labels: str = "prior"
     weights_: Floats | None = fitted()
 
     def _fit_rows(self, rows: WeakRows) -> FittedVote:

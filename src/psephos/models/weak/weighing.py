@@ -34,8 +34,8 @@ def importance(rows: WeakRows, prior: float, score: Floats) -> Floats:
     """Return sigma of every labelled row: at least 1 of positives, from 0 to 1 of negatives.
 
     Unlabelled rows of greatest score, a share `prior` of their weight, count as positive (U+), the
-    others as negative (U-); q is the share of U+, t that of recorded positives among labelled
-    rows. Then::
+    others as negative (U-); with ``pseudo_labels='sign'`` those of a score above 0 do. q is the
+    share of U+, t that of recorded positives among labelled rows. Then::
 
         sigma+ = max(1, q / t  r+),           r+ = p(x | U+) / p(x | recorded +)
         sigma- = min(1, (1 - q) / (1 - t) r-),   r- = p(x | U-) / p(x | recorded -)
@@ -43,7 +43,9 @@ def importance(rows: WeakRows, prior: float, score: Floats) -> Floats:
     The clips are what sigma+ = 1 / P(recorded + | x, +) and sigma- = P(- | x, recorded -) imply.
     """
     open_ = np.flatnonzero(rows.codes == -1)
-    upper = _upper(score[open_], rows.weight[open_], prior)
+    upper = score[open_] > 0
+    if rows.model.pseudo_labels == "prior" or upper.all() or not upper.any():
+        upper = _upper(score[open_], rows.weight[open_], prior)
     w = rows.weight
     q = float(w[open_[upper]].sum() / w[open_].sum())
     known = rows.codes >= 0
