@@ -22,7 +22,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from psephos import PureRandomForestClassifier
-from psephos.trees.forest import SPLITS, pure_tree, side_exponent
+from psephos.trees.forest import SPLITS, pure_tree, risk_exponent, side_exponent
 
 # %%
 # Sides of cells
@@ -77,13 +77,6 @@ def errors(split, d, sizes, n_trees=20, n_repeats=3):
     return np.array(found)
 
 
-def guaranteed(split, d):
-    """Return the exponent of the theorem for the excess risk."""
-    return {"uniform": -1 / (8 * d + 2), "midpoint": -1 / (3.87 * d + 2), "balanced": -1 / (d + 2)}[
-        split
-    ]
-
-
 # %%
 # The picture
 # -----------
@@ -102,7 +95,7 @@ def draw(cells, rows):
             line = found[0] * (cells / cells[0]) ** exponent
             above.loglog(cells, line, color=colour, linewidth=1)
             found = errors(split, d, rows)
-            label = f"{split}: {slope(rows, found):.2f} (at least {guaranteed(split, d):.2f})"
+            label = f"{split}: {slope(rows, found):.2f} (at least {-risk_exponent(split, d):.2f})"
             below.loglog(rows, found, "o-", color=colour, label=label)
         above.set(title=f"{d} dimension{'s' * (d > 1)}", xlabel="cells k")
         below.set(xlabel="rows n")

@@ -40,4 +40,4 @@ def test_errors_fall_faster_than_the_loose_guarantees(example):
     rows = 2 ** np.array([8, 10, 12])
     for split in ("uniform", "midpoint"):
         found = example.slope(rows, example.errors(split, 1, rows))
-        assert found < example.guaranteed(split, 1)
+        assert found < -example.risk_exponent(split, 1)

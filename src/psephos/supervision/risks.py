@@ -285,8 +285,18 @@ def one_sided_risk(
 
     Notes
     -----
+    Its minimiser g over a class of scores G has a bounded excess risk. Let l lie in [0, 1] and have
+    slopes of at most L, sigma and its estimate s be at most B, and R_n be the Rademacher complexity
+    of G on n labelled rows (at most ``c sqrt(d / n)`` of bounded linear scores of d inputs). With
+    probability of at least 1 - delta::
+
+        R(g) - min R <= 4 B L R_n + 2 B sqrt(ln(2 / delta) / (2 n)) + 2 E|s(x) - sigma(x)|
+
+    since the risk with s is nowhere further from R than by uniform deviation and the error of s. The
+    first two fall like 1 / sqrt(n), the last with the ratios of densities.
+
     Source: Zhang, Zhao, Jiang & Zhou (2019), KDD, "Learning from incomplete and inaccurate
-    supervision".
+    supervision"; the constants are of the usual symmetrisation (Bartlett & Mendelson 2002, JMLR 3).
     """
     plain = supervised_risk(codes, loss, weight)
     held = np.where(codes >= 0, sigma, 0.0)

@@ -300,3 +300,19 @@ def side_exponent(split: str, n_columns: int) -> float:
     Balanced cells have log2(k) / d halvings a coordinate: k^(-1 / d).
     """
     return 1.0 / ({"uniform": 3, "midpoint": 2, "balanced": 1}[split] * n_columns)
+
+
+def risk_exponent(split: str, n_columns: int) -> float:
+    """Return c: the excess risk of a pure forest of n rows falls at least like n^-c.
+
+    Excess risk is the probability of error less that of the best classifier. The theorems take
+    columns that are uniform on [0, 1] and independent, a probability of a class with a bounded
+    slope, and a number of cells chosen by n: c = 1 / (8 d + 2) for uniform cuts, 1 / (3.87 d + 2)
+    for midpoints; if cells and coordinates are cut in turn, excess risk falls like
+    (ln n / n)^(1 / (d + 2)). These are guarantees, and simulated forests are faster by the first two.
+
+    Source: Gao & Zhou (2020), "Towards convergence rate analysis of random forests for
+    classification", NeurIPS 33.
+    """
+    slope = {"uniform": 8.0, "midpoint": 3.87, "balanced": 1.0}[split]
+    return 1.0 / (slope * n_columns + 2.0)
