@@ -292,8 +292,8 @@ def one_sided_risk(
 
         R(g) - min R <= 4 B L R_n + 2 B sqrt(ln(2 / delta) / (2 n)) + 2 E|s(x) - sigma(x)|
 
-    since the risk with s is nowhere further from R than by uniform deviation and the error of s. The
-    first two fall like 1 / sqrt(n), the last with the ratios of densities.
+    since the risk with s differs from R at most by its uniform deviation and by the error of s. The
+    first two terms fall like 1 / sqrt(n), the last as the ratios of densities are learnt.
 
     Source: Zhang, Zhao, Jiang & Zhou (2019), KDD, "Learning from incomplete and inaccurate
     supervision"; the constants are of the usual symmetrisation (Bartlett & Mendelson 2002, JMLR 3).

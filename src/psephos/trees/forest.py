@@ -309,7 +309,7 @@ def risk_exponent(split: str, n_columns: int) -> float:
     columns that are uniform on [0, 1] and independent, a probability of a class with a bounded
     slope, and a number of cells chosen by n: c = 1 / (8 d + 2) for uniform cuts, 1 / (3.87 d + 2)
     for midpoints; if cells and coordinates are cut in turn, excess risk falls like
-    (ln n / n)^(1 / (d + 2)). These are guarantees, and simulated forests are faster by the first two.
+    (ln n / n)^(1 / (d + 2)). These are guarantees: simulated forests of the first two are faster.
 
     Source: Gao & Zhou (2020), "Towards convergence rate analysis of random forests for
     classification", NeurIPS 33.
