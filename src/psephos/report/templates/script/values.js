@@ -125,10 +125,12 @@
       apart = Object.entries(pos.place).map(([key, [a, b]]) => below((a + b) / 2, names[key]));
     let last = pos.place.zero ? pos.start - 20 : -Infinity;
     const ticks = pos.ticks.flatMap((value) => {
-      const x = pos.x(value);
-      if (x - last < (small ? 38 : 46)) return [];
+      const x = pos.x(value),
+        late = x > width - 16, // its words stand before it
+        room = (late ? 11 : 7.5) * write(value).length;
+      if (x - last < Math.max(small ? 38 : 46, room)) return [];
       last = x;
-      const anchor = x > width - 16 ? "end" : x < 10 ? "start" : "middle";
+      const anchor = late ? "end" : x < 10 ? "start" : "middle";
       return [line("axis", x, x, foot + 7, foot + 11), below(x, write(value), anchor)];
     });
     return [...apart, ...ticks];
