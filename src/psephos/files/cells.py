@@ -189,8 +189,8 @@ class Cells:
 
         The words to `keep` are left out of those.
         """
-        given = [word.strip() for word in missing or ()]
-        if both := [one for one in given for word in keep if word in (one, one.partition("=")[2])]:
+        given, kept = [word.strip() for word in missing or ()], [("=", word) for word in keep]
+        if both := [one for one in given if one in keep or one.partition("=")[1:] in kept]:
             raise PsephosError(
                 f"--missing {both[0]!r} says that a word stands for no value, and --keep-word that "
                 "it is a value: leave one of them out."
