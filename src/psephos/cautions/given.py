@@ -123,17 +123,20 @@ def parts_of(name: str) -> list[str]:
 POSTAL = {"zip", "zipcode", "postal", "post", "postcode", "plz", "cep", "cap", "cp"}
 _OF = (
     r"id|ids|nr|no|num|number|name|code|codigo|codice|kodu?|numero?|numara|numaras[ıi]|nummer|"
-    r"kennung|dossier|folio|registro|nhc|clinic[oa]|d[aeio]|del|della|van|номер|код"
+    r"kennung|dossier|folio|registro|nhc|clinic[oa]|d[aeio]|del|della|van|номер|код|cislo|broj|sifra|"
+    r"azonosito|tunnus|αριθμος"
 )
 #: What subjects, and their files, are called in English, German, French, Spanish, Italian,
-#: Portuguese, Dutch, Polish, Turkish, Russian, Chinese and Japanese, without accents.
+#: Portuguese, Dutch, Polish, Czech, Croatian, Hungarian, Finnish, Greek, Turkish, Russian, Chinese
+#: and Japanese, without accents.
 SUBJECT = (
     r"(?:patient|pacjent|proband|respondent|student)(?:en?|in|a|k[ai])?|subject|person|participante?|"
-    r"individual|individuo?|donor|animal|mouse|specimen|pacient[ae]|doente|utente|paziente|malade|"
+    r"individual|individuo?|donor|animal|mouse|specimen|pacient(?:[aeu]|ka|ky)?|doente|utente|paziente|malade|"
     r"partecipante|su[jg]eto|sujeito|sujet|soggetto|persona|pessoa|osoba|uczestnika?|hasta|denek|"
     r"kat[ıi]l[ıi]mc[ıi]|deelnemer|proefpersoon|teilnehmer|versuchsperson|spender|pseudonym|"
     r"kennung|probando|repondante?|encuestad[oa]|entrevistad[oa]|befragter?|eleve|alumn[oa]|alunn?[oa]|"
     r"schuler(?:in)?|leerling|uczen|ogrenci|etudiante?|estudi?ante|nhc|dni|mrn|prontuario|legajo|"
+    r"pacijent(?:a|ica)?|beteg|potilas(?:numero)?|ασθενης|ασθενους|rodne|poradove|pesel|"
     r"expediente|cedula|matricul[ae]|aktenzeichen|пациент(?:ка|[аы])?|испытуем\w+|больнои|"
     r"(?:患者|病人|被験者|被试|受试者)(?:id|no|番号|编号|編號|号)?|(?:病历|病歷|住院|病案|カルテ)(?:号|號|番号)"
 )

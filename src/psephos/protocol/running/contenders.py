@@ -541,7 +541,8 @@ def _refuse_other_kind(name: str, kind: str) -> None:
     numbers = kind == "numbers"
     if name in known_models("classes" if numbers else "numbers"):
         made, held = ("classes", "numbers") if numbers else ("numbers", "classes")
-        near = suggest(name.removesuffix("-regressor"), default_models(kind))
+        alike = {"majority": "mean", "mean": "majority"}.get(name, name.removesuffix("-regressor"))
+        near = suggest(alike, default_models(kind))
         raise PsephosError(
             f"the model {name!r} predicts {made}, and the target holds {held} (--task, in Python "
             f"task=, says which): {near}"

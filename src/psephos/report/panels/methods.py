@@ -203,7 +203,7 @@ def _size(folder: Folder, shown: Standing | None, kept: bool) -> str:
         return words
     return (
         f"{words}; {significant(min(folder.sizes) / read, digits=2)} cases of the rarest class for"
-        f" each of the {plural(read, 'column')} that {shown.label} reads"
+        f" each column that {shown.label} reads ({count(read)})"
     )
 
 

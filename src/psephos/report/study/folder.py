@@ -109,9 +109,7 @@ class Permuted(NamedTuple):
         """Return what the figures are."""
         among = "among the cases of a fold"
         if self.whole:
-            among = (
-                f"between the {self.groups} of a fold as a whole (the target is constant in each)"
-            )
+            among = f"between whole groups of a fold (one target in each of the {self.groups})"
         elif self.groups:
             alone = "(cases alone in theirs with each other)"
             among = f"within each of the {self.groups} {alone} {among}"
