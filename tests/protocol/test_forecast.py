@@ -191,12 +191,12 @@ def test_searches_of_so_many_seconds_take_these_and_their_fits():
     assert "12 searches (of 10 s in 3 inner folds), at least 54 fits in all" in words
 
 
-def test_what_is_not_known_of_a_model_is_left_at_least_and_a_stopped_fit_took_its_time():
+def test_of_a_model_not_yet_timed_the_forecast_is_a_guess_and_a_stopped_fit_took_its_time():
     tasks = work_of(["random-forest", "adaboost"])
     forecast = Forecast(tasks, SHAPE, 1)
     todo = forecast.order(tasks)
     forecast.learn(entry_of(todo[0], 13.0))
-    assert left_words(forecast).startswith("at least ")
+    assert left_words(forecast).startswith("perhaps ")
     timing = {"search_seconds": 60.0, "kernels_compiled": 0}  # until a limit stopped it
     forecast.learn({"key": todo[1].key, "model": "adaboost", "status": "failed", "timing": timing})
     assert forecast.left() == pytest.approx((13 + 60) * 5.25)  # all rows: 1.25 times a fold

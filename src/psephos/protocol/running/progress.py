@@ -247,7 +247,7 @@ class _ProgressLines:
 
 def left_words(forecast: Forecast) -> str:
     """Return how long it will still take; nothing while that is not known."""
-    left, word = forecast.left(), "about" if forecast.sure else "at least"
+    left, word = forecast.left(), "about" if forecast.sure else "perhaps"
     if left is None or (left < 0.5 and not forecast.sure):
         return ""
     return f"{word} {left:.0f} s left" if left < 100 else f"{word} {left / 60:.0f} min left"
