@@ -28,7 +28,7 @@ class PsephosError(ValueError):
         return self
 
     def of_column(self, name: str, remedy: str = "") -> Self:
-        """Return the error, which is told once for all columns that the same settles."""
+        """Return the error, stated once for all columns that the same option settles."""
         self.column, self.remedy = name, remedy
         return self
 

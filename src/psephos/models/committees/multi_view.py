@@ -193,7 +193,7 @@ class MultiViewClassifier(_MultiView, VoteClassifier):
     may come in any order; what is lacking is missing. (Other models refuse such a frame, and so
     does this one if the frame holds a column unseen in fit.) Values may be missing, too. A
     member that takes missing values counts where any column that it reads has a value; another
-    where all have. The others are silent, and the weights of those that count are divided by their
+    where all have. The others do not vote, and the weights of those that count are divided by their
     sum. Where no view is there the training prior answers. In fit a member learns from the rows
     that have its view, by the same rule.
 

@@ -72,12 +72,12 @@ def permuted_rows(
         names, order = model.schema_.words().columns, list[int](most_important(model))
         first[name] = tuple(str(names[j]) for j in order)
     calls: dict[str, tuple[FitTask, float | None, tuple[str, ...]]] = {}
+    whole = {"whole": "groups"} if exchanged(table) else {}
     for task, entry in finished:
         name, digest = task.contender.name, entry.get("file_sha256")
         if task.split is None or not digest or not first.get(name) or table.partial is not None:
             continue  # partly recorded labels need not have a truth
-        of = {"permuted": DRAWS, "fit": task.key, "file": digest, "columns": first[name]}
-        of |= {"whole": "groups"} if exchanged(table) else {}
+        of = {"permuted": DRAWS, "fit": task.key, "file": digest, "columns": first[name], **whole}
         calls[key_of(of)] = (task, entry.get("threshold"), first[name])
     files = {key: kept_fold(folder, call[0].key) for key, call in calls.items()}
     todo = [key for key, path in files.items() if journal.get(key) is None and path.exists()]
