@@ -285,8 +285,12 @@ def test_few_words_among_numbers_are_missing(tmp_path, call):
     frame.loc[:20, "lac"] = "<0.5"
     frame.to_csv(path, index=False)
     found = call("table", path)
-    assert "the lowest or highest there are, not missing: write a number for each" in found.stdout
-    assert last_words(found)[4:6] == ["--drop", "lac"]
+    assert "the lowest or highest there are, not missing: --limits half reads half" in found.stdout
+    assert last_words(found)[4:6] == ["--limits", "half"]
+    found = call("table", path, "--limits", "half")
+    assert "note     column 'lac': limits of detection are read (--limits): <0.5 as 0.25." in (
+        found.stdout
+    )
 
 
 def test_all_complaints_with_the_other_decimal_mark(tmp_path, call):
@@ -298,7 +302,7 @@ def test_all_complaints_with_the_other_decimal_mark(tmp_path, call):
     frame.assign(nr=range(301, 381)).to_csv(path, index=False, sep=";")
     found = call("table", path)
     assert last_words(found)[4:] == [
-        "--decimal", ",", "--missing", "crp=>1.000,0", "--missing", "-", "--id", "nr",
+        "--decimal", ",", "--drop", "crp", "--missing", "-", "--id", "nr",
         "--target", "COLUMN",
     ]  # fmt: skip
     assert call("table", *last_words(found)[3:-1], "t").exit_code == 0
@@ -344,7 +348,10 @@ def test_words_for_less_than_can_be_measured(word, tmp_path, call):
         found = call("table", path)
         assert "the lowest or highest there are, not missing: write a number" in found.stdout
         assert f"column 'lac' has text in line 2 ({word!r}), line 3 ({word!r})" in found.stdout
-        assert last_words(found)[4:6] in [["--missing", word], ["--missing", f"lac={word}"]]
+        assert f"as missing (--missing {word!r})" in found.stdout or (
+            f"--missing 'lac={word}'" in found.stdout
+        )
+        assert last_words(found)[4:] == ["--target", "t"]  # a choice that is the user's
     frame.loc[51:60, "lac"] = "<LOQ"
     frame.to_csv(path, index=False)
     found = call("table", path)
@@ -353,8 +360,7 @@ def test_words_for_less_than_can_be_measured(word, tmp_path, call):
     frame.loc[[3, 9], "lac"] = "<0.5"
     frame.to_csv(path, index=False)
     found = call("table", path).stdout
-    assert "not missing: write a number for each, such as half of a lower one, or, if" in found
-    assert "Or take them as missing: --missing 'lac=<0.5'." in found
+    assert "not missing: --limits half reads half of a lower one, and an upper one itself" in found
 
 
 def test_new_cases_without_a_value_and_a_total_by_name(tmp_path, call):

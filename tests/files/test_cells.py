@@ -7,7 +7,7 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.files.cells import MISSING, Cells, number_form, plain_number
-from psephos.files.columns import in_one_form, refuse_numbers_in_words
+from psephos.files.columns import in_one_form, refuse_numbers_in_words, without_limits
 from psephos.files.levels import LevelCodes, merged
 from psephos.files.spelling import alike
 
@@ -207,18 +207,44 @@ def test_a_fortran_number_among_words_is_not_a_number_with_a_unit(word):
         refuse_numbers_in_words("a", [word, "***", word], lambda i: f"row {i}")
 
 
-def test_a_few_bounds_may_be_taken_as_missing_and_a_decimal_mark_comes_first():
-    cells = [*["<0,6"], *[None] * 20]
-    with pytest.raises(
-        PsephosError, match=r"Or take them as missing: --missing 'CRP=<0,6'\."
-    ) as one:
-        refuse_numbers_in_words("CRP", cells, lambda i: f"line {i}")
-    assert one.value.options == (("--missing", "CRP=<0,6"),)
+def test_limits_of_detection_are_offered_half_and_a_decimal_mark_comes_first():
+    words, comma = [*["<0,6"], *[None] * 20], Cells(decimal=",")
+    for given in (words, ["<0,6"] * 9 + words):
+        with pytest.raises(PsephosError, match="--limits half reads half of a lower one") as one:
+            refuse_numbers_in_words("CRP", given, lambda i: f"line {i}", cells=comma)
+        assert one.value.options == (("--limits", "half"),)
     with pytest.raises(PsephosError, match=r"--decimal ,$"):
-        refuse_numbers_in_words("CRP", ["<0,6", "1,5", "2,5", *cells[1:]], lambda i: f"line {i}")
-    with pytest.raises(PsephosError, match="--drop 'CRP'") as many:
-        refuse_numbers_in_words("CRP", ["<0,6"] * 9 + cells, lambda i: f"line {i}")
-    assert many.value.options == (("--drop", "CRP"),)
+        refuse_numbers_in_words("CRP", ["<0,6", "1,5", "2,5", *words[1:]], lambda i: f"line {i}")
+    for word in ("<0,6 %", "~5", "<-2", "<0"):  # no option reads them as numbers
+        with pytest.raises(PsephosError, match="write a number for each") as one:
+            refuse_numbers_in_words("CRP", [word, *words], lambda i: f"line {i}", cells=comma)
+        assert one.value.options == (("--drop", "CRP"),)
+
+
+@pytest.mark.parametrize(
+    ("limits", "word", "value"),
+    [
+        ("half", "<0.5", 0.25), ("half", "<= 3", 1.5), ("half", ">60", 60.0), ("half", "≥ 7", 7.0),
+        ("limit", "<0.5", 0.5), ("limit", "≤-2", -2.0), ("half", "<-2", None), ("half", "<0", None),
+        ("", "<0.5", None), ("half", "5", None), ("half", "<LOD", None), ("half", ">5-7", None),
+    ],
+)  # fmt: skip
+def test_what_a_limit_of_detection_stands_for(limits, word, value):
+    assert Cells(limits=limits).limit(word) == value
+
+
+def test_limits_of_detection_beside_numbers_are_numbers_and_else_words():
+    half, notes = Cells(limits="half", decimal=","), list[str]()
+    read, odd = without_limits("c", [None, 2.0, None], ["<0,5", None, "k"], half, notes)
+    assert (read, odd) == ([0.25, 2.0, None], [None, None, "k"])
+    assert notes == ["column 'c': limits of detection are read (--limits): <0,5 as 0.25."]
+    bands = ([None, None], ["<5", ">=5"])
+    assert without_limits("c", *bands, half, notes) == bands
+    assert without_limits("c", *bands, half, notes, fitted=True)[0] == [2.5, 5.0]
+    assert without_limits("c", [None, 1.0], ["<5", None], Cells(), notes)[0] == [None, 1.0]
+    kept = Cells.of(half.data())
+    assert kept == half
+    assert "limits" not in Cells().data()
 
 
 def test_fortran_exponents_without_a_point_are_numbers_beside_one_with_a_sign():

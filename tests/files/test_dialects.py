@@ -66,7 +66,10 @@ def test_cells_to_correct_are_named(tmp_path):
     with pytest.raises(PsephosError, match=r"'a' has '5,1' in line 2, .* correct the cell"):
         read_table(file, target="y")
     file.write_text(f"y,b\n<8,u\n{rest}")
-    for task, match in ((None, "Then write these as plain"), ("numbers", "write it as a plain")):
+    for task, match in (
+        (None, "Then write these as plain"),
+        ("numbers", "--limits half reads half"),
+    ):
         with pytest.raises(PsephosError, match=match):
             read_table(file, target="y", task=task)
     file.write_text("a,y\n1,None\n2,u\n3,u\n4,None\n")

@@ -161,8 +161,27 @@ def test_the_scorer_reads_a_table_as_the_command(name, options, tmp_path, capsys
 def test_what_is_to_be_done_can_be_done(name, tmp_path, capsys):
     (tmp_path / "t.csv").write_text(TABLES[name], "utf-8")
     command, _ = both(tmp_path / "t.csv", [], capsys, tmp_path)
-    assert "write the bare numbers the model reads" in command[2]
+    what = "--limits half reads" if name == "bound" else "write the bare numbers the model reads"
+    assert what in command[2]
     assert "--categorical" not in command[2]  # predict has no such option
+
+
+def test_cases_without_an_answer_are_named(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(TABLES["cells that are all empty"], "utf-8")
+    for found in both(tmp_path / "t.csv", [], capsys, tmp_path):
+        assert (
+            "Note: 1 case has no answer: answered is false (row 2); explain says why." in (found[2])
+        )
+
+
+@pytest.mark.parametrize("limits", ["half", "limit"])
+def test_limits_of_detection_are_read_alike(limits, tmp_path, capsys):
+    (tmp_path / "t.csv").write_text(TABLES["bound"], "utf-8")
+    given = both(tmp_path / "t.csv", ["--limits", limits], capsys, tmp_path)
+    assert_alike(*given)
+    for found in given:
+        assert found[0] == 0
+        assert "limits of detection are read" in found[2]
 
 
 def test_names_with_blanks_around_them(tmp_path, capsys):

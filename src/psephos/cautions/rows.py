@@ -49,6 +49,7 @@ _PLACED = {
 _LEAST, _EXPLAINED = 20, 0.5
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
 _SEVERAL, _FEWEST = 10, 5  # subjects, and those of a column named patient, subject, ...
+_CODED = 3  # of those, subjects such as D1, D2 and D3
 _KEYS, _EVENLY = 20, 0.8  # keys, and the share of them that have equally many rows
 # Values of a target with equally many rows; steps of their scale for each; greatest.
 _SAME, _FINE, _SIZE = 0.9, 4, 1e9
@@ -231,7 +232,9 @@ def _names_subjects(
     rows = int(sizes[several].sum())
     called, alone = subject_of(name)
     keys = [f"{value:.0f}" for value in values] if known_words is None else known_words
-    few = called and (_SEVERAL if known_words is None else _FEWEST) <= len(several) == len(values)
+    coded = words and all(map(_KEY.fullmatch, keys))
+    least = _SEVERAL if known_words is None else _CODED if coded else _FEWEST
+    few = called and least <= len(several) == len(values)
     many = len(several) >= _SEVERAL and len(values) * _ROWS_EACH >= known.sum()
     sure = called and (words or alone)  # "income per person" counts
     sure |= alone and many and (not words or all(map(_KEY.fullmatch, keys)))

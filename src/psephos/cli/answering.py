@@ -62,7 +62,7 @@ class Answering:
     id_column : str or None
         The column that names the cases; None: `row N`, N the line of a csv file, or the row of an
         npz from 0.
-    missing, decimal, thousands : optional
+    missing, decimal, thousands, limits : optional
         How cells are written; by default as in the table the model was fitted on.
     keep_word : sequence of str, default=()
         Words that are values though they stand for none by default.
@@ -87,6 +87,7 @@ class Answering:
         decimal: str | None = None,
         thousands: str | None = None,
         keep_word: Sequence[str] = (),
+        limits: str | None = None,
         calibrated: bool = False,
         threshold: float | None = None,
         positive: str | None = None,
@@ -110,7 +111,7 @@ class Answering:
             table_path,
             wanted,
             id_column,
-            cells=schema.cells.but(missing, decimal, thousands, keep_word),
+            cells=schema.cells.but(missing, decimal, thousands, keep_word, limits),
             missing=missing or (),
             how=Reading(**how),
             also=first,

@@ -41,6 +41,7 @@ def validation_of(
     decimal: str | None,
     thousands: str | None,
     keep_word: Sequence[str],
+    limits: str | None,
     **how: Any,
 ) -> Validation:
     """Return the validation of a model file on a table file."""
@@ -50,7 +51,7 @@ def validation_of(
     vote = model.vote_
     reads: list[int] = vote.columns.tolist() or [0]
     levels = {j: values for j, values in whole.levels.items() if j in reads}
-    cells = whole.cells.but(missing or None, decimal, thousands, keep_word)
+    cells = whole.cells.but(missing or None, decimal, thousands, keep_word, limits)
     others = [name for name in (group, *by) if name is not None]
     cases = read_cases(
         table_path,

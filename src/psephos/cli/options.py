@@ -123,6 +123,11 @@ _FORM = (
         "--thousands", metavar="MARK", help="Between thousands: a comma, a point, ' or a space."
     ),
     click.option(
+        "--limits", type=click.Choice(["half", "limit"]),
+        help="Limits of detection (<0.5, >60) beside numbers: half of a lower one and an upper one "
+        "itself, or both themselves.  [default: refused]",
+    ),
+    click.option(
         "--separator", metavar="MARK", help="Between cells, such as ; or tab.  [default: found]"
     ),
     click.option(

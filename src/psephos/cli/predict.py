@@ -75,6 +75,7 @@ def predict(
     `psephos explain` names the values that such a case needs.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
+    from psephos.vote.reading.answered import unanswered_cases
 
     refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, calibrated=calibrated, **form)
@@ -90,12 +91,14 @@ def predict(
         )
     spread = ("standard_deviation", *(f"quantile_{q}" for q in quantiles)) if quantiles else ()
     more_heads = (*(_MODELS if multiplicity else ()), *(_NEXT if next_column else ()), "answered")
+    named, has = list[str](), list[str]()
     with writer(out, spreadsheet_safe) as sheet:
         said = [f"given_{c}" for c in answering.classes] if answering.multilabel else ["predicted"]
         heads = ["id", *said, *(f"probability_{c}" for c in answering.classes)]
         sheet.writerow([*heads, *spread, *(_LIBRARY if answering.absent else ()), *more_heads])
         for ids, X in answering.blocks():
             answers, chances, answered = answering.answers(X)
+            named, has = [*named, *ids], [*has, *answered]
             none: list[tuple[Any, ...]] = [()] * len(ids)
             around = answering.spread(X, quantiles) if quantiles else none
             usable = _usable(answering, X) if answering.absent else none
@@ -105,6 +108,8 @@ def predict(
             for name, answer, chance, last, *more in lines:
                 said = answer.tolist() if answering.multilabel else [answer]
                 sheet.writerow([name, *said, *map(repr, chance), *chain(*more), last])
+    for note in unanswered_cases(named, has):
+        say(f"Note: {note}")
 
 
 def _usable(answering: Any, X: Any) -> list[tuple[Any, ...]]:

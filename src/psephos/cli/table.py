@@ -101,7 +101,7 @@ def _looked_at(
 
     while True:
         how = Reading(**{name: roles[name] for name in Reading.__annotations__ if name in roles})
-        form = [roles[name] for name in ("missing", "decimal", "thousands", "keep_word")]
+        form = [roles[name] for name in ("missing", "decimal", "thousands", "keep_word", "limits")]
         of_columns = {name: roles[name] for name in ("group", "drop", "categorical")}
         try:
             data, few, found = look_at(path, Cells().but(*form), how, most=_CLASSES, **of_columns)

@@ -11,7 +11,7 @@ from typing import Any
 
 from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import FARTHEST, Cells
-from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words
+from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words, without_limits
 from psephos.files.levels import LevelCodes, Unknown
 from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
@@ -199,6 +199,7 @@ def numbers_in(
     """
     read = [cells.number(word) if isinstance(word, str) else word for word in words]
     odd = [str(w) if v is None else None for w, v in zip(words, read, strict=True)]
+    read, odd = without_limits(name, read, odd, cells, notes, fitted=True)
     other = in_one_form(name, read, odd, cells, notes, fitted=True)
     if other is not None:
         return other

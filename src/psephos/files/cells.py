@@ -6,7 +6,7 @@ import fnmatch
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ MISSING = (
 )  # fmt: skip
 
 FARTHEST = 1e150  # the greatest size of a value: squares and their sums are finite
+_LIMIT = re.compile(r"(<=?|>=?|[≤≦≥≧])\s*(.*)")
 _SPACES = " \u00a0\u202f"  # plain, no-break, narrow no-break
 _MARKS = ",.'’ "
 
@@ -56,6 +57,9 @@ class Cells:
     thousands : str, default=''
         The mark between groups of three digits: one of , . ' or a space (which may be a no-break
         one); '' if there is none.
+    limits : {'', 'half', 'limit'}, default=''
+        What a limit of detection (<0.5, >=60) beside numbers stands for: half of a lower one and
+        an upper one itself, or both themselves; '' if it is no number.
 
     Raises
     ------
@@ -66,9 +70,11 @@ class Cells:
     missing: tuple[str, ...] = MISSING
     decimal: str = "."
     thousands: str = ""
+    limits: str = ""
 
     def __post_init__(self) -> None:
         must_be("the decimal mark (--decimal)", self.decimal, (".", ","))
+        must_be("the limits of detection (--limits)", self.limits, ("", "half", "limit"))
         if self.thousands and self.thousands not in tuple(_MARKS):
             raise PsephosError(
                 f"the thousands mark is {self.thousands!r}: use one of , . ' or a space."
@@ -112,6 +118,17 @@ class Cells:
             return math.nan
         value = self._value(word)
         return math.nan if value is not None and value in self.gone_numbers else value
+
+    def limit(self, word: str) -> float | None:
+        """Return the number that a limit of detection such as <0.5 stands for, None of others.
+
+        Half of a limit that is not above 0 would lie above it: it is none.
+        """
+        bound = _LIMIT.fullmatch(word) if self.limits else None
+        value = self._value(bound[2]) if bound else None
+        if bound is None or value is None or bound[1][0] in ">≥≧" or self.limits == "limit":
+            return value
+        return value / 2 if value > 0 else None
 
     def _value(self, word: str) -> float | None:
         word = word.strip("\u200b")  # which web pages put there
@@ -160,23 +177,25 @@ class Cells:
                 )
             for j in at:
                 found[j] = (*found.get(j, ()), own)
-        return {j: Cells(words, self.decimal, self.thousands) for j, words in found.items()}
+        return {j: replace(self, missing=words) for j, words in found.items()}
 
     # ------------------------------------------------------------------ in a model file
     def data(self) -> dict[str, Any]:
         """Return the settings as data."""
         return {
             "missing": list(self.missing), "decimal": self.decimal, "thousands": self.thousands,
+            **({"limits": self.limits} if self.limits else {}),
         }  # fmt: skip
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "Cells":
         """Return the settings that `data` wrote."""
-        missing, decimal, thousands = (data.get(k) for k in ("missing", "decimal", "thousands"))
+        missing, limits = data.get("missing"), data.get("limits", "")
+        decimal, thousands = data.get("decimal"), data.get("thousands")
         words = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
-        if not words or not isinstance(decimal, str) or not isinstance(thousands, str):
+        if not words or not all(isinstance(one, str) for one in (decimal, thousands, limits)):
             raise PsephosError("the words for missing values and the marks of numbers are damaged.")
-        return cls(tuple(missing or ()), decimal, thousands)
+        return cls(tuple(missing or ()), decimal or "", thousands or "", limits)
 
     def but(
         self,
@@ -184,6 +203,7 @@ class Cells:
         decimal: str | None = None,
         thousands: str | None = None,
         keep: Sequence[str] = (),
+        limits: str | None = None,
     ) -> "Cells":
         """Return these settings with other marks, and more words for missing values.
 
@@ -200,6 +220,7 @@ class Cells:
             tuple(word for word in words if word not in keep),
             self.decimal if decimal is None else decimal,
             self.thousands if thousands is None else thousands,
+            self.limits if limits is None else limits,
         )
 
 

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
 from numbers import Number
 from typing import Any, NamedTuple
 
@@ -24,7 +25,6 @@ _TIMES = (datetime.date, datetime.time, datetime.timedelta)
 _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs without NumPy
 _PLAIN = (str, Number, type(None))
 _FEW = 10  # so many different texts may be categories
-_BOUNDS = 3  # different ones (<0.6) that may be taken as missing
 _WORDS = 3  # different ones beside numbers that may stand for no value
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _LEFT_OUT = "leave out this last row, a total (--skip-last 1), or "
@@ -58,9 +58,11 @@ COMMAND = Remedies(
     "name it with --id {0}, or leave it out with --drop {0}",
     "read the table with {}", "--{} {}", " ",
 )  # fmt: skip
-_LIMITS = (
-    "values beyond a limit of detection are the lowest or highest there are, not missing: write a "
-    "number for each, such as half of a lower one"
+_LIMITS = "values beyond a limit of detection are the lowest or highest there are, not missing: "
+_WRITE = "write a number for each, such as half of a lower one"
+_HALF = (
+    "--limits half reads half of a lower one, and an upper one itself; --limits limit reads both "
+    "themselves"
 )
 #: What laboratories write for a value below a limit.
 _BELOW = re.compile(
@@ -146,7 +148,7 @@ def holds_words(
         where = f"{place(i)} ({shown(words[i], CELL)})"
         if below:
             where = some([f"{place(i)} ({shown(words[i], CELL)})" for i in below], 3)
-            missing = f"{_LIMITS}; if they are not known, {missing}"
+            by, missing = [], f"{_LIMITS}{_WRITE}; if they are not known, {missing}"
         else:
             missing += f", or {ways.categorical.format(shown(name))}"
         raise PsephosError(
@@ -250,8 +252,6 @@ def refuse_numbers_in_words(
         kinds = Counter({"thousands .": 1})  # 110.000 where the comma is the decimal mark
     if len(kinds) > 1:
         del kinds["bound"]  # first the marks of all numbers
-    bounds = [word for word in first if word] if set(kinds) == {"bound"} and not fitted else []
-    few = len(bounds) <= _BOUNDS and 10 * len(found) <= len(words)
     remedy = _remedy(name, kinds, fitted, ways)
     given = cells.thousands if cells else ""
     mark = {",": "comma", ".": "point"}.get(given)
@@ -265,12 +265,36 @@ def refuse_numbers_in_words(
     words_of = shlex.split(remedy.removeprefix(start)) if remedy.startswith(start) else []
     by = [(a, b) for a, b in zip(words_of[::2], words_of[1::2], strict=False) if len(words_of) < 5]
     by = by or ([("--drop", name)] if ways.drop.format(shown(name)) in remedy else [])
-    if few and bounds and ways is COMMAND:
-        by = [("--missing", f"{name}={word}") for word in bounds]
-        remedy += f" Or take them as missing: {' '.join(f'{a} {shown(b)}' for a, b in by)}."
+    half = replace(cells or Cells(), limits="half")
+    if (
+        set(kinds) == {"bound"}
+        and ways is COMMAND
+        and None not in map(half.limit, filter(None, first))
+    ):
+        by, remedy = [("--limits", "half")], remedy.replace(_WRITE, _HALF)
     raise PsephosError(
         f"column {shown(name)} holds numbers written another way ({found_in}): {remedy}"
     ).settled_by(*by).of_column(name, remedy)  # fmt: skip
+
+
+def without_limits(
+    name: str, read: Sequence[float | None], odd: Sequence[str | None], cells: Cells,
+    notes: list[str], *, fitted: bool = False,
+) -> tuple[Sequence[float | None], Sequence[str | None]]:  # fmt: skip
+    """Return the numbers of a column and its other cells, limits of detection among the numbers.
+
+    The parameters are those of `in_one_form`. Where no cell is a number, and no model reads
+    numbers (`fitted`), <5 and >=5 are words.
+    """
+    if not cells.limits or not (fitted or any(v is not None and v == v for v in read)):
+        return read, odd
+    bounds = {word: cells.limit(word) for word in set(odd) if word is not None}
+    bounds = {word: value for word, value in bounds.items() if value is not None}
+    if bounds:
+        listed = some([f"{word} as {value:.12g}" for word, value in sorted(bounds.items())])
+        notes.append(f"column {shown(name)}: limits of detection are read (--limits): {listed}.")
+    read = [bounds.get(w or "") if v is None else v for v, w in zip(read, odd, strict=True)]
+    return read, [None if word in bounds else word for word in odd]
 
 
 def in_one_form(
@@ -353,11 +377,12 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Remedies) -> str
             f"{ways.option.format('thousands', '.')} if the point is between thousands; else "
             "write all columns with one decimal mark."
         )
+    limits = f"{_LIMITS}{_WRITE}" if set(kinds) == {"bound"} else ""
     if fitted:
-        return "write the bare numbers the model reads, NA where there is none."
+        return f"{limits or 'write the bare numbers the model reads, NA where there is none'}."
     bare = f"write the bare numbers ({ways.nothing} where it is missing)"
     return (
-        f"{_LIMITS if set(kinds) == {'bound'} else bare}, or, if they are meant as words (bands, "
+        f"{limits or bare}, or, if they are meant as words (bands, "
         f"grades), {ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
     )
 

@@ -66,6 +66,7 @@ def read_table(
     missing: Sequence[str] | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
+    limits: str | None = None,
     separator: str | None = None,
     sheet: str | int | None = None,
     encoding: str | None = None,
@@ -128,6 +129,9 @@ def read_table(
         The decimal mark; by default a point. The other one is found in the file of `labels_from`.
     thousands : str, optional
         The mark between groups of three digits; by default there is none.
+    limits : {'half', 'limit'}, optional
+        What limits of detection (<0.5, >60) beside numbers are: half of a lower one and an upper
+        one itself, or both themselves. By default they are refused.
     separator : str, optional
         By default a tab for .tsv, else whichever of comma, semicolon and tab the first line has
         most of; blanks where it has none of them.
@@ -252,7 +256,7 @@ def read_table(
     labels = None if labels_from is None else Path(labels_from)
     part = None if sheet is None else str(sheet)
     how = Reading(separator, part, encoding, transpose, labels, duplicates, skip_last, id)
-    cells = Cells().but(missing, decimal, thousands, keep_word)
+    cells = Cells().but(missing, decimal, thousands, keep_word, limits)
     found = read_sheet(file, partial(_choose, roles=roles), cells, how)
     table = _read(found, _with_labels(without_empty(roles, found), found.header), name)
     table = table if views is None else with_views(table, Path(views))
@@ -512,7 +516,9 @@ def _read(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
             check_mark(roles.unlabeled, [w for w in cells[0] if w is not None], target)
             partial, y = partly_written(cells, roles, target, sheet)
         else:
-            y = read_answers(labels_in(target, sheet), target, sheet, sheet.place, roles.task)
+            values, notes = labels_in(target, sheet), list[str]()
+            y = read_answers(values, target, sheet, sheet.place, roles.task, notes)
+            common["notes"] = (*common["notes"], *notes)
     ids = per_row(apart, "--id", roles.id, sheet, wrong)
     groups = per_row(apart, "--group", roles.group, sheet, wrong)
     cohorts = per_row(apart, "--leave-out", roles.leave_out[0], sheet, wrong)

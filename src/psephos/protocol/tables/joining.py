@@ -206,7 +206,7 @@ def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
         every = len(but_blank(roles.classes)) == len(roles.classes)
         at = [i for i, label in enumerate(columns[0]) if every or not is_missing(label)]
         given = [columns[0][i] for i in at]
-        read = read_answers(given, target, sheet, lambda i: sheet.place(at[i]), roles.task)
+        read = read_answers(given, target, sheet, lambda i: sheet.place(at[i]), roles.task, [])
         if read.dtype.kind == "f":
             raise refuse_joining(target, "numbers")
     known = [[None if v == roles.unlabeled else v for v in column] for column in columns]

@@ -1,5 +1,6 @@
 """Labels and categories as they are written, and labels of which some are not recorded."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.estimator.params import Interval
 from psephos.files.arrays import word_array
-from psephos.files.cells import MISSING, Cells, number_form
+from psephos.files.cells import MISSING, Cells, Typed, number_form
 from psephos.files.columns import (
     COMMAND,
     Remedies,
@@ -22,6 +23,7 @@ from psephos.files.columns import (
     in_one_form,
     levels_of,
     refuse_numbers_in_words,
+    without_limits,
     words_among,
 )
 from psephos.files.levels import LevelCodes, merged
@@ -157,10 +159,18 @@ def read_target(
 
 
 def read_answers(
-    values: Sequence[Cell], name: str, sheet: Sheet, place: Callable[[int], str], task: str | None
-) -> Array:
+    values: Sequence[Cell], name: str, sheet: Sheet, place: Callable[[int], str], task: str | None,
+    notes: list[str],
+) -> Array:  # fmt: skip
     """Return `read_target` of cells of a file, None where missing; of a category, classes."""
     task = task or ("classes" if name in sheet.header.declared else None)
+    if sheet.cells.limits and task != "classes":
+        words = [None if v is None else str(v) for v in values]
+        read = [math.nan if word is None else sheet.cells.number(word) for word in words]
+        odd = [word if v is None else None for word, v in zip(words, read, strict=True)]
+        numbers, _ = without_limits(name, read, odd, sheet.cells, notes)
+        each = zip(values, odd, numbers, strict=True)
+        values = [v if w is None or r is None else Typed(w, r) for v, w, r in each]
     tidy = partial(written_labels, cells=sheet.cells)
     return read_target(values, name, place, task=task, cells=sheet.cells, tidy=tidy)
 
@@ -301,7 +311,7 @@ def _measurements(name: str, place: str, value: Any) -> PsephosError:
     return PsephosError(
         f"the target {shown(name)} holds measurements ({place}: {str(value)[:CELL]}), or classes "
         "that are written so: say which, with --task numbers or --task classes (in Python task=)."
-    )
+    ).settled_by(("--task", "numbers"))
 
 
 # ---------------------------------------------------------------------- partly recorded

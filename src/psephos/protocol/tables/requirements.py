@@ -13,7 +13,6 @@ from psephos.estimator.labels import many_values
 from psephos.files.arrays import beyond
 from psephos.files.cells import number_form, plain_number
 from psephos.files.columns import refuse_far
-from psephos.files.levels import value_of
 from psephos.files.near import CELL, quoted, shown, suggest
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _check_classes(table: "DataTable") -> None:
     values, sizes = np.unique(table.y, return_counts=True)
     counts = dict(zip(map(str, values.tolist()), sizes.tolist(), strict=True))
     name = shown(table.target_name)
-    odd = [word for word in counts if value_of(plain_number(word)[1]) is None]
+    odd = [word for word in counts if table.cells.number(plain_number(word)[1]) is None]
     like = len(counts) - sum(not number_form(word) for word in odd)
     days = " Of dates give days since the earliest; time to event is for scikit-survival."
     days = days if are_dates(list(counts)) else ""

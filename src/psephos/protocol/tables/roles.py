@@ -18,7 +18,7 @@ from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, number_form
-from psephos.files.columns import COMMAND, holds_words, in_one_form
+from psephos.files.columns import COMMAND, holds_words, in_one_form, without_limits
 from psephos.files.levels import value_of
 from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
@@ -217,8 +217,15 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
             f"columns with cells that begin with 0, as codes do: {some(codes)}: read as numbers; a "
             "code is categorical (--categorical) or an id (--id)."
         )
+    categories = _encode(sheet, roles, notes, wrong)
+    at, n = sheet.choice.columns, len(sheet.X)
+    held = np.flatnonzero(sheet.X.min(axis=0) == sheet.X.max(axis=0)) if n > 1 else []
+    if same := [shown(names[at[k]]) for k in held]:
+        notes.append(
+            f"{plural(len(same), 'column')} of one value, which says nothing: {some(same)}."
+        )
     return {
-        "categories": _encode(sheet, roles, notes, wrong),
+        "categories": categories,
         "X": sheet.X if sheet.rest is None else hstack([csc_array(sheet.X), sheet.rest], "csc"),
         "names": tuple(names[j] for j in sheet.choice.columns),
         "group_name": roles.group or "",
@@ -307,6 +314,7 @@ def _numbers_written(
     given = with_words(sheet.X[:, k], words)
     read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
     odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
+    read, odd = without_limits(name, read, odd, sheet.cells, notes)
     if None not in read:
         return [math.nan if v is None else v for v in read]
     found = in_one_form(name, read, odd, sheet.cells, notes)

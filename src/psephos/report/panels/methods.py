@@ -180,7 +180,7 @@ def _answers(
         else "",
         "23a": "with intervals, under “How accurate” and “Whom does it miss?”" if held else "",
         "23b": f"by {groups or 'fold'}, under “Whom does it miss?”" if grouped else "",
-        "26": "those that follow from the figures: the cautions at the top; of the study, yours",
+        "26": "cautions on the table, if any; of the study, yours",
     }
 
 

@@ -16,7 +16,7 @@ from psephos.files.cases import CaseFile, Wanted
 from psephos.files.cells import Cells
 from psephos.scoring.reader.model import PlainModel, said_words
 from psephos.scoring.reader.vote import Asked
-from psephos.vote.reading.answered import unanswered_notes
+from psephos.vote.reading.answered import unanswered_cases, unanswered_notes
 from psephos.vote.reading.core import CALIBRATIONS, are_neighbours, part_of
 
 
@@ -131,6 +131,10 @@ def _options(about: str) -> Any:
     )  # fmt: skip
     parser.add_argument("--decimal", metavar="MARK", help="the decimal mark: . or a comma")
     parser.add_argument("--thousands", metavar="MARK", help="between thousands: , . ' or a space")
+    parser.add_argument(
+        "--limits", choices=["half", "limit"],
+        help="of detection (<0.5): half of a lower one, or the limit itself (else as in the fit)",
+    )  # fmt: skip
     parser.add_argument("--separator", metavar="MARK", help="between cells (else it is found)")
     parser.add_argument("--check", action="store_true", help="compare the answers to known ones")
     return parser
@@ -149,16 +153,16 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
         Of the command line.
     """
     parser = _options(about)
-    asked = parser.parse_args(argv)
-    if not asked.table and not asked.check:
+    options = parser.parse_args(argv)
+    if not options.table and not options.check:
         parser.error("give a table, or --check")
     data = json.loads(text)
     try:
         model = PlainModel(data["model"])
-        if asked.check:
+        if options.check:
             sys.stdout.write(_checked(model, data["vectors"]) + "\n")
-        if asked.table:
-            _answer(model, data, asked)
+        if options.table:
+            _answer(model, data, options)
         sys.stdout.flush()  # what cannot be written is told now
     except BrokenPipeError:  # who reads has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -184,42 +188,46 @@ def _write_whole(out: str, lines: list[Any]) -> None:
         raise PsephosError(f"{out!r} cannot be written: {error.strerror}.") from error
 
 
-def _answer(model: PlainModel, data: Any, asked: Any) -> None:
-    for path in (asked.table, sys.argv[0]) if asked.out else ():
-        there = os.path.exists(asked.out) and os.path.exists(path)
-        if there and os.path.samefile(asked.out, path):
-            raise PsephosError(f"--out {asked.out!r} is a file that is read here: name another.")
-    wanted, spread = dict.fromkeys(asked.quantile), model.vote.spread
+def _answer(model: PlainModel, data: Any, options: Any) -> None:
+    for path in (options.table, sys.argv[0]) if options.out else ():
+        there = os.path.exists(options.out) and os.path.exists(path)
+        if there and os.path.samefile(options.out, path):
+            raise PsephosError(f"--out {options.out!r} is a file that is read here: name another.")
+    wanted, spread = dict.fromkeys(options.quantile), model.vote.spread
     if any(not 0 < q < 1 for q in wanted) or (wanted and not spread):
         raise PsephosError("--quantile is above 0 and below 1, of a predicted distribution.")
     model.vote.quantiles = list(wanted or (0.05, 0.95)) if spread else []
     rule = getattr(model.vote.target, "rule", "")
     notes = [f"the answer is {rule}."] if rule else []
-    if asked.calibrated:
+    if options.calibrated:
         mapping, words = data["recalibration"]
         if mapping is None:
             raise PsephosError(words)
         notes.append(f"probabilities and answers are mapped by {words}.")
         model.vote.calibration = part_of(CALIBRATIONS, mapping)
     cases = CaseFile(
-        asked.table,
+        options.table,
         Wanted.of_plain(model.plain, data["levels"]),
-        Cells.of(data["cells"]).but(asked.missing or None, asked.decimal, asked.thousands),
-        asked.id,
-        asked.separator,
-        asked.missing,
+        Cells.of(data["cells"]).but(
+            options.missing or None, options.decimal, options.thousands, limits=options.limits
+        ),
+        options.id,
+        options.separator,
+        options.missing,
     )
-    ask = _explained if asked.explain else _predicted
-    lines = [_heads(model, asked.explain)]
+    ask = _explained if options.explain else _predicted
+    lines = [_heads(model, options.explain)]
     whys: list[tuple[str, str]] = []
     for name, row in zip(cases.ids, cases.rows, strict=True):
         case = model.asked(row)
         lines += ask(model, name, row, case)
-        whys += [(name, model.unanswered(row, case))] if asked.explain else []
-    for note in [*notes, *cases.notes, *unanswered_notes(whys)]:
+        whys += [(name, model.unanswered(row, case))] if options.explain else []
+    ends = [line[-1] for line in lines[1:]] if not options.explain else []
+    whole = unanswered_cases(cases.ids, ends) if ends else unanswered_notes(whys)
+    for note in [*notes, *cases.notes, *whole]:
         sys.stderr.write(f"Note: {note}\n")
-    if asked.out:
-        _write_whole(asked.out, lines)
+    if options.out:
+        _write_whole(options.out, lines)
     else:
         if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
             sys.stdout.reconfigure(encoding="utf-8")  # redirected, it is a file

@@ -2,6 +2,7 @@
 
 # pyright: standard
 
+from collections.abc import Sequence
 from typing import Any
 
 from psephos.files.names import Names, listed, plural, sentence_name, series
@@ -108,6 +109,17 @@ def unanswered_notes(found: Any) -> list[str]:
     notes = [f"{case} has {why}." for case, why in found if why]
     more = len(notes) - NAMED
     return notes[:NAMED] + ([f"{plural(more, 'more case')} without an answer."] if more > 0 else [])
+
+
+def unanswered_cases(cases: Sequence[str], answered: Sequence[str]) -> list[str]:
+    """Return a note on the cases whose 'answered' is false; none where all have an answer."""
+    found = [case for case, one in zip(cases, answered, strict=True) if one == "false"]
+    if not found:
+        return []
+    return [
+        f"{plural(len(found), 'case has', 'cases have')} no answer: answered is false "
+        f"({listed(found, NAMED)}); explain says why."
+    ]
 
 
 def _named(columns: list[int], names: Names) -> str:
