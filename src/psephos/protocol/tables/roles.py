@@ -219,8 +219,8 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
         )
     categories = _encode(sheet, roles, notes, wrong)
     at, n = sheet.choice.columns, len(sheet.X)
-    held = np.flatnonzero(sheet.X.min(axis=0) == sheet.X.max(axis=0)) if n > 1 else []
-    if same := [shown(names[at[k]]) for k in held]:
+    held = np.flatnonzero((n > 1) & (sheet.X.min(axis=0) == sheet.X.max(axis=0)))
+    if same := [shown(names[at[k]]) for k in held.tolist()]:
         notes.append(
             f"{plural(len(same), 'column')} of one value, which says nothing: {some(same)}."
         )
