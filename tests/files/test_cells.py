@@ -237,7 +237,7 @@ def test_limits_of_detection_beside_numbers_are_numbers_and_else_words():
     half, notes = Cells(limits="half", decimal=","), list[str]()
     read, odd = without_limits("c", [None, 2.0, None], ["<0,5", None, "k"], half, notes)
     assert (read, odd) == ([0.25, 2.0, None], [None, None, "k"])
-    assert notes == ["column 'c': limits of detection are read (--limits): <0,5 as 0.25."]
+    assert notes == ["column 'c': limits of detection are read (--limits): <0,5 as 0.25 (in 1)."]
     bands = ([None, None], ["<5", ">=5"])
     assert without_limits("c", *bands, half, notes) == bands
     assert without_limits("c", *bands, half, notes, fitted=True)[0] == [2.5, 5.0]

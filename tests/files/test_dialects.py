@@ -63,11 +63,13 @@ def test_what_is_left_out_is_reported(tmp_path, text, lines, note):
 def test_cells_to_correct_are_named(tmp_path):
     file, rest = tmp_path / "t.csv", "".join(f"{i}.5,{'uv'[i % 2]}\n" for i in range(40))
     file.write_text(f'a,y\n"5,1",u\n{rest}')
-    with pytest.raises(PsephosError, match=r"'a' has '5,1' in line 2, .* correct the cell"):
+    with pytest.raises(
+        PsephosError, match=r"decimal mark , \('5,1' in line 2\) .* correct the texts"
+    ):
         read_table(file, target="y")
     file.write_text(f"y,b\n<8,u\n{rest}")
     for task, match in (
-        (None, "Then write these as plain"),
+        (None, "Then --limits half reads"),
         ("numbers", "--limits half reads half"),
     ):
         with pytest.raises(PsephosError, match=match):
@@ -207,6 +209,10 @@ def test_phenotypes_of_a_series_matrix(tmp_path):
     source = read_table(
         tmp_path / "free.txt", target="source_name_ch1", drop=["y"], classes=["="], id="gsm"
     )
+    joined = read_table(
+        tmp_path / "t.txt", labels_from=tmp_path / "cases.csv", target="dx", drop=["y"], id="id"
+    )
+    assert [one for one in joined.notes if "are left out, since --labels-from" in one]
     assert source.names == ("disease state", "age", "1007_s_at")
     assert dict(zip(source.ids, source.y, strict=True)) == {
         "GSM2": "lung", "GSM1": "lung", "GSM3": "liver",

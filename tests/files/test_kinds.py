@@ -379,6 +379,32 @@ def test_a_row_of_units_of_a_sheet_is_left_out(book, tmp_path):
     assert found.notes == ("line 2 holds units ('roky', 'kg', 'mmol/l', 'mg/l') and is left out.",)
 
 
+def test_texts_with_a_decimal_comma_beside_numbers_of_a_sheet_are_read_by_the_mark(book, tmp_path):
+    rows = [[f"{i},32" if i % 3 else i + 0.32, "uv"[i % 2]] for i in range(12)]
+    filled(book.active, [["crp", "y"], *rows])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(PsephosError, match=r"numbers: read these with --decimal ,") as found:
+        read_table(tmp_path / "t.xlsx", target="y")
+    assert found.value.options == (("--decimal", ","),)
+    table = read_table(tmp_path / "t.xlsx", target="y", decimal=",")
+    np.testing.assert_allclose(table.X[:, 0], np.arange(12) + 0.32)
+
+
+def test_a_repeated_id_is_no_group_where_there_is_one(tmp_path):
+    rows = [f"s{max(i, 1)},{i // 2},{i % 5}.5,{'uv'[i % 2]}\n" for i in range(20)]
+    (tmp_path / "t.csv").write_text("id,litter,a,y\n" + "".join(rows))
+    for group, options in ((None, (("--group", "id"),)), ("litter", ())):
+        with pytest.raises(PsephosError, match="an id names one row") as found:
+            read_table(tmp_path / "t.csv", target="y", id="id", group=group)
+        assert found.value.options == options
+
+
+def test_rows_without_any_value_are_noted(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,2,u\n,NA,u\n3,1,v\n4,2,v\n")
+    found = read_table(tmp_path / "t.csv", target="y").notes
+    assert [one for one in found if one.startswith("1 case without a value in any column")]
+
+
 def test_a_formula_without_its_result_is_refused(book, tmp_path):
     filled(book.active, [*ROWS, ["=1+1", "v"]])
     book.save(tmp_path / "t.xlsx")

@@ -273,6 +273,10 @@ def sentinels(given: Given) -> Found:
     elif p in found:
         rest = "; --task numbers --unlabeled '' leaves out rows without a target"
         marks += [("--task", "numbers"), ("--unlabeled", "")]
+    if dubious := [one for one in given.classes if _says_unknown(one)]:
+        words += [f"{shown(one, CELL)} in the target {shown(given.target)}" for one in dubious]
+        marks += [("--classes", f"{one}=") for one in dubious]
+        rest = f"; --classes {shown(f'{dubious[0]}=')} leaves out the rows of that class"
     columns = sorted({j for j in found if j < p} | {j for j, _ in unknown})
     return Found(columns, (), {"values": "; ".join(words), "rest": rest}, marks)
 
@@ -280,7 +284,11 @@ def sentinels(given: Given) -> Found:
 def _unknown_words(given: Given) -> list[tuple[int, str]]:
     """Return words that say that a value is not known, by column."""
     every = [(j, word) for j, own in given.unlisted.items() for word in own]
-    return [(j, word) for j, word in every if _UNKNOWN.fullmatch(" ".join(parts_of(word)))]
+    return [(j, word) for j, word in every if _says_unknown(word)]
+
+
+def _says_unknown(word: str) -> bool:
+    return _UNKNOWN.fullmatch(" ".join(parts_of(word))) is not None
 
 
 def _families(given: Given, pairs: Sequence[tuple[int, float]]) -> dict[tuple[int, float], str]:

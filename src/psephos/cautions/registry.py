@@ -73,8 +73,9 @@ CAUTIONS: dict[str, Rule] = {
         "too.",
         classes=True),
     "FD022": Rule("small-class", "rows", _NONE, rows.few_rows,
-        "Classes have fewer rows than a comparison has folds ({folds}): {classes}. Add rows, or "
-        "join classes that belong together; compare --folds takes fewer.", classes=True),
+        "Classes have fewer rows than a comparison has folds ({folds}): {classes}. Add rows, "
+        "join classes that belong together (--classes OLD=NEW), leave one out (--classes OLD=), or "
+        "take fewer folds (compare --folds).", classes=True),
     "FD023": Rule("batch", "rows", _NONE, rows.batches,
         "{which} tells the class of most rows: what differs between batches or sites is learnt as "
         "if it were the class. Hold whole batches out (--group), and distrust batches of one "

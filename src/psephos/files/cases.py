@@ -307,7 +307,8 @@ class CaseFile:
                 for j in kept:
                     word = divided[j].strip()
                     words[j].append("" if j in own and own[j].is_missing(word) else word)
-        self.ids = words[header.names.index(named)] if named else [f"row {i}" for i in lines]
+        called = words[header.names.index(named)] if named else [""] * len(lines)
+        self.ids = [word or f"row {i}" for word, i in zip(called, lines, strict=True)]
         columns = list[list[float]]()
 
         def line_of(i: int) -> str:

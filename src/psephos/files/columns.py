@@ -291,7 +291,8 @@ def without_limits(
     bounds = {word: cells.limit(word) for word in set(odd) if word is not None}
     bounds = {word: value for word, value in bounds.items() if value is not None}
     if bounds:
-        listed = some([f"{word} as {value:.12g}" for word, value in sorted(bounds.items())])
+        counts, each = Counter(odd), sorted(bounds.items())
+        listed = some([f"{word} as {value:.12g} (in {counts[word]})" for word, value in each])
         notes.append(f"column {shown(name)}: limits of detection are read (--limits): {listed}.")
     read = [bounds.get(w or "") if v is None else v for v, w in zip(read, odd, strict=True)]
     return read, [None if word in bounds else word for word in odd]

@@ -163,7 +163,13 @@ def _series(
     lines = _until_end(path, stream)
     header, below = table_rows(path, lines, "\t", notes, wrong, len(above) + 2)
     cases = header.names[1:]
-    found, beside = ({}, frozenset[str]()) if labelled else _phenotypes(above, cases)
+    found, beside = _phenotypes(above, cases)
+    if labelled and found:
+        notes.append(
+            "phenotypes of its header are left out, since --labels-from names another file: "
+            f"{quoted([*found])}; copy into that file what is needed there, such as the group."
+        )
+        found, beside = {}, frozenset()
     if read := [name for name in found if name not in beside]:
         notes.append(f"phenotypes of its header, read as columns: {quoted(read)}.")
     if beside:

@@ -16,7 +16,8 @@ def suggest(wanted: str, known: Iterable[str]) -> str:
     word = wanted.lower()
     within = [key for key in lowered if word and word in key][:3]
     close = get_close_matches(word, lowered, n=3, cutoff=0.6)
-    near = [lowered[key] for key in dict.fromkeys([*close, *within])]
+    begun = [key for key in within if len(word) > 3 and key.startswith(word)]
+    near = [lowered[key] for key in dict.fromkeys([*begun, *close, *within])][:4]
     if near:
         return f"did you mean {' or '.join(shown(name, _NAME) for name in near)}?"
     if not names:

@@ -486,4 +486,6 @@ def _ids(sheet: Sheet, id_column: str | None) -> list[str]:
     name = id_column or sheet.header.row_names
     if name is None:
         return [f"row {i}" for i in sheet.lines or range(len(sheet.X))]
-    return list(map(str, sheet.words[sheet.header.names.index(name)]))
+    words, lines = sheet.words[sheet.header.names.index(name)], sheet.lines
+    numbered = zip(words, lines or range(len(words)), strict=True)
+    return [f"row {i}" if word in (None, "") else str(word) for word, i in numbered]

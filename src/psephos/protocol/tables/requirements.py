@@ -1,6 +1,7 @@
 """What a table must be before anything is learnt from it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,13 +96,17 @@ def _check_classes(table: "DataTable") -> None:
         first = f" (not plain numbers: {quoted(odd)})" if odd else ""
         gone = [f"{table.target_name}={word}" for word in odd if not number_form(word)]
         fix = "Then write these as plain numbers. " if odd and not days else ""
+        half = replace(table.cells, limits="half")
+        limits = bool(odd) and None not in map(half.limit, odd)
+        if limits:
+            fix = "Then --limits half reads limits of detection as half of a lower one. "
         if gone and fix:
             fix += f"Do they mean no value: --missing {gone[0]!r} --task numbers --unlabeled ''. "
         raise PsephosError(
             f"the target {name} has {len(values)} values in {table.n_rows} rows{first}: is it a "
             f"measurement? {fix}Say with --task numbers (in Python task='numbers') that it is to "
             f"be predicted as a number, or with --task classes that its values are classes.{days}"
-        )
+        ).settled_by(*[("--limits", "half"), ("--task", "numbers")] * limits)
 
 
 def check_ids(ids: Array | None, n: int, column: str = "") -> None:

@@ -220,6 +220,14 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
     categories = _encode(sheet, roles, notes, wrong)
     at, n = sheet.choice.columns, len(sheet.X)
     held = np.flatnonzero((n > 1) & (sheet.X.min(axis=0) == sheet.X.max(axis=0)))
+    few = sheet.rest is not None or len(at) < 2
+    void = np.flatnonzero(np.isnan(sheet.X).all(axis=1) & (not few)).tolist()
+    if void:
+        where = some([sheet.place(i) for i in void], 3)
+        notes.append(
+            f"{plural(len(void), 'case')} without a value in any column, of which nothing can be "
+            f"learnt but how frequent each class or number is: {where}."
+        )
     if same := [shown(names[at[k]]) for k in held.tolist()]:
         notes.append(
             f"{plural(len(same), 'column')} of one value, which says nothing: {some(same)}."
@@ -321,11 +329,16 @@ def _numbers_written(
     other = "decimal comma" if sheet.cells.decimal == "." else "decimal point"
     stray = [i for i, w in enumerate(odd) if w is not None and number_form(w) == other]
     if stray and any(v is not None and math.isfinite(v) and v % 1 for v in read):
+        numbers = [w for w, v in zip(words, read, strict=True) if v is not None and v == v]
+        typed = all(isinstance(w, Typed) for w in numbers)  # as a workbook has them: no mark
+        mark = "," if other == "decimal comma" else "."
+        where = some([f"{shown(odd[i], CELL)} in {sheet.place(i)}" for i in stray], 3)
         raise PsephosError(
-            f"column {shown(name)} has {shown(odd[stray[0]], CELL)} in {sheet.place(stray[0])}, "
-            f"where its other numbers have the decimal mark {sheet.cells.decimal}: correct the "
-            f"cell, or {COMMAND.drop.format(shown(name))}."
-        ).settled_by(("--drop", name))
+            f"column {shown(name)} has texts with the decimal mark {mark} ({where}) beside "
+            + (f"numbers: read these with --decimal {mark}" if typed else
+               f"numbers with the decimal mark {sheet.cells.decimal}: correct the texts")
+            + f", or {COMMAND.drop.format(shown(name))}."
+        ).settled_by(*[("--decimal", mark)] * typed)  # fmt: skip
     above = [one is not None for one in odd[:-1]]
     if found is None and any(above) and all(w or v != v for w, v in zip(above, read, strict=False)):
         for word in () if read[-1] is None or read[-1] != read[-1] else total_words(sheet):
@@ -407,7 +420,8 @@ def per_row(
             )
     with wrong.gather():
         if flag == "--id":
-            check_ids(known, len(known), name)
+            groupable = "--group" not in apart and name != sheet.header.row_names
+            check_ids(known, len(known), name if groupable else "")
     return None if empty else known
 
 
