@@ -157,7 +157,8 @@ VARIANTS = {
         [of(RNG.integers(0, 2**52, N)), of(1e18 * RNG.integers(1, 9, N))],
     ),
     "FD007": (
-        [(frame(), np.where(ROW % 6, Y, "don't know")), (frame(), np.where(ROW % 6, Y, "unbekannt")),
+        [(frame(), np.where(ROW % 6, Y, "don't know")),
+         (frame(), np.where(ROW % 6, Y, "unbekannt")),
          of(np.where(ROW < 4, -999, np.exp(RNG.normal(5, 1.5, N)))),
          of(np.where(ROW < 4, 999.9, LAB)), of(np.where(ROW < 3, 9, RNG.integers(0, 2, N))),
          of(np.where(ROW < 2, -999, np.where(ROW < 4, -888, LAB))),

@@ -169,7 +169,7 @@ def _series(
             "phenotypes of its header are left out, since --labels-from names another file: "
             f"{quoted([*found])}; copy into that file what is needed there, such as the group."
         )
-        found, beside = {}, frozenset()
+        found, beside = {}, frozenset[str]()
     if read := [name for name in found if name not in beside]:
         notes.append(f"phenotypes of its header, read as columns: {quoted(read)}.")
     if beside:
