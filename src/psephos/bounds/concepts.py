@@ -34,8 +34,8 @@ def version_space_bound(
         Gibbs error <= kl^-1(0, [ln(|H| / |V|) + ln(xi(n) / delta)] / n)
         error of the vote <= 2 x Gibbs error
 
-    and by itself (Occam) any hypothesis of V errs on at most 1 - (delta / |H|)^(1 / n). Where rows
-    were left out, `pac_bayes_kl_bound` with rows='weights' counts them as errors.
+    and by itself (Occam) any hypothesis of V errs on at most ``1 - (delta / |H|)^(1 / n)``. Where
+    rows were left out, `pac_bayes_kl_bound` with rows='weights' counts them as errors.
 
     Parameters
     ----------

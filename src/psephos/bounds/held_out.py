@@ -189,13 +189,13 @@ def occam_bound(
 ) -> Bound:
     """Return Occam's bound: of one hypothesis picked by the rows from a list fixed before them.
 
-    With p the prior of the hypothesis that was picked (1 / |H| of a finite class H)::
+    With p the prior of the hypothesis that was picked (``1 / |H|`` of a finite class H)::
 
         error <= max{e : P(Bin(n, e) <= k) >= p delta}
 
-    which is at most (ln |H| + ln(1 / delta)) / n for one that makes no error (Mitchell 1997,
+    which is at most ``(ln |H| + ln(1 / delta)) / n`` for one that makes no error (Mitchell 1997,
     section 7.3, an error above which a consistent hypothesis is improbable) and at most
-    k / n + sqrt((ln |H| + ln(1 / delta)) / (2 n)) otherwise. Both stand among the parts.
+    ``k / n + sqrt((ln |H| + ln(1 / delta)) / (2 n))`` otherwise. Both stand among the parts.
 
     Parameters
     ----------
@@ -204,13 +204,13 @@ def occam_bound(
     X, y : table of shape (n, p), array of shape (n,)
         The rows it was picked by.
     n_hypotheses : float, default=None
-        |H|: how many there were to pick from. None, and no `prior`: known of a model of which one
-        hypothesis answers, all columns being categories (GibbsClassifier,
+        ``|H|``: how many there were to pick from. None, and no `prior`: known of a model of which
+        one hypothesis answers, all columns being categories (GibbsClassifier,
         ``BayesOptimalClassifier(decision='map')``). Of a vote of all hypotheses that agree with
         the rows see `version_space_bound`.
     prior : float, default=None
-        p in place of 1 / |H|: what the list gave to this hypothesis, the list summing to 1 or less.
-        One of the two can be given.
+        p in place of ``1 / |H|``: what the list gave to this hypothesis, the list summing to 1 or
+        less. One of the two can be given.
     delta : float, default=0.05
 
     Raises

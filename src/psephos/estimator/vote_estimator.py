@@ -63,14 +63,14 @@ class VoteEstimator(BaseEstimator):
         The fitted vote.
     n_features_in_ : int
         Columns of the training table.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Only if X had column names, and all were strings. Others (numbers, tuples) are words in
         rules and `features_used_`; columns that are counted from 0 have no names.
     n_features_used_ : int
         Columns that a case without missing values is answered by.
     features_used_, features_backup_ : ndarray
         Their names, or positions; and of columns that are read only where another is missing.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         What moves the score, divided among the columns: see the attribute itself.
     """
 

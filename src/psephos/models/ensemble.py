@@ -139,11 +139,11 @@ class Ensemble(_Indexed):
 
 
 class BoostedSum(_Indexed):
-    """Mixin of sums of a constant and of trees, K a round: `estimators_` is (n_estimators_, K).
+    """Mixin of sums of a constant and of trees, K a round: `estimators_` is (`n_estimators_`, K).
 
     Attributes
     ----------
-    estimators_ : ndarray of shape (n_estimators_, K)
+    estimators_ : ndarray of shape (`n_estimators_`, K)
         The trees as fitted regressors, one for each output of a round: for two classes, and for
         numbers, K is 1.
     init_ : ndarray of shape (K,)

@@ -50,7 +50,7 @@ class ElkanNotoPrior(BaseEstimator):
     n_folds : int
         Fewer where there are fewer rows (or groups) of either kind.
     alpha : float
-        Penalty of the default: mean log-loss + alpha |w|^2.
+        Penalty of the default: ``mean log-loss + alpha |w|^2``.
     clip : tuple of two floats
         The estimate is not taken outside of (low, high).
     random_state : int, RandomState or None

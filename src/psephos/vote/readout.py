@@ -36,11 +36,12 @@ class Readout:
     Parameters
     ----------
     score : {'sum', 'normalised', 'majority', 'loudest', 'drawn', 'borda', 'median', 'trimmed mean'}
-        sum: F(x) = sum_t w_t(x) h_t(x). normalised: the same divided by mass(x) = sum_t |w_t(x)|.
-        majority: each voter counts for the class it votes for. loudest: the voter of greatest
-        weight alone (maximum a posteriori). drawn: one voter, drawn with the chance of its weight
-        (Gibbs) by the row's content and `seed`, so that neither order nor batches matter. borda:
-        ranks of classes. median, trimmed mean: of the votes, output by output.
+        sum: F(x) = sum_t w_t(x) h_t(x). normalised: the same divided by the mass,
+        ``mass(x) = sum_t |w_t(x)|``. majority: each voter counts for the class it votes for.
+        loudest: the voter of greatest weight alone (maximum a posteriori). drawn: one voter, drawn
+        with the chance of its weight (Gibbs) by the row's content and `seed`, so that neither order
+        nor batches matter. borda: ranks of classes. median, trimmed mean: of the votes, output by
+        output.
     link : {'share', 'logistic', 'identity'}
         From a score to probabilities. share: the share of the weight that voted for the class,
         ((K - 1) F_k + 1) / K, which is (1 + F) / 2 for two classes. logistic: softmax of

@@ -226,7 +226,7 @@ class Vote:
         return self.score_and_mass(X)[0]
 
     def mass(self, X: Values) -> Floats:
-        """Return the raw total weight, sum over t of |w_t(x)|, shape (n,)."""
+        """Return the raw total weight, sum over t of ``|w_t(x)|``, shape (n,)."""
         return self.score_and_mass(X)[1]
 
     def score_and_mass(self, X: Values) -> tuple[Floats, Floats]:
@@ -255,7 +255,7 @@ class Vote:
         return self.target.level(score), mass
 
     def _sums(self, X: Floats) -> tuple[Floats, Floats, Floats | None]:
-        """Return (sum over t of w_t votes_t, sum over t of |w_t|, log_scale): (n, K), (n,), (n,).
+        """Return (sum_t of w_t votes_t, sum_t of abs(w_t), log_scale): (n, K), (n,), (n,).
 
         The true sums are exp(log_scale) times these; None: they are these.
         """

@@ -195,7 +195,7 @@ class GradientBoostingClassifier(_Gradient, VoteClassifier):
     ----------
     loss : {'log_loss', 'exponential'}
         'exponential' is AdaBoost's, for two classes: r_i = s_i exp(-s_i F), s_i = -1 or 1, leaves
-        sum r_i / sum |r_i|, probabilities 1 / (1 + exp(-2 F)).
+        ``sum r_i / sum |r_i|``, probabilities 1 / (1 + exp(-2 F)).
 
     Attributes
     ----------

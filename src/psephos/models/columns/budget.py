@@ -90,7 +90,7 @@ class _Budget(Ensemble):
     ----------
     selection_ : Selection
         What the selector found and what was taken; the other three read it.
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (`n_features_in_`,)
         Each column's score by the selector, 0 where it says nothing.
     ranking_ : ndarray
         The columns with a score, the best for its price first: names, or positions.

@@ -221,7 +221,7 @@ class VersionSpaceClassifier(VoteClassifier):
 
     @property
     def evidence_(self) -> list[float]:
-        """P(D) = |VS| / |H| of each concept: the share of all hypotheses that agree with the rows.
+        """``P(D) = |VS| / |H|`` of each concept: the share of hypotheses that agree with the rows.
 
         Source: Mitchell (1997), "Machine Learning", section 6.3.
         """

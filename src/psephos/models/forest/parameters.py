@@ -87,7 +87,7 @@ class _Forest(GrownForest):
 
     Attributes
     ----------
-    impurity_importance_ : ndarray of shape (n_features_in_,)
+    impurity_importance_ : ndarray of shape (`n_features_in_`,)
         Each column's share of the decrease of the impurity, the mean over trees: what scikit-learn
         calls `feature_importances_`.
     memory_ : ForestMemory

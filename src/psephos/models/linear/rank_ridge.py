@@ -157,7 +157,7 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
     ----------
     losses_ : ndarray of shape (n_alphas,)
         Their mean squared error on held-out rows, relative to the square of the power of two at or
-        above the greatest |y|; 0 where nothing was held out.
+        above the greatest ``|y|``; 0 where nothing was held out.
 
     Examples
     --------

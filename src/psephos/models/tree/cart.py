@@ -205,7 +205,7 @@ class CARTClassifier(_CART, VoteClassifier):
 
     Attributes
     ----------
-    variable_importance_ : ndarray of shape (n_features_in_,)
+    variable_importance_ : ndarray of shape (`n_features_in_`,)
         Worth of a column's splits, and of those it is a surrogate of times the adjusted agreement.
 
     Notes
@@ -299,7 +299,7 @@ class CARTRegressor(_CART, VoteRegressor):
 
     Attributes
     ----------
-    variable_importance_ : ndarray of shape (n_features_in_,)
+    variable_importance_ : ndarray of shape (`n_features_in_`,)
         Fall of the sum of squares by a column's splits, and by those it is a surrogate of times
         the adjusted agreement.
 

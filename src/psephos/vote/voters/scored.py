@@ -118,7 +118,7 @@ def quadratic_models(
 ) -> Scores:
     """Return quadratic discriminants: a normal density a class, with its own covariance.
 
-    The score of class k is constant_k - |W_k (x - mean_k)|^2 / 2, where W_k' W_k is the inverse
+    The score of class k is ``constant_k - |W_k (x - mean_k)|^2 / 2``, where W_k' W_k is the inverse
     of the class's covariance and the constant holds the prior and the determinant. `mean` and
     `whitening` are `centre` and `whitening` of `Scores`, where the other parameters are explained.
     """

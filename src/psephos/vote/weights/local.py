@@ -28,10 +28,10 @@ from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, c
 class InverseDistance:
     """SamBA's similarity, s(x, z) = 1 / (a^b + (d(x, z) / scale)^b) (seed paper, equation 1).
 
-    d is Euclidean over the q columns both rows have: sqrt(q/|P| * sum of squared differences over
-    P, the columns present in both), each number divided by its column's scale, a category
-    differing by 0 or 1. It is computed by differences, so identical rows are at exactly zero. Two
-    rows with no column in common are at distance `absent`.
+    d is Euclidean over the q columns both rows have: ``sqrt(q / |P| * sum)``, of the squared
+    differences over P, the columns present in both, each number divided by its column's scale, a
+    category differing by 0 or 1. It is computed by differences, so identical rows are at exactly
+    zero. Two rows with no column in common are at distance `absent`.
 
     Parameters
     ----------

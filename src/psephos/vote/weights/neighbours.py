@@ -35,8 +35,8 @@ _FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of 
 class Neighbours(ReadsColumns, WeighedAsLowered):
     """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
 
-    Distances are Euclidean over the columns both rows have, sqrt(q / |P| * sum of squared
-    differences over P), each number divided by its column's scale, a category differing by 0 or 1;
+    Distances are Euclidean over the columns both rows have, ``sqrt(q / |P| * sum)`` of squared
+    differences over P, each number divided by its column's scale, a category differing by 0 or 1;
     rows with no column in common are at distance `absent`, and are no neighbours if that is
     infinite. Of equally near cases the first in the table are taken. Of another metric rows lack no
     value, and no column is a category.

@@ -1,0 +1,71 @@
+"""The pages of the site: every public name has its place, and what they show runs."""
+
+import doctest
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import psephos
+from psephos.cli.app import main
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+PAGES = sorted(p for p in DOCS.rglob("*.md") if not {"made", "gallery", "_build"} & {*p.parts})
+WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text()]
+
+
+@pytest.fixture(scope="module")
+def site_pages():
+    sys.path.insert(0, str(DOCS))
+    yield importlib.import_module("site_pages")
+    sys.path.remove(str(DOCS))
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.stem)
+def test_examples_of_a_page_print_what_it_shows(page):
+    flags = doctest.NORMALIZE_WHITESPACE
+    found = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_every_public_name_is_in_the_reference_once(site_pages):
+    named = [(m, n) for m in site_pages.MODULES for n in site_pages.own_names(m)]
+    objects = [id(getattr(importlib.import_module(m), n)) for m, n in named]
+    assert len(set(objects)) == len(objects)
+    at_home = {n for m, n in named if m == "psephos"}
+    assert {n for n in psephos.__all__ if callable(getattr(psephos, n))} == at_home
+    for module in site_pages.MODULES:
+        found = importlib.import_module(module)
+        assert all(hasattr(found, name) for name in found.__all__)
+
+
+_COMMAND = re.compile(r"psephos ([a-z-]+) ([^`\n|]*)")
+
+
+def _commands():
+    for page in [*PAGES, DOCS.parent / "README.md"]:
+        for name, rest in _COMMAND.findall(page.read_text()):
+            if name in main.commands:
+                yield page.name, name, re.findall(r"(?<![\w-])--[a-z][a-z-]*", rest)
+
+
+def test_options_in_commands_that_pages_show_exist():
+    seen = 0
+    for page, name, options in _commands():
+        known = {o for p in main.commands[name].params for o in [*p.opts, *p.secondary_opts]}
+        assert set(options) <= known | {"--help"}, (page, name)
+        seen += len(options)
+    assert seen > 30
+    assert isinstance(main, click.Group)
+
+
+def test_links_between_pages_lead_somewhere():
+    made = re.compile(r"(^|/)made/|gallery/index")
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
+            if not made.search(target) and "://" not in target:
+                assert (page.parent / target).exists(), (page.name, target)
