@@ -126,4 +126,4 @@ def inner_links(_app, page, source):
 
 def without_markup(_app, _command, lines):
     """Escape what reStructuredText would read as markup in the command's help."""
-    lines[:] = [re.sub(r"(?<!\\)([*|])", r"\\\1", line) for line in lines]
+    lines[:] = [re.sub(r"(?<!\\)([*|]|_(?!\w))", r"\\\1", line) for line in lines]
