@@ -139,10 +139,10 @@ def _words(
     words += (
         f" The stability is {rate(found.value)}"
         + (f" (95 % interval {interval}, which takes the folds as independent)" if interval else "")
-        + ", where 1 is always the same columns and 0 as by lot."
+        + ", where 1 is always the same columns and 0 as chosen at random."
     )
     if found.value < UNSTABLE:
-        words += " Its columns are one choice among several that would have served."
+        words += " On other cases it would read other columns."
     return words
 
 

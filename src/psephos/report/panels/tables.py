@@ -53,8 +53,8 @@ def cohort_table(
     called = tuple(names[name].text for name in read)
     display = CohortDisplay(called, cases.values[:, at], codes, classes, fewest)
     words = (
-        "Columns are chosen because classes differ in them: p-values would not allow for that, and"
-        " none are given."
+        "Columns are chosen because they differ with the target: p-values would not allow for that,"
+        " and none are given."
     )
     if fewest:
         words += f" Counts from 1 to {fewest - 1}, and some that give these away, are withheld."

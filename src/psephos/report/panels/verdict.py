@@ -390,8 +390,7 @@ def _unsure(s: Standing, prior: float) -> str:
 def _unstable(s: Standing) -> str:
     return (
         f"Which columns {s.label} reads changes from fold to fold (stability"
-        f" {number(s.summary.stability.value, 2)}): its columns are one choice among several that"
-        " would have served."
+        f" {number(s.summary.stability.value, 2)}): on other cases it would read other columns."
     )
 
 
