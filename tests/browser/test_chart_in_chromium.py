@@ -121,3 +121,29 @@ def test_a_constant_answer_does_not_press_the_others_together(plan):
     chart = plan(near, 100)[1]
     assert chart["constant"] is not None
     assert chart["marks"][0]["y"] < frame["bottom"]
+
+
+def test_a_label_does_not_cover_the_mark_of_the_final_fit(plan):
+    points = [
+        point("majority", 0, 0.5),
+        point("cart", 1, 0.86, readable=True, final=1, fits=[(1, 0.82), (1, 0.89)]),
+        point("many", 15, 0.86),
+    ]
+    frame, chart = plan(points, 15, NARROW)
+    low, cart, _ = chart["marks"]
+    left, top, right, bottom = low["text"]["box"]
+    beside = right <= cart["final"] - 6 or left >= cart["final"] + 6
+    assert beside or bottom <= frame["bottom"] - 10 or top >= frame["bottom"]
+
+
+def test_the_words_of_the_axis_of_answers_stay_inside(visit):
+    page = visit(400)
+    room = page.evaluate(
+        """() => {
+        const axis = "class-weighted share of the training cases in the same leaf for it, held out",
+          { picture } = page.lanes.draw(320, [{ name: "a", kind: "pos", bins: [1, 2] }], { axis });
+        document.querySelector("main").append(picture);
+        const [words, all] = [picture.lastChild, picture].map((e) => e.getBoundingClientRect());
+        return [words.left - all.left, all.right - words.right, all.bottom - words.bottom]; }"""
+    )
+    assert min(room) >= -0.5

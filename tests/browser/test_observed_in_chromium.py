@@ -64,3 +64,15 @@ def test_a_page_without_cases_has_squares_and_no_list(load, study, tmp_path):
     assert "the worst cases are not listed" in page.locator("#observed-body").text_content()
     titles = page.locator(".observed .cell title").all_text_contents()
     assert min(int(words.split()[0]) for words in titles) >= 10
+
+
+def test_on_paper_the_picture_is_whole(load, study):
+    page = load(study / "report.html", width=680)  # of A4 without its margins
+    page.emulate_media(media="print")
+    drawn, room = page.evaluate(
+        """() => {
+        dispatchEvent(new Event("beforeprint"));
+        const box = document.querySelector("#first-observed .chart-box");
+        return [box.firstChild.width.baseVal.value, box.clientWidth]; }"""
+    )
+    assert drawn <= room

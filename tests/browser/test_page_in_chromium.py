@@ -336,6 +336,42 @@ def test_a_person_is_ringed_wherever_chosen(visit, study):
         assert panel.inner_text().startswith(f"Case {buttons.first.inner_text()} is ")
 
 
+def test_a_list_of_one_mistake_is_headed_in_the_singular(visit, study):
+    two(study)
+    page, told = visit(), study[1]
+    model = told["models"][page.locator(by("model")).input_value()]
+    q, ill = np.array(model["q"]), np.array(told["truth"]) == told["positive"]
+    name, seen = told["classes"][told["positive"]], set()
+    for t in np.arange(0.01, 1, 0.01).round(2):
+        missed = int(((q < t * 1e6) & (q >= 0) & ill).sum())
+        alarms = int(((q >= t * 1e6) & ~ill).sum())
+        if 1 not in (missed, alarms):
+            continue
+        set_threshold(page, t)
+        captions = page.locator("#mistakes caption").all_inner_texts()
+        if missed == 1:
+            assert captions[0] == f"1 missed {name} case"
+            seen.add("missed")
+        if alarms == 1:
+            assert "1 false alarm" in captions
+            seen.add("alarm")
+    assert seen
+
+
+def test_values_beside_mistakes_have_no_digits_but_their_own(visit, study):
+    page = visit()
+    tables = page.locator("#mistakes table").evaluate_all(
+        "all => all.map((t) => [...t.rows].map((r) => [...r.cells].map((c) => c.textContent)))"
+    )
+    for heads, *rows in tables:
+        assert len(set(heads)) == len(heads)
+        columns = [j for j, head in enumerate(heads) if head not in ("case", "answer")]
+        words = [row[j] for row in rows for j in columns]
+        numbers = [one for one in words if re.fullmatch(r"−?[\d.]+", one)]
+        assert numbers
+        assert all(re.fullmatch(r"−?\d+(\.\d*[1-9])?", one) for one in numbers)
+
+
 def test_groups_are_chosen_and_follow_the_model(visit, study):
     from psephos.report.numbers.measures import subgroup_words
 

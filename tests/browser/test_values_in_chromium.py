@@ -257,6 +257,21 @@ def test_the_same_values_are_said_only_of_all_columns(visit, island):
     assert f"{n - 1} of {n}" in page.locator(by("near-person")).first.inner_text()
 
 
+def test_who_is_as_near_as_can_be_is_not_called_unfamiliar(visit):
+    page = visit()
+    words = page.evaluate(
+        """() => {
+        const box = document.createElement("div"),
+          calc = { spread: [1], own: [0, 0, 0], fields: [] },
+          study = { rows: [0, 1, 2], y: [0, 0, 1], classes: ["a", "b"], positive: 1 },
+          words = { name: String, person: String, heldOut: () => null, two: true },
+          about = { calc, study, x: [2, 9], rows: [[2, 1], [2, 2], [2, 3]], self: -1 };
+        page.near.show(box, { ...about, ...words, answer: { why: "values" } });
+        return box.querySelector('[data-test="familiar"]').textContent; }"""
+    )
+    assert words.startswith("Of the study's cases 0 % are farther")
+
+
 def test_a_person_chosen_anywhere_is_ringed_in_every_strip(visit, island):
     page = visit()
     drawn = [c for c in island["values"]["models"][page.locator("#model").input_value()]["columns"]

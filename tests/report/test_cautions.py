@@ -57,6 +57,15 @@ def test_a_class_of_few_cases_is_warned_of(copy):
     ]
 
 
+def test_of_one_case_it_is_said_in_the_singular(copy):
+    about = json.loads((copy / "comparison.json").read_text())
+    about["class_counts"][0] = 1
+    (copy / "comparison.json").write_text(json.dumps(about))
+    (told,) = [w for w in summarise(copy)["cautions"] if w.startswith("Class ")]
+    assert "has 1 case only" in told
+    assert told.endswith("rests on it.")
+
+
 def test_probabilities_worse_than_class_frequencies_are_warned_of(copy):
     key = smallest(copy)
     edit(copy / "results.csv", lambda r: r.update(log_loss="1.5") if r["model"] == key else None)

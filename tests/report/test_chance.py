@@ -14,7 +14,7 @@ def test_what_tells_the_classes_apart_is_claimed(builders, tmp_path):
     report = summarise(folder)
     assert (
         "Of the 2 models that read columns 1 is significantly better than a constant prediction"
-        " (balanced accuracy 0.50; p ≤ 0.05, corrected for 2 models); noise is not."
+        " (balanced accuracy 0.50; p\u00a0≤\u00a00.05, corrected for 2 models); noise is not."
         in report["verdict"]
     )
     assert {m["key"] for m in report["models"] if m["frontier"]} == {"good"}
@@ -31,7 +31,8 @@ def test_a_page_of_noise_praises_no_model(builders, tmp_path):
     report = summarise(folder)
     assert (
         "None of the 10 models that read columns is significantly better than a constant prediction"
-        " (balanced accuracy 0.50; p > 0.05, corrected for 10 models)." in report["verdict"]
+        " (balanced accuracy 0.50; p\u00a0>\u00a00.05, corrected for 10 models)."
+        in report["verdict"]
     )
     assert not any(m["frontier"] for m in report["models"])
     assert not any(p["frontier"] for p in report["island"]["chart"]["points"])

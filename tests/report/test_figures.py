@@ -107,7 +107,7 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     chance, fewest = verdict(made, rows, choice, better)
     assert chance == (
         "Of the 5 models that read columns 4 are significantly better than a constant prediction"
-        " (balanced accuracy 0.50; p ≤ 0.05, corrected for 5 models); tiny is not."
+        " (balanced accuracy 0.50; p\u00a0≤\u00a00.05, corrected for 5 models); tiny is not."
     )
     assert fewest == (
         "Of all within one standard error (0.041) of the best, other reads the fewest columns, 2"
@@ -142,17 +142,17 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
     assert words == [
         f"small reads 3 columns; its held-out balanced accuracy is {rate(mean)} (95 %"
         f" interval {rate(mean - half)} to {rate(mean + half)}).",
-        "It is significantly better than a constant prediction (0.50; p ≤ 0.05, corrected for 4"
-        f" models), and differs by {small_difference(pair.mean)}"
+        "It is significantly better than a constant prediction (0.50; p\u00a0≤\u00a00.05, corrected"
+        f" for 4 models), and differs by {small_difference(pair.mean)}"
         f" ({difference(pair.low, 2)} to {difference(pair.high, 2)}) from best, the most accurate"
         " of 4, on 60 columns.",
     ]
     alone = first_sentences(made, rows, choose(rows, available), [], None, set())
     assert alone[1] == (
-        "It is not significantly better than a constant prediction (0.50; p > 0.05, corrected for 4"
-        " models), though the most accurate of 4 models. Interval and p are of two tests: the"
-        " interval is of the folds' spread, p is how often it would do as well if the target"
-        " were permuted."
+        "It is not significantly better than a constant prediction (0.50; p\u00a0>\u00a00.05,"
+        " corrected for 4 models), though the most accurate of 4 models. Interval and p are"
+        " of two tests: the interval is of the folds' spread, p is how often it would do as well"
+        " if the target were permuted."
     )
 
 

@@ -65,6 +65,19 @@ def test_where_it_errs_most_is_that_of_predictions(study):
     assert [row[1] for row in shown["worst"]] == [f"case {i + 1}" for i in order]
 
 
+def decimals(text):
+    return len(text.partition(".")[2])
+
+
+def test_no_number_of_a_row_is_more_precise_than_the_others(study):
+    shown = summarise(study)["observed"]
+    for _, _, y, f, error, _ in shown["worst"]:
+        y, f, error = (text.replace("−", "-") for text in (y, f, error))
+        assert decimals(y) <= decimals(f) == decimals(error)
+        assert float(error) == pytest.approx(float(f) - float(y), abs=1.1 * 10 ** -decimals(f))
+    assert all(decimals(row[4]) == decimals(row[2]) for row in shown["parts"])
+
+
 def test_every_model_has_its_dots_and_its_worst_cases_can_be_opened(study):
     island = summarise(study)["island"]
     for key, one in island["observed"]["models"].items():

@@ -8,6 +8,7 @@ from psephos.report.words import (
     difference,
     group_noun,
     number,
+    places,
     plural,
     plus_minus,
     series,
@@ -63,3 +64,8 @@ def test_an_interval_needs_both_ends():
 
 def test_nouns_that_end_in_x_have_es():
     assert group_noun("box_id") == ("box", "boxes")
+
+
+def test_decimals_that_show_three_figures():
+    assert [places(v) for v in (2.17, -0.359, 0.0603, 43.6, 9999.0)] == [2, 3, 4, 1, 0]
+    assert [places(v) for v in (0.0, math.nan, math.inf)] == [0, 0, 0]

@@ -15,7 +15,7 @@ from psephos.files.names import decimals as number
 __all__ = [
     "HELD_OUT", "LEAF_SHARE", "MINUS", "STATED", "VOTE_SHARE", "WEIGHTED_SHARE", "Wording",
     "cases_of", "chance", "class_kinds", "class_words", "count", "difference", "group_noun",
-    "groups_of", "in_groups", "number", "of", "plural", "plus_minus", "rate", "series",
+    "groups_of", "in_groups", "number", "of", "places", "plural", "plus_minus", "rate", "series",
     "small_difference", "span", "spanned", "three", "threshold_words",
 ]  # fmt: skip
 
@@ -146,6 +146,12 @@ def three(value: float | None) -> str:
         return "–"
     text = f"{value:#.3g}" if 1e-4 <= abs(value) < 999.5 else value_text(value)
     return true_minus(text.removesuffix("."))
+
+
+def places(value: float, figures: int = 3) -> int:
+    """Return how many decimals show so many figures of a number."""
+    size = abs(value)
+    return max(figures - 1 - math.floor(math.log10(size)), 0) if 0 < size < math.inf else 0
 
 
 _IRREGULAR = {"mouse": "mice", "child": "children", "man": "men", "woman": "women"}

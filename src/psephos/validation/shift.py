@@ -441,8 +441,8 @@ def shift_words(told: dict[str, Any], n_cases: int) -> list[str]:
     if told["trained_rows"] is None:
         return ["the model keeps no summary of its training columns: no shift can be told."]
     return [
-        f"beside a summary of {told['trained_rows']} training rows: {told['n_shifted']} of "
-        f"{plural(told['n_compared'], 'column')} differ by more than chance (expected without a "
+        f"beside a summary of {told['trained_rows']} training rows, different by more than chance: "
+        f"{told['n_shifted']} of {plural(told['n_compared'], 'column')} (expected without a "
         f"shift: at most {told['n_compared'] / 20:.1f}).",
         f"{plural(told['cases_outside'], 'case')} of {n_cases} with a value beyond the training "
         f"range; {fixed(told['outside_mean'], 2)} columns a case on average (expected of "

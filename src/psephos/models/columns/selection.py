@@ -126,7 +126,7 @@ class Selection:
     def told(self, names: Names, vote: Vote) -> list[str]:
         """Return in sentences how surely each column would be chosen again."""
         words = returns_words({names.columns[j]: how for j, how in self.returns().items()})
-        if 0 < len(self.chosen) <= _FEW and len(self.ranking) > _FEW:
+        if names.classes and 0 < len(self.chosen) <= _FEW < len(self.ranking):
             words += [
                 f"On {_FEW} columns or fewer nothing that was tried reached a forest on all columns"
                 " (AUC .03 to .06 less on average): ColumnCurveDisplay measures it on this table."

@@ -93,7 +93,7 @@ def judged(
 def fills(c: Confusion, threshold: float, names: ClassNames) -> dict[str, str]:
     """Return the words of the panel that follow the threshold; the script writes the same."""
     called, n = c.found + c.alarms, c.positive + c.negative
-    more = f"; of the {count(called)} it calls {names.pos}, {count(c.found)} are"
+    more = f"; it calls {count(called)} {names.pos}, {count(c.found)} rightly"
     if not called:
         more = f"; it calls nobody {names.pos}"
     elif called == n:

@@ -328,15 +328,15 @@ def _columns(saved: Mapping[str, Any]) -> list[str]:
         return ["It reads no column, and says the same of every case."]
     if lacking:
         part = speaking["share_some"] + speaking["share_none"]
-        words = f"The cohort lacks {of(lacking, read, 'columns')} that it reads"
+        words = f"The cohort lacks {lacking} of {plural(read, 'column')} that it reads"
         words += f"; voters that lack some or all of theirs have {100 * part:.0f} % of the weight"
     else:
         words = f"The cohort has {'the column' if read == 1 else f'all {read} columns'} it reads"
     if shift["trained_rows"] is None:
         return [f"{words}."]
     moved = of(shift["n_shifted"], shift["n_compared"])
-    return [f"{words}; {moved} differ from the training rows by more than chance would in one of"
-            " twenty."]  # fmt: skip
+    chance_words = "shifted from the training rows by more than chance would in one of twenty"
+    return [f"{words}; {chance_words}: {moved}."]
 
 
 def _caution(

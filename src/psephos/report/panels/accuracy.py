@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from psephos.files.names import number as significant
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, FoldSpread
 from psephos.report.study.folder import FEWEST, Folder
@@ -14,6 +13,7 @@ from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
     count,
     number,
+    places,
     plural,
     plus_minus,
     series,
@@ -190,12 +190,9 @@ def _sentence(s: Standing, folder: Folder) -> str:
 
 
 def _measured(one: FoldSpread, measure: ResultMetric) -> dict[str, Any]:
-    digits = 2 if measure.greatest == 1 else 3  # where the measure is not a rate
+    digits = 2 if measure.greatest == 1 else places(one.mean) if measure.unit else 3
     spread = number(one.sd, digits) if one.n > 1 else ""
     text = number(one.mean, digits)
-    if measure.unit and one.n:
-        text = significant(one.mean)
-        spread = significant(one.sd, digits=2) if one.n > 1 else ""
     if text == "1.00" and one.mean < 1:
         text = ">0.99"
     return _cell(one.mean, text, spread, measure.name)

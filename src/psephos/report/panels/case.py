@@ -28,7 +28,7 @@ from psephos.report.study.options import (
     rounded,
 )
 from psephos.report.study.standings import Opening
-from psephos.report.words import plural, series
+from psephos.report.words import plural, series, three
 from psephos.scoring import plain
 from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.vote import Vote
@@ -313,7 +313,7 @@ def _of_numbers(
         error = figures.get(key, {}).get("mae")
         held = ""
         if error is not None:
-            held = f"Mean absolute error of the held-out predictions of {key}: {number(error)}."
+            held = f"Mean absolute error of the held-out predictions of {key}: {three(error)}."
         models[key] = {**one, "held": held}
     first = None
     if "plain" in models.get(shown, {}):
@@ -330,8 +330,8 @@ def _of_numbers(
 
 def _too_large(key: str, words: str) -> str:
     return (
-        f"{key} is not carried in this page: it would add at least {words}, and the page is full."
-        " 'psephos predict' and 'psephos explain' answer from its file."
+        f"{key} is not carried in this page: it would add at least {words}, more than there is"
+        " room for. 'psephos predict' and 'psephos explain' answer from its file."
     )
 
 

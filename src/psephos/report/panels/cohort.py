@@ -226,17 +226,18 @@ def recalibration_section(told: Mapping[str, Any]) -> dict[str, Any]:
         if was is not None and after["figure"] != _CLIPPED:
             name, *_ = _figure(after)
             rows.append([name, *_pair(was), *_pair(after)])
-    what, last = "A sigmoid of the probabilities", " psephos validate --recalibrate FILE writes it."
+    what, command = "A sigmoid of the probabilities", "psephos validate --recalibrate FILE"
     if again["method"] == "line":
         start, slope = (_value("slope", again[key]) for key in ("offset", "slope"))
-        what, last = f"The line {start} + {slope} × the prediction", ""
+        what, command = f"The line {start} + {slope} × the prediction", ""
     return {
         "why": "",
         "rows": rows,
         "words": f"{what}, fitted in {plural(again['n_folds'], 'fold')} of"
         " the cohort and judged on the cases left out, would change the figures as below. It is"
         " fitted to this cohort: a model with it is no longer the one that was validated, and"
-        f" another cohort would have to judge it.{last}",
+        f" another cohort would have to judge it.",
+        "command": command,
     }
 
 

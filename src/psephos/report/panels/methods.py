@@ -171,9 +171,7 @@ def _answers(
         "16": "both are parts of one table; no data from elsewhere were used",
         "18f": f"the software is psephos {_version(folder)}; what you ran beside it is yours to"
         " share",
-        "20b": "in the table of cases by class, above"
-        if cases and cases.names and not folder.multilabel
-        else "",
+        "20b": "in Table 1, above" if cases and cases.names and not folder.multilabel else "",
         "21": ": ".join(filter(None, [plural(folder.n_rows, "case"), series(sizes)])),
         "22": f"the file of {shown.label}, fitted to all cases, and its votes on this page"
         if shown and saved

@@ -15,7 +15,7 @@ from psephos.files.names import sum_digits, value_text
 from psephos.report.study.answers import group_codes
 from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.options import DRAWN, PageOptions
-from psephos.report.words import cases_of, of, rate, span, three
+from psephos.report.words import cases_of, difference, number, of, places, rate, span, three
 
 WORST = 10
 _CELLS, _COARSE = 20, 10  # of either side of the picture of counts; in a page without cases
@@ -156,7 +156,7 @@ def _model(
                 _cases(folder, p).replace(" cases", ""),
                 three(p.size.value),
                 _interval(p.size),
-                _signed(p.shift),
+                difference(p.shift, places(p.size.value)),
             ]
             for p in parts
         ],
@@ -171,9 +171,10 @@ def _model(
     if not kept:
         return found
     digits = sum_digits(float(np.abs(one.observed).max()), float(np.ptp(one.observed)))
+    after = places(float(np.abs(one.observed).max()), digits)
     for i in one.order[:WORST]:
         y, f = float(one.observed[i]), float(one.predicted[i])
-        texts = [_text(y, digits), _text(f, digits), "+" * (f > y) + _text(f - y, digits)]
+        texts = [_text(round(y, after), digits), number(f, after), difference(f - y, after)]
         folds = held_out.folds[own[i]]
         fold = next(iter(folds))[1] + 1 if len(folds) == 1 else "–"
         worst.append([own[i], one.ids[i], *texts, str(fold)])
@@ -212,7 +213,7 @@ def lead(folder: Folder, parts: Sequence[RangeErrors], one: ObservedDisplay | No
     error = one.predicted[i] - one.observed[i]
     return (
         f"errs most on {one.ids[i]}: {target} {_text(one.observed[i])}, predicted"
-        f" {_text(one.predicted[i])} ({_signed(error)})."
+        f" {_text(one.predicted[i])} ({difference(error, places(error))})."
     )
 
 
@@ -228,10 +229,6 @@ def _interval(size: Estimate) -> str:
 
 def _text(value: float, digits: int = 4) -> str:
     return value_text(float(value), digits)
-
-
-def _signed(value: float) -> str:
-    return f"+{three(value)}" if value > 0 else three(value)
 
 
 def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:

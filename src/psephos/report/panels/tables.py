@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from psephos.explain.cohort import THIRDS, CohortDisplay, thirds
-from psephos.files.names import true_minus
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, one_part
 from psephos.protocol.running.curve import failed_words
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
 from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.standings import Opening, Standing
-from psephos.report.words import ShortName, count, number, plural, plus_minus, spanned
+from psephos.report.words import ShortName, count, number, plural, plus_minus, spanned, three
 
 _COLUMNS = 60  # of Table 1
 
@@ -89,7 +88,7 @@ def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object
 def _pooled(figures: Mapping[str, float | None], measure: ResultMetric) -> dict[str, object]:
     ends = [measure.name, f"{measure.name}_low", f"{measure.name}_high"]
     values = [figures[key] for key in ends]
-    text, low, high = ("–" if v is None else true_minus(measure.text(v, 3)) for v in values)
+    text, low, high = (three(v) if measure.unit else number(v) for v in values)
     return {"value": values[0], "text": text, "interval": f"{low} to {high}"}
 
 

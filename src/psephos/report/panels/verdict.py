@@ -166,7 +166,7 @@ def _against_constant(folder: Folder, rows: Sequence[Standing], sure: bool, name
     """Return what the constant prediction reaches, and the p-value against it."""
     n, drawn = len(_reading(rows)), sum(s.drawn for s in rows)
     models = f"{n} models" if n == drawn else f"the {n} that read columns"
-    p = f"p {'≤' if sure else '>'} 0.05" + (f", corrected for {models}" if n > 1 else "")
+    p = f"p\u00a0{'≤' if sure else '>'}\u00a00.05" + (f", corrected for {models}" if n > 1 else "")
     reached = _stated(folder.constant, folder.measures[0])
     reached += " at best" * ("metric" in folder.about)  # of all classes
     what = "predicting the mean" if folder.measure == "R²" else "a constant prediction"
@@ -326,7 +326,7 @@ def _small_classes(folder: Folder, kept: bool) -> list[str]:
     return [
         f"Class {name} has {plural(n, 'case') if kept else f'fewer than {_FEW} cases'}"
         f"{' only' * kept}: what is said of it, and its share of the balanced accuracy, rests on"
-        " them."
+        f" {'it' if kept and n == 1 else 'them'}."
         for name, n in zip(folder.about["classes"], folder.sizes, strict=False)
         if n < _FEW
     ]

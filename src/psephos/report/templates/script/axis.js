@@ -14,13 +14,6 @@ page.axis = (() => {
     return String(Number(x.toPrecision(Math.max(digits, before)))).replace("-", "\u2212");
   };
 
-  // The numbers of one column of a table: each with as many digits after the point as any has.
-  const alike = (values) => {
-    const digits = values.map((v) => (typeof v === "number" && write(v).split(".")[1]) || ""),
-      most = Math.min(Math.max(0, ...digits.map(({ length }) => length)), 6);
-    return values.map((v) => (typeof v === "number" ? page.words.number(v, most) : write(v)));
-  };
-
   // Classes in their colours: of two the positive one and the other; of more, one hue each.
   const hues = (positive, n) =>
     Array.from({ length: n }, (_, k) => (n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`));
@@ -187,7 +180,6 @@ page.axis = (() => {
 
   return {
     again,
-    alike,
     chart,
     clamp,
     deep,

@@ -141,10 +141,10 @@
     let says = "Nothing is measured: this is its answer where every value is missing.";
     if (none) {
       const are = known === 1 ? "is" : "are";
-      says = `${known || "None"} of ${used} columns ${are} measured.`;
+      says = `${known || "None"} of ${page.words.plural(used, "column")} ${are} measured.`;
     } else if (known) {
       const what = page.again.map() ? "recalibrated probability" : calc.says;
-      says = `The ${what} for ${classes[about]}, from ${known} of ${used} columns.`;
+      says = `The ${what} for ${classes[about]}, from ${known} of ${page.words.plural(used, "column")}.`;
     }
     const call = make("span", `called ${classes[k]}`, two ? "call follows" : "call"),
       why = tie ? answer.unanswered : (answer.unanswered || "").split(";")[0],

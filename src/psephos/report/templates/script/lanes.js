@@ -1,6 +1,6 @@
 // One dot a case in lanes, drawn at the width there is.
 page.lanes = (() => {
-  const { circle, dodged, line, rect, text } = page.draw;
+  const { circle, dodged, line, lines, rect, text, wrapped } = page.draw;
   const UNIT = 1e6,
     MOST = 400,
     BINS = 50,
@@ -128,7 +128,9 @@ page.lanes = (() => {
       g = ground(width, lanes.length, two),
       parted = lanes.map(split),
       tallest = Math.max(0, ...parted.flatMap(({ bars }) => bars)),
-      picture = page.draw.picture(width, g.height, "", { "aria-hidden": "true" });
+      letters = Math.floor((width - g.right) / 5.6),
+      more = 14 * (lines(axis, letters).length - 1), // of the axis, whose words take several lines
+      picture = page.draw.picture(width, g.height + more, "", { "aria-hidden": "true" });
     if (two) picture.append(...sidesOf(g, g.x(threshold)));
     const units = lanes.map((lane, k) => parted[k].dots.map((i) => lane.units[i])),
       [radius, places] = fitted(units, g.inner, g.lane),
@@ -143,7 +145,7 @@ page.lanes = (() => {
       const anchor = v === 1 ? "end" : v ? "middle" : "start";
       picture.append(text(g.x(v), g.height - 26, v.toFixed(1), "soft", anchor));
     });
-    picture.append(text(width - g.right, g.height - 6, axis, "soft", "end"));
+    picture.append(wrapped(width - g.right, g.height - 6 + more / 2, axis, letters, "soft", "end"));
     return { picture, ground: g, tallest };
   };
   return { draw };

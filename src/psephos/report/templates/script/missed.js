@@ -12,7 +12,7 @@
     return;
   }
   at("lanes-figure").hidden = at("curves").hidden = false;
-  const { alike, chart, hues, titled } = page.axis,
+  const { chart, hues, titled, write } = page.axis,
     { of, count, plural } = words,
     { classes, positive, truth } = study,
     two = study.kind === "two",
@@ -196,9 +196,12 @@
         const place = places.get(rowOf(i));
         return place === undefined ? "\u2013" : values.of[column.whole][place];
       };
-      return { ...column, texts: (own) => alike(own.map(value)) };
+      return { ...column, texts: (own) => own.map((i) => write(value(i))) };
     });
-    const parted = study.groups.filter((group) => group.of).slice(0, 2);
+    const parted = study.groups
+      .filter((group) => group.of)
+      .slice(0, 2)
+      .filter(({ name }) => columns.every(({ whole }) => whole !== name));
     return [
       ...columns,
       ...parted.map(({ name, of, levels }) => ({
@@ -226,7 +229,7 @@
     if (!places.length) return [make("p", heading)];
     const first = tableOf(places.slice(0, 6), heading, cells),
       rest = places.slice(6, 206),
-      text = `The other ${count(places.length - 6)}${places.length > 206 ? ", of which 200 are listed" : ""}`,
+      text = `The other ${rest.length === 1 ? "one" : count(places.length - 6)}${places.length > 206 ? ", of which 200 are listed" : ""}`,
       more = page.folded(text);
     first.firstChild.dataset.test = `${kind}-list`;
     more.addEventListener("toggle", () => {
@@ -234,6 +237,7 @@
     });
     return rest.length ? [first, more] : [first];
   };
+  const surest = ({ length }) => (length > 1 ? ", surest mistakes first" : "");
   const lists = (m) => {
     if (!m.q && !m.P) return [];
     const sure = (i) => (two ? m.q[i] : m.P[m.said[i]][i]),
@@ -246,7 +250,7 @@
         answer,
       ];
       const heading = wrong.length
-        ? `The ${plural(wrong.length, "case")} called another class, surest mistakes first`
+        ? `${plural(wrong.length, "case")} called another class${surest(wrong)}`
         : "No case is called another class";
       return [["wrong", wrong, heading, cells]];
     }
@@ -255,12 +259,12 @@
         .filter((i) => truth[i] === positive)
         .sort((a, b) => sure(a) - sure(b) || a - b),
       ill = missed.length
-        ? `The ${count(missed.length)} missed ${pos}, surest mistakes first`
+        ? `${plural(missed.length, `missed ${pos} case`)}${surest(missed)}`
         : `No ${pos} case is missed`,
-      well = plural(alarms.length, "false alarm");
+      well = alarms.length ? plural(alarms.length, "false alarm") : "There is no false alarm";
     return [
       ["missed", missed, ill, [answer]],
-      ["alarms", alarms, alarms.length ? `The ${well}` : "There is no false alarm", [answer]],
+      ["alarms", alarms, well, [answer]],
     ];
   };
   const listed = (m) => at("mistakes").replaceChildren(...lists(m).flatMap(listOf));
@@ -316,7 +320,7 @@
       called = n.found + n.alarms,
       missed = of(n.missed, ill, pos),
       alarms = of(n.alarms, well, neg);
-    let more = `; of the ${count(called)} it calls ${pos}, ${count(n.found)} are`;
+    let more = `; it calls ${count(called)} ${pos}, ${count(n.found)} rightly`;
     if (!called) more = `; it calls nobody ${pos}`;
     else if (called === ill + well) more = `; it calls everyone ${pos}`;
     const [found, cleared] = [of(n.found, ill, pos), of(n.cleared, well, neg)],

@@ -140,7 +140,7 @@ page.near = (() => {
     let words = `Of the study's cases${seen} ${page.words.percent(share)} are farther from their nearest case than this one is from its own.`;
     if (twin)
       words = `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", as far as they are told here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`;
-    else if (share < 0.05)
+    else if (share < 0.05 && found[0][1])
       words = `Unfamiliar: of the study's cases${seen} ${some} are as far from their nearest case as this one is from its own.`;
     if (found[0][2] < n)
       words += ` That rests on ${found[0][2]} of ${page.words.plural(n, "column")}.`;

@@ -3,7 +3,7 @@
   const { at, hub, make } = page,
     data = page.data.number;
   if (!data) return;
-  const { alike, write } = page.axis,
+  const { write } = page.axis,
     { beyond, fields, refused, whole } = page.fields,
     host = at("case-live"),
     opened = {}, // by key, when first chosen
@@ -26,8 +26,7 @@
       ];
     });
     if (moved.length > SHOWN) shown.push([[`${moved.length - SHOWN} further votes`], rest]);
-    const texts = alike(shown.map(([, v]) => Number(v.toPrecision(3))));
-    return list(shown.map(([words, v], i) => item(words, v, reach, "", texts[i])));
+    return list(shown.map(([words, v]) => item(words, v, reach, "", write(v))));
   };
 
   // The answer to the values as they stand, with its votes; nothing where a field holds no number.

@@ -87,7 +87,7 @@
     }
     person();
   };
-  host.append(chart(draw));
+  host.append(chart(draw, 312));
   host.addEventListener("click", ({ target }) => {
     const dot = target.closest("[data-at]");
     if (dot) hub.set("person", Number(dot.dataset.at));

@@ -73,6 +73,7 @@ page.pareto = (() => {
       named = [],
       own = marks.filter((m) => m.readable),
       folds = own.flatMap((m) => m.fits.map((fit) => about(fit, 3))),
+      ends = own.map(({ final }) => [final - 6, frame.bottom - 10, final + 6, frame.bottom]),
       spans = own
         .filter((m) => m.span)
         .map(({ y, span: [low, high] }) => [low - 3, y + 7, high + 3, y + 17]);
@@ -86,7 +87,7 @@ page.pareto = (() => {
       const beyond =
           Math.max(frame.left + 2 - area[0], area[2] - frame.right - 10, 0) +
           Math.max(frame.top - 10 - area[1], area[3] - frame.bottom + 2, 0),
-        others = [...taken.filter((_, j) => j !== i), ...named],
+        others = [...taken.filter((_, j) => j !== i), ...ends, ...named],
         covered = sum(others, area) + sum([...folds, ...spans], area) / 2,
         crossed = far ? sum(named, leader) : 0;
       return { x, y, anchor, far, box: area, cost: 3 * (covered + crossed + rank) + 40 * beyond };
