@@ -294,6 +294,17 @@ def test_few_words_among_numbers_are_missing(tmp_path, call):
     )
 
 
+def test_fewer_groups_or_rows_of_a_class_than_folds_are_reckoned_with(tmp_path, call):
+    frame, path = measured(), tmp_path / "t.csv"
+    frame["t"] = ["u", "v"] * 40
+    frame.assign(donor=[f"D{k % 4}" for k in range(80)]).to_csv(path, index=False)
+    found = call("table", path, "--target", "t")
+    assert last_words(found)[4:] == ["--target", "t", "--group", "donor", "--folds", "4"]
+    frame.loc[:2, "t"] = "w"
+    frame.to_csv(path, index=False)
+    assert last_words(call("table", path, "--target", "t"))[-2:] == ["--folds", "3"]
+
+
 def test_all_complaints_with_the_other_decimal_mark(tmp_path, call):
     """Those that are met once the decimal comma is read are in the same message."""
     frame, path = measured(), tmp_path / "t.csv"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # values of a column that may be a target, such columns, and complaints
 _CLASSES, _SHOWN, _WRONG = 12, 8, 20
+_FOLDS = 5  # of compare, unless it is said otherwise
 
 
 @click.command(short_help="Print what is understood of a table, and the next command.")
@@ -74,12 +75,28 @@ def table(context: click.Context, **_: object) -> None:
         show(f"caution  {one}{f' Refused by {by}.' if by else ''}")
     settled = [one for one in found if one.rule.refused or one.code in ADVISED]
     pairs = [*known, *options_of(settled, ids=data.ids is not None)]
+    if not last and (n_folds := _fewest_units(data, pairs)) < _FOLDS:
+        pairs.append(("--folds", str(n_folds)))
     words: list[str] = context.find_root().meta["words"]
     at = words.index("table")
     to, given = "table" if last else "compare", [*repeated(words[at + 1 :], pairs), *last]
     left = [one.code for one in settled if "compare" in one.rule.refused and not one.remedy]
     first = f"when {', '.join(left)} is settled: " if left else ""
     show(f"next     {first}{shlex.join(['psephos', *words[:at], to, *given])}")
+
+
+def _fewest_units(data: "DataTable", pairs: list[tuple[str, str]]) -> int:
+    """Return the most folds that a table can have, 2 or more: groups, and rows of each class."""
+    import numpy as np
+
+    from psephos.estimator.columns import column_of
+
+    group = dict(pairs).get("--group", "")
+    of_rows = data.groups
+    if group in data.names:
+        of_rows = column_of(data.X, data.names.index(group))
+    counts = [] if of_rows is None else [len(np.unique(of_rows))]
+    return max(2, min([_FOLDS, *counts, *data.class_counts.tolist()]))
 
 
 def _cautions(data: "DataTable") -> "list[Caution]":
