@@ -178,9 +178,9 @@ def test_missing_words_mean_the_same_when_a_model_is_asked(call, tmp_path, word)
     empty[5], other[5] = "2,,ill", f"2,{word},ill"
     (tmp_path / "a.csv").write_text("\n".join(empty))
     (tmp_path / "b.csv").write_text("\n".join(other))
-    told = call("predict", path, tmp_path / "b.csv")
-    assert told.stderr == ""
-    assert told.stdout == call("predict", path, tmp_path / "a.csv").stdout
+    told, other = (call("predict", path, tmp_path / f"{name}.csv") for name in "ba")
+    assert told.stderr == other.stderr  # the cases without an answer
+    assert told.stdout == other.stdout
 
 
 def test_a_missing_word_of_the_call_is_missing_even_where_it_is_a_category(call, tmp_path):
@@ -216,14 +216,14 @@ def test_all_columns_that_a_new_table_lacks_are_named(call, tmp_path):
 
 
 def test_the_command_to_repeat_settles_what_options_can(call, tmp_path):
-    rows = [[i % 7, f"{i % 5},5", "n.d." if i == 3 else i % 9, "uv"[i % 2]] for i in range(1, 30)]
+    rows = [[i % 7, f"{i % 5},5", "k.A." if i == 3 else i % 9, "uv"[i % 2]] for i in range(1, 30)]
     write_csv(tmp_path / "t.csv", ["a", "b", "c", "y"], rows)
     out = tmp_path / "m.psephos"
     words = ["fit", str(tmp_path / "t.csv"), "--target", "y", "--model", "cart", "--out", str(out)]
     refused = call(*words)
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 4)
     last = shlex.split(refused.stderr.splitlines()[-1])
-    assert last == ["Repeat", "with:", "psephos", *words, "--decimal", ",", "--missing", "n.d."]
+    assert last == ["Repeat", "with:", "psephos", *words, "--decimal", ",", "--missing", "k.A."]
     assert call(*last[3:]).exit_code == 0
 
 

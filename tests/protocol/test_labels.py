@@ -279,7 +279,8 @@ def test_arff_with_the_weights_that_weka_writes(tmp_path):
         "sample_weight)."
     ]
     equal = "1,2,u,1,{2}\n3,4,'v w',1,{2}\n"
-    assert not read_table(arff(tmp_path / "t.arff", equal, head), target="c").notes
+    notes = read_table(arff(tmp_path / "t.arff", equal, head), target="c").notes
+    assert notes == ("1 column of one value, which says nothing: 's'.",)
 
 
 def test_heads_of_arff(tmp_path):
