@@ -240,7 +240,8 @@ def test_compare_reads_a_file_as_the_command_does(tmp_path):
         path, index=False
     )
     for given in (path, str(path)):
-        found = compare(given, "y", ["majority", "cart"], groups="who", random_state=3)
+        with pytest.warns(UserWarning, match=r"1 column of one value, .*: 'c3'"):
+            found = compare(given, "y", ["majority", "cart"], groups="who", random_state=3)
         assert {row["dataset"] for row in found.results} == {"t"}
     frame = pd.read_csv(path)
     same = compare(

@@ -100,7 +100,9 @@ def test_a_comparison_prints_as_its_table_and_the_verdict_of_its_page(study):
     )
     assert "differences from cart" in words
     assert f"its held-out balanced accuracy is {score:.2f} (95 % interval " in words
-    assert "It is significantly better than a constant prediction (0.50; p ≤ 0.05)" in words
+    assert (
+        "It is significantly better than a constant prediction (0.50; p\u00a0≤\u00a00.05)" in words
+    )
     page = study._repr_html_()
     assert "its held-out balanced accuracy is" in page
     assert "<script" not in page

@@ -17,7 +17,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from psephos import ProsetRegressor, PsephosError, load
 from psephos.cli.app import main
-from psephos.files.names import number
 from psephos.protocol import Protocol, better_than_constant, compare, known_models, read_folds
 from psephos.protocol import table_from_arrays as table_of
 from psephos.protocol.evaluation.number_scores import LEVELS, number_answers_of
@@ -28,6 +27,7 @@ from psephos.protocol.running.contenders import built, contenders, default_model
 from psephos.protocol.running.tasks import shape_of
 from psephos.report import build_report, summarise
 from psephos.report.study.options import PageOptions
+from psephos.report.words import three
 
 SMALL = Protocol("small", folds=3, inner_folds=2, draws=2)
 MODELS = ["cart-regressor", "proset-regressor", "mean", "sklearn-lasso", "sklearn-ridge"]
@@ -320,7 +320,7 @@ def test_the_page_has_the_table_and_a_live_model_and_leaves_classes_out(study):
         assert f"{gone} " not in page["first"][0]
     assert summarise(study.out, "proset") == summarise(study.out, "proset-regressor")
     assert "MAE is the mean absolute error" in page["pooled"]["words"]
-    mae = number(float(kept["cart-regressor"]["mae"]))
+    mae = three(float(kept["cart-regressor"]["mae"]))
     assert one["held"].endswith(f"held-out predictions of cart-regressor: {mae}.")
     assert re.search(r", a number: [-−\d.]+ to [-−\d.]+\.$", page["data_line"])
     none = summarise(study.out, options=PageOptions(cases="none"))
