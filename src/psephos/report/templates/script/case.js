@@ -138,10 +138,11 @@
       tie = answer.why === "tie",
       // a threshold that was moved decides where classes are equal
       none = Boolean(answer.unanswered) && !(tie && two && hub.get("threshold") !== 0.5);
-    let says = "Nothing is measured: this is its answer where every value is missing.";
+    let says = x.some((v) => v !== null)
+      ? "Its columns are missing: others, whose values are under them, stand in for these."
+      : "Nothing is measured: this is its answer where every value is missing.";
     if (none) {
-      const are = known === 1 ? "is" : "are";
-      says = `${known || "None"} of ${page.words.plural(used, "column")} ${are} measured.`;
+      says = `Measured: ${known} of ${page.words.plural(used, "column")}.`;
     } else if (known) {
       const what = page.again.map() ? "recalibrated probability" : calc.says;
       says = `The ${what} for ${classes[about]}, from ${known} of ${page.words.plural(used, "column")}.`;
