@@ -325,7 +325,7 @@ def _curves(
 
 def _note_of_several(names: ClassNames, about: About) -> str:
     return (
-        "A case is called the class it is most probably of; of equals the first."
+        "A case is assigned to its most probable class, of equally probable ones the first."
         f" {pooled_words(about)} Curves and areas set the chosen class against all others."
         f" {interval_words(about, share=False)}{share_words(names)}"
     )

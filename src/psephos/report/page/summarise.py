@@ -48,7 +48,7 @@ from psephos.vote.plain import to_plain
 _CONTENTS = (
     ("accuracy", "How accurate, and on how few columns?"),
     ("missed", "Whom does it miss?"),
-    ("values", "On which side of which value?"),
+    ("values", "Which measurements, and which values?"),
     ("case", "What would it say of a new case?"),
     ("stability", "Would other cases have led to the same columns?"),
     ("methods", "How was this made?"),

@@ -135,7 +135,7 @@ def _ends(folder: Folder, points: Sequence[Point]) -> dict[str, list[float]]:
 
 
 def _chart_note(rows: Sequence[Standing]) -> str:
-    line = "The dashed line joins models to which no other is equal on fewer columns. "
+    line = "The dashed line joins models that are better than each model with fewer columns. "
     folds = "small dots are its folds and the bar spans their columns"
     if any(len(s.fits) > _FOLDS for s in rows):
         folds = "a bar spans the columns of its folds' models, too many to draw one by one"

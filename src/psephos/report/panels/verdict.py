@@ -269,7 +269,7 @@ def caution(folder: Folder, choice: Opening | None) -> list[str]:
     if refit is not None and s.key in folder.models:
         words += (
             f" The one shown below was fitted to all {plural(folder.n_rows, 'case')} and reads"
-            f" {plural(refit, 'column')}; no case has judged it."
+            f" {plural(refit, 'column')}; it was not tested on other cases."
         )
     return [f"{words} No data from elsewhere were used."]
 

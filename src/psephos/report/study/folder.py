@@ -111,16 +111,16 @@ class Permuted(NamedTuple):
         if self.whole:
             among = f"between whole groups of a fold (one target in each of the {self.groups})"
         elif self.groups:
-            alone = "(cases alone in theirs with each other)"
+            alone = "(cases that are alone in theirs, among these)"
             among = f"within each of the {self.groups} {alone} {among}"
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
-        none = " A column that is one value in each has no figure."
+        none = " A column with one value in each group has no figure."
         none = none if self.groups and not self.whole else ""
         return (
             f"Permuted: how {self.measure.words} of held-out cases changes where the column's"
             f" values are exchanged at random {among} (the mean over 20"
-            " draws and all folds; 0 in a fold whose model does not read it). Columns stand in"
-            f" this order{first}.{none}"
+            " draws and all folds; 0 in a fold whose model does not read it). Columns are sorted"
+            f" by it{first}.{none}"
         )
 
 

@@ -137,7 +137,7 @@ page.near = (() => {
       some = share === 0 ? "none" : `only ${page.words.percent(share)}`,
       seen = study.sampled ? ` (the ${study.rows.length} that the page carries)` : "",
       twin = rows.some((row, i) => i !== self && row.every((v, j) => v === x[j]));
-    let words = `Of the study's cases${seen} ${page.words.percent(share)} are farther from their nearest case than this one is from its own.`;
+    let words = `${page.words.percent(share)} of the study's cases${seen} are less familiar than this one: farther from their nearest case than it is from its own.`;
     if (twin)
       words = `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", as far as they are told here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`;
     else if (share < 0.05 && found[0][1])
