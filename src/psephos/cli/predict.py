@@ -98,7 +98,8 @@ def predict(
         sheet.writerow([*heads, *spread, *(_LIBRARY if answering.absent else ()), *more_heads])
         for ids, X in answering.blocks():
             answers, chances, answered = answering.answers(X)
-            named, has = [*named, *ids], [*has, *answered]
+            named += ids
+            has += answered
             none: list[tuple[Any, ...]] = [()] * len(ids)
             around = answering.spread(X, quantiles) if quantiles else none
             usable = _usable(answering, X) if answering.absent else none

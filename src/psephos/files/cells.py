@@ -59,7 +59,7 @@ class Cells:
         one); '' if there is none.
     limits : {'', 'half', 'limit'}, default=''
         What a limit of detection (<0.5, >=60) beside numbers stands for: half of a lower one and
-        an upper one itself, or both themselves; '' if it is no number.
+        an upper one itself, or both themselves; '' if it is read as text.
 
     Raises
     ------
@@ -122,7 +122,7 @@ class Cells:
     def limit(self, word: str) -> float | None:
         """Return the number that a limit of detection such as <0.5 stands for, None of others.
 
-        Half of a limit that is not above 0 would lie above it: it is none.
+        A lower limit that is not above 0 has no half below it: None.
         """
         bound = _LIMIT.fullmatch(word) if self.limits else None
         value = self._value(bound[2]) if bound else None

@@ -219,9 +219,10 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
         )
     categories = _encode(sheet, roles, notes, wrong)
     at, n = sheet.choice.columns, len(sheet.X)
-    held = np.flatnonzero((n > 1) & (sheet.X.min(axis=0) == sheet.X.max(axis=0)))
-    few = sheet.rest is not None or len(at) < 2
-    void = np.flatnonzero(np.isnan(sheet.X).all(axis=1) & (not few)).tolist()
+    same_value = sheet.X.min(axis=0) == sheet.X.max(axis=0) if n > 1 else np.zeros(len(at), bool)
+    held = np.flatnonzero(same_value)
+    alone = sheet.rest is not None or len(at) < 2
+    void = np.flatnonzero(np.isnan(sheet.X).all(axis=1) & (not alone)).tolist()
     if void:
         where = some([sheet.place(i) for i in void], 3)
         notes.append(
