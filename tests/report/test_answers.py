@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from psephos._errors import PsephosError
+from psephos.figures import called
 from psephos.report import build_report
 from psephos.report.study.answers import held_out_answers, positive_class
 from psephos.report.study.folder import read_folder
@@ -36,6 +37,17 @@ def test_a_failed_fold_leaves_its_cases_without_an_answer(builders, tmp_path):
     assert found.known("a").all()
     assert (~found.known("b")).tolist() == (np.arange(30) % 5 == 2).tolist()
     assert found.fold.tolist() == (np.arange(30) % 5).tolist()
+
+
+@pytest.mark.parametrize("positive", ["x", "y"])
+def test_equal_probabilities_are_called_as_the_model_predicts_them(builders, tmp_path, positive):
+    truth, proba = builders.of_two(30)
+    proba[:3] = 0.5
+    folder = builders.written_folder(tmp_path, truth, {"a": [proba]}, ["x", "y"])
+    chances = held_out_answers(read_folder(folder), ["a"]).chances["a"]
+    code = ["x", "y"].index(positive)
+    assert (called(chances[:, code], 0.5) == (proba.argmax(axis=1) == code)).all()
+    np.testing.assert_allclose(chances, proba, atol=1.1e-6)
 
 
 def test_without_the_file_there_are_no_answers(builders, tmp_path):

@@ -25,7 +25,13 @@ from psephos.report.panels.missed import (
 )
 from psephos.report.panels.observed import HeldOutNumbers, case_name, observed_section
 from psephos.report.panels.verdict import misses
-from psephos.report.study.answers import CaseAnswers, Positive, class_codes, positive_class
+from psephos.report.study.answers import (
+    CaseAnswers,
+    Positive,
+    class_codes,
+    positive_class,
+    ties_to_the_first,
+)
 from psephos.report.study.folder import FEWEST, Folder, KeptCases
 from psephos.report.study.opened import model_facts
 from psephos.report.study.options import DRAWN, PageOptions
@@ -262,9 +268,10 @@ def _answers(
         if not key or rows[0].get(head + classes[0])
     }
     n = len(rows)
-    answers = CaseAnswers(
-        np.arange(n), truth, np.full(n, -1), 1, {k: np.clip(p, 0, 1) for k, p in chances.items()}
-    )
+    chances = {key: np.clip(p, 0, 1) for key, p in chances.items()}
+    if about["threshold"] is None:
+        chances = {key: ties_to_the_first(p) for key, p in chances.items()}
+    answers = CaseAnswers(np.arange(n), truth, np.full(n, -1), 1, chances)
     return answers, said
 
 

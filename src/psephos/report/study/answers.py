@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._types import Indices
+from psephos.figures.confusion import UNIT, in_millionths
 from psephos.files.escaping import disarmed
 from psephos.protocol.evaluation.splits import seed_of
 from psephos.recalibrating import cross_fitted
@@ -18,7 +19,7 @@ from psephos.vote.recalibration import Recalibration
 
 __all__ = [
     "CaseAnswers", "Positive", "called", "class_codes", "confusion", "group_codes",
-    "held_out_answers", "least_found", "positive_class",
+    "held_out_answers", "least_found", "positive_class", "ties_to_the_first",
 ]  # fmt: skip
 
 
@@ -69,9 +70,23 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
         truth=np.array([truth[i] for i in rows.tolist()], dtype=np.intp),
         fold=np.array([_fold(folds[i]) for i in rows.tolist()], dtype=np.intp),
         times=max(len(own) for own in folds.values()),
-        chances={model: means[m] for model, m in place.items()},
+        chances={
+            model: means[m] if model in folder.thresholds else ties_to_the_first(means[m])
+            for model, m in place.items()
+        },
         groups=group_codes(folder, rows),
     )
+
+
+def ties_to_the_first(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities of which those of two equally probable classes favour the first.
+
+    By a millionth: models predict the first of them, and the page calls the positive class from
+    its threshold on, which is one half where none was chosen.
+    """
+    units = in_millionths(np.nan_to_num(chances))
+    equal = (units == UNIT // 2).all(axis=1) & (chances.shape[1] == 2)
+    return np.where(equal[:, None], [[0.500001, 0.499999]], chances) if equal.any() else chances
 
 
 def class_codes(classes: Sequence[str]) -> dict[str, int]:
