@@ -37,6 +37,18 @@ def test_answers_are_the_nodes_of_least_loss():
     assert (plain.predict(X2)[Y2 == 1] == 0).any()
 
 
+def test_rows_without_any_value_do_not_unbalance_the_classes():
+    holed = X2.copy()
+    holed[np.flatnonzero(Y2 == 1)[:200]] = np.nan
+    kept = ~np.isnan(holed).all(axis=1)
+    balanced = {"class_weight": "balanced", "cp": 0.001, **PLAIN}
+    found = CARTClassifier(**balanced).fit(holed, Y2)
+    expected = CARTClassifier(**balanced).fit(X2[kept], Y2[kept])
+    assert_allclose(found.predict_proba(X2), expected.predict_proba(X2), rtol=1e-12)
+    root = CARTClassifier(**{**balanced, "cp": 1.0}).fit(holed, Y2)
+    assert_allclose(root.predict_proba(X2[:1]), [[0.5, 0.5]], rtol=1e-12)
+
+
 def test_answers_with_losses_survive_the_file(tmp_path):
     model = CARTClassifier(loss=[[0, 1], [100, 0]], random_state=0).fit(X2, Y2)
     psephos.save(model, tmp_path / "a")

@@ -421,7 +421,7 @@ def fit_cart(
     if len(known) < n and len(known) > 0:
         table = table.take(known)
         fewer = {name: getattr(problem, name)[known] for name in ("y", "weight", "copies")}
-        problem = problem._replace(**fewer)
+        problem = _balanced_again(problem._replace(**fewer), problem, model)
         folds = None if folds is None else folds[known]
         presorted = presort(table.values, table.n_codes)
     settings = _settings(model, p)
@@ -480,6 +480,17 @@ def _settings(model: Any, p: int) -> CartSettings:
         use_surrogates=_FOLLOW[model.use_surrogates],
         criterion=model.criterion,
     )
+
+
+def _balanced_again(fewer: CartProblem, every: CartProblem, model: "_CART") -> CartProblem:
+    """Return the problem of fewer rows with classes balanced as they were among all rows."""
+    if not isinstance(getattr(model, "class_weight", None), str):
+        return fewer
+    whole, kept = (
+        np.bincount(one.y, one.weight, minlength=every.n_classes) for one in (every, fewer)
+    )
+    factor = whole / np.where(kept > 0, kept, 1.0) * (kept.sum() / whole.sum())
+    return fewer._replace(weight=fewer.weight * factor[fewer.y])
 
 
 def _copies(weight: Floats) -> NDArray[np.int64]:
