@@ -760,9 +760,9 @@ def test_held_out_cases_answered_alike_are_counted(visit, island):
         curves = curves[missed["classes"].index(name)]
     p = float(shown.get_attribute("data-probability"))
     like = min(curves["cal"], key=lambda one: abs(one["at"][0] - p))
-    mean, _, hits, rate, span = like["cells"]
+    _, _, hits, rate, span = like["cells"]
     assert page.locator(by("case-like")).inner_text() == (
-        f"Of held-out cases answered like this ({mean} on average), {hits}: {rate}"
+        f"Of the held-out cases with answers of {like['within']}, {hits}: {rate}"
         f" (95 % interval {span})."
     )
 

@@ -75,7 +75,7 @@ def curves_of(
             "interval": span(area.low, area.high, chance),
         },
         "pr": f"{round(100 * share)} % if all are called" if share else f"no {pos}",
-        "cal": [_group(one, pos) for one in fifths] if told else [],
+        "cal": [_group(one, pos, edges is None) for one in fifths] if told else [],
         "nb": {
             "at": grid.tolist(),
             "model": np.round(model, _DIGITS).tolist(),
@@ -85,13 +85,14 @@ def curves_of(
     }
 
 
-def _group(one: CalibrationBin, pos: str) -> JsonObject:
+def _group(one: CalibrationBin, pos: str, exact: bool) -> JsonObject:
     told, seen = one.told, one.seen
     ends = (seen.low, seen.high) if math.isfinite(seen.low + seen.high) else (seen.value,) * 2
     counts = [count(seen.n), of(seen.hits, seen.n, pos)]
     return {
         "at": [round(v, _DIGITS) for v in (told, seen.value, *ends)],
         "cells": [chance(told), *counts, rate(seen.value), span(seen.low, seen.high)],
+        "within": " to ".join(dict.fromkeys([chance(one.low), chance(one.high)])) if exact else "",
     }
 
 
