@@ -226,9 +226,9 @@ def test_public_names_have_docstrings():
     assert missing == []
 
 
-def test_readme_table_is_the_generated_one():
-    readme = (ROOT / "README.md").read_text()
-    table = re.search(r"<!-- model table -->\n(.*?)\n<!-- end", readme, re.DOTALL)
+def test_table_of_models_is_the_generated_one():
+    page = (ROOT / "docs/models.md").read_text()
+    table = re.search(r"<!-- model table -->\n(.*?)\n<!-- end", page, re.DOTALL)
     assert table is not None
     assert table.group(1) == markdown()
 
@@ -238,6 +238,10 @@ def test_readme_examples_run():
     result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert result.attempted > 3
     assert result.failed == 0
+
+
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 100
 
 
 @pytest.mark.parametrize("text", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
@@ -285,6 +289,9 @@ def test_decisions_are_numbered_and_whole():
     for path in (ROOT / "DECISIONS").glob("*.md"):
         for part in ("**Context.**", "**Choice.**", "**Consequences.**"):
             assert part in path.read_text(), f"{path.name} has no {part}"
+        heading, status, _ = path.read_text().split("\n\n", 2)
+        assert re.match(r"# (NNNN|\d{4})\. \w", heading.replace("`", "")), path.name
+        assert re.match(r"Status: (accepted|superseded by|withdrawn)[^\n]*$", status), path.name
 
 
 if __name__ == "__main__":  # what the ceilings above are set by

@@ -3,11 +3,14 @@
 import doctest
 import importlib
 import re
+import shlex
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_breast_cancer
 
 import psephos
 from psephos.cli.app import main
@@ -61,6 +64,26 @@ def test_options_in_commands_that_pages_show_exist():
         seen += len(options)
     assert seen > 30
     assert isinstance(main, click.Group)
+
+
+def test_commands_of_the_readme_run(tmp_path, monkeypatch):
+    """Those for a table of the reader's; .ci/run runs its test command."""
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    table = X.iloc[20:60, 20:24].assign(diagnosis=y.map({0: "malignant", 1: "benign"}))
+    table.insert(0, "case", [f"C{i}" for i in range(len(table))])
+    table.to_csv("cases.csv", index=False)
+    table.head(3).drop(columns="diagnosis").to_csv("new.csv", index=False)
+    readme = (DOCS.parent / "README.md").read_text()
+    block = re.search(r"<!-- commands -->\n```bash\n(.*?)```", readme, re.DOTALL).group(1)
+    ran = []
+    for program, *words in (shlex.split(line, comments=True) for line in block.splitlines()):
+        result = CliRunner().invoke(main, words, prog_name=program)
+        assert result.exit_code == 0, result.output
+        ran.append(words[0])
+    assert ran == ["table", "compare", "explain"]
+    assert (tmp_path / "study/report.html").exists()
 
 
 def test_links_between_pages_lead_somewhere():

@@ -19,8 +19,8 @@ from psephos.cli.words import show
 @click.option(
     "--model",
     metavar="MODEL",
-    help="The model to show first (of a comparison).  [default: of the saved ones the most "
-    "accurate]",
+    help="The model to show first (of a comparison).  [default: the fewest columns within one "
+    "standard error of the best, if significantly better than a constant]",
 )
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
 @click.option(

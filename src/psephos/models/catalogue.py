@@ -26,7 +26,7 @@ def catalogue() -> list[dict[str, str]]:
 
 
 def markdown() -> str:
-    """Return the catalogue as the README's table."""
+    """Return the catalogue as the table of docs/models.md."""
     keys = ("model", "name", "voters", "weights", "read-out", "found by")
     lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
     for row in catalogue():

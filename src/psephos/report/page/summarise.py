@@ -75,7 +75,7 @@ def summarise(
     folder : str or Path
         What `psephos.protocol.compare` wrote.
     model : str, optional
-        The model that is shown first. By default the most accurate of the saved ones.
+        The model that is shown first. By default that of `choose`.
     options : PageOptions, optional
         Title, positive class, names of columns, and what the page carries of cases.
 
