@@ -113,7 +113,7 @@ def test_a_scorer_writes_the_distribution_that_predict_writes(folder):
         (("--threshold", 0.5), "this model predicts numbers"),
         (("--positive", 3), "this model predicts numbers"),
         (("--calibrated",), "predicts numbers: --calibrated is for classifiers"),
-        (("--multiplicity",), "small models that give classes"),
+        (("--multiplicity",), "library of small classifiers"),
     ],
 )
 def test_options_of_classes_are_refused_before_a_line_is_written(folder, more, words):

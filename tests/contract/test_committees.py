@@ -130,11 +130,11 @@ def test_weights_that_do_not_fit_are_refused():
     gate = ConfidenceGate(1, np.ones(2), np.ones(2), np.arange(2), True)
     with pytest.raises(PsephosError, match="numbers have no probability"):
         Vote(votes, gate, Readout("sum", "identity"), RegressionTarget())
-    with pytest.raises(PsephosError, match="ask the vote for its weights"):
+    with pytest.raises(PsephosError, match="these weights depend on the votes"):
         gate.weights(np.zeros((1, 1)))
     with pytest.raises(PsephosError, match="two voters have one rank"):
         ConfidenceGate(1, np.ones(2), np.ones(2), np.zeros(2, dtype=np.intp), True)
-    with pytest.raises(PsephosError, match="no probability"):
+    with pytest.raises(PsephosError, match="not a probability"):
         ConfidenceGate(1, np.ones(2), np.array([0.5, 1.5]), np.arange(2), True)
 
 

@@ -137,7 +137,7 @@ def test_a_part_does_not_take_the_tag_of_another():
     class Local:
         tag = "local"
 
-    with pytest.raises(PsephosError, match=r"there is a part 'local' already \(psephos.vote"):
+    with pytest.raises(PsephosError, match=r"the tag 'local' is already that of psephos.vote"):
         register_part(Local)
     assert register_part(local_accuracy.LocalAccuracy) is local_accuracy.LocalAccuracy
 

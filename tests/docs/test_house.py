@@ -71,9 +71,9 @@ FOLDERS = {
     "testing": 490,
     "trees": 4372,
     "validation": 1411,
-    "vote": 8741,
+    "vote": 8740,
 }
-ALL_CODE = 67_365
+ALL_CODE = 67_364
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3262

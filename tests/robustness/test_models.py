@@ -200,7 +200,7 @@ def test_classes_of_words_and_numbers_are_refused(sound):
     def mixed(manifest):
         manifest["vote"]["fields"]["target"]["fields"]["classes"] = {"objects": [1, "a"]}
 
-    with pytest.raises(ModelFileError, match="words or numbers, not both"):
+    with pytest.raises(ModelFileError, match="all strings or all numbers, not both"):
         load(rewritten(sound, mixed))
 
 

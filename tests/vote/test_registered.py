@@ -83,6 +83,6 @@ def test_a_method_named_nearly_like_an_optional_one_is_refused():
         def weigthed_sum(self, weights, X):
             return None
 
-    with pytest.raises(PsephosError, match=r"Misspelt\.weigthed_sum .*'weighted_sum'"):
+    with pytest.raises(PsephosError, match=r"Misspelt\.weigthed_sum: .*'weighted_sum'"):
         register_part(Misspelt)
     assert "misspelt" not in codec._REGISTRY

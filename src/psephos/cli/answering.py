@@ -205,7 +205,7 @@ class Answering:
         """Return for each row how many models were asked and disagree, and the class these say."""
         found, classes = multiplicity_of(self.vote, X), self.classes
         rival = [classes[k] if k >= 0 else "" for k in found.rival.tolist()]
-        return list(zip(found.asked.tolist(), found.against.tolist(), rival, strict=True))
+        return list(zip(found.n_models.tolist(), found.against.tolist(), rival, strict=True))
 
     def next_columns(self, X: NDArray[np.float64]) -> list[tuple[Any, ...]]:
         """Return for each row the column whose value would move the answer most, and by how much.

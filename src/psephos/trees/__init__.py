@@ -1,4 +1,4 @@
-"""Growing trees on the kernels, a file a family: C4.5, CART, forests, boosted trees, stumps."""
+"""Tree growers on the kernels, one file per family: C4.5, CART, forests, boosted trees, stumps."""
 
 from psephos.trees.stump import Stump, StumpSearch
 

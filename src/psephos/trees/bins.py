@@ -1,4 +1,4 @@
-"""A table cut into bins once: one byte a value, for every tree grown on it."""
+"""Binned tables: one byte per value, for all trees grown on the table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,22 +21,21 @@ _Floats = NDArray[np.float64]
 class Bins:
     """The bins of a table's columns.
 
-    A column with at most `max_bins` distinct values has one bin for each, and nothing is lost.
-    One with more has bins of nearly equal weight (equal values stay together). A missing value
-    has the code ``n_bins[j]``, which is after those of the known ones.
+    A column with at most `max_bins` distinct values has one bin for each of them. Other columns
+    have bins of nearly equal weight (equal values stay together). A missing value has the code
+    ``n_bins[j]``, which follows those of the bins.
 
-    In a categorical column the code is the category's, if there are at most 255. Of more, the 254
-    of most weight (of equal ones the first) keep a bin of their own, in their order, and all
-    others share the last: no split separates them. Nothing is left out.
+    The bin of a category is its code if there are at most 255. Otherwise the 254 of most weight (of
+    equal ones the first) have a bin each, in their order, and all others share the last bin, so
+    that no split separates them.
     """
 
     codes: NDArray[np.uint8]  # (p, n)
     n_bins: NDArray[np.int64]  # (p,); bins of known values
-    # (p + 1,); where each column's bins stand in `low` and `high`; a categorical column has none
-    # there
+    # (p + 1,); the start of each column's bins in `low` and `high`; categorical columns have none
     ptr: NDArray[np.int64]
-    # `low`, `high`: (ptr[-1],); the least and the greatest value of each bin; one array where every
-    # value has its own
+    # `low`, `high`: (ptr[-1],); the least and the greatest value of each bin; the same array if
+    # every value has its own bin
     low: _Floats
     high: _Floats
     # (n_codes,) uint8 each; the bin of each code of a categorical column
@@ -67,8 +66,8 @@ class Bins:
         step = max(1, BLOCK_CELLS // max(n, 1))
         starts = range(0, p, step)
         edges: list[Any] = [None] * len(starts)
-        # Where all columns of a block have as many bins as they may, their ends are written where
-        # they stay. Memory that no block is written to is never taken.
+        # If all columns of a block have the most bins, their ends are written in place. Memory that
+        # no block writes to is never allocated.
         width = min(max_bins, max(n, 1))
         low, high = np.empty((p, width)), np.empty((p, width))
         mass = None if weight is None or (weight == weight[:1]).all() else weight
@@ -104,10 +103,10 @@ class Bins:
 
 
 def columns_of(values: Any, span: slice) -> Any:
-    """Return some columns of a dense or sparse (n, p) table as the rows of a dense one."""
+    """Return some columns of a dense or sparse (n, p) table as the rows of a dense array."""
     part = values[:, span]
     whole = part if isinstance(part, np.ndarray) else part.toarray()
-    if not whole.flags.f_contiguous:  # gathered first: every line of memory is then read once
+    if not whole.flags.f_contiguous:  # copied first, so that every cache line is read once
         whole = np.ascontiguousarray(whole)
     return np.ascontiguousarray(whole.T)
 
@@ -115,19 +114,19 @@ def columns_of(values: Any, span: slice) -> Any:
 def _bin_block(
     part: Any, weight: _Floats | None, max_bins: int, codes: Any, n_bins: Any
 ) -> tuple[_Floats, _Floats]:
-    """Write codes and numbers of bins of a few columns; return their least and greatest values."""
+    """Write codes and numbers of bins of some columns; return the bounds of their bins."""
     order, _, _ = sort_rows(part)
     low, high = np.empty((len(part), max_bins)), np.empty((len(part), max_bins))
     mass, ranked = np.empty(0) if weight is None else weight, np.empty((2, part.shape[1]))
     lossless = bin_columns(frozen(part), order, mass, max_bins, ranked, codes, n_bins, low, high)
     most = int(n_bins.max(initial=0))
-    if most < max_bins:  # what is kept for all blocks is no more than it has to be
+    if most < max_bins:  # keep no more memory than needed
         low, high = low[:, :most].copy(), high[:, :most].copy()
     return low, low if lossless else high
 
 
 def _joined(blocks: list[_Floats], number: NDArray[np.int64]) -> _Floats:
-    """Return the first so many numbers of each column of all blocks, in one row."""
+    """Return the first `number` entries of each column of all blocks, concatenated."""
     out, column, at = np.empty(int(number.sum())), 0, 0
     for block in blocks:
         here = np.arange(block.shape[1]) < number[column : column + len(block), None]
@@ -151,7 +150,7 @@ def _category_bins(column: Any, weight: _Floats | None, size: int) -> NDArray[np
 
 
 def _code_categories(column: Any, bins: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
-    """Write the bins of codes; missing and unknown ones are after the last."""
+    """Write the bins of codes; missing and unknown ones have the code after the last."""
     size = int(bins.max(initial=0)) + 1
     known = (column >= 0) & (column < len(bins))
     out[:] = size

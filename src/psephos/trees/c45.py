@@ -1,7 +1,4 @@
-"""C4.5's tree: growing, collapsing and pruning, from a table to a `Tree`.
-
-A tree in the words that Weka's J48 prints.
-"""
+"""C4.5's trees: growing, collapsing and pruning, and their text as Weka's J48 prints it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +17,9 @@ from psephos.trees.tree import SPREAD, Surrogates, Tree
 from psephos.trees.tree_leaves import condition_words, leaves_of
 
 _Floats = NDArray[np.float64]
-_special: Any = scipy.special  # its types say less than they promise
-_ROUNDING = 1e-10  # release 8 compares numbers as they are; ours must not go by rounding
-_TABLED = 1 << 16  # whole numbers whose x log2 x is kept
+_special: Any = scipy.special  # its types are incomplete
+_ROUNDING = 1e-10  # tolerance of comparisons; release 8 has none
+_TABLED = 1 << 16  # size of the table of x log2 x of integers
 _DEVIATES = (
     (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.0),
     (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.0),
@@ -31,18 +28,18 @@ _DEVIATES = (
 
 @dataclass(frozen=True)
 class C45Options:
-    """How a tree of C4.5 is grown and pruned; see `psephos.C45Classifier`."""
+    """Settings of growing and pruning; see `psephos.C45Classifier`."""
 
     least: float = 2.0
     confidence: float = 0.25
     pruning: bool = True
-    # {'j48', 'c45'}; the program whose behaviour is meant: Weka's J48, or C4.5 release 8
+    # {'j48', 'c45'}; the program to reproduce: Weka's J48, or C4.5 release 8
     release: str = "j48"
-    by_gain: bool = False  # splits are compared by their gain, not by the gain ratio
-    gap: float = 0.0  # values that differ by no more than this are not cut apart
+    by_gain: bool = False  # whether splits are compared by gain, not by the gain ratio
+    gap: float = 0.0  # values that differ by at most this are not separated
 
     def limit(self) -> Limit:
-        """Return what the pessimistic errors depend on."""
+        """Return the parameters of the pessimistic errors."""
         old, confidence = self.release == "c45", float(self.confidence)
         if old:
             z = float(np.interp(confidence, *_DEVIATES))
@@ -53,14 +50,14 @@ class C45Options:
 
 @dataclass(frozen=True)
 class C45Table:
-    """A training table as the kernels read it."""
+    """A training table for the kernels."""
 
-    X: _Floats  # (p, n); column by column; a column of categories holds places in its `kept`
+    X: _Floats  # (p, n); column by column; a column of categories holds indices of its `kept`
     y: NDArray[np.int64]  # (n,)
     weight: _Floats  # (n,)
     n_classes: int
     n_codes: Mapping[int, int]  # codes of each column of categories
-    kept: Mapping[int, NDArray[np.intp]]  # those of them that count as such
+    kept: Mapping[int, NDArray[np.intp]]  # the codes that get a branch
     total: float  # weight of the whole table
 
     @classmethod
@@ -73,7 +70,7 @@ class C45Table:
         n_codes: Mapping[int, int],
         found: Collection[int],
     ) -> Self:
-        """Return the table that `grow_c45` is given."""
+        """Return the table of the arguments of `grow_c45`."""
         X = np.ascontiguousarray(values.T, dtype=np.float64)
         y, weight = np.asarray(y, np.int64), np.asarray(weight, np.float64)
         kept = {j: np.arange(size, dtype=np.intp) for j, size in n_codes.items()}
@@ -102,9 +99,9 @@ def grow_c45(
     values : (n, p); NaN is missing; codes in columns of categories
     y : (n,); class indices
     weight : (n,); above 0
-    n_classes : K, declared: a class without rows counts
-    n_codes : codes of each column of categories, declared: a code without rows is an empty branch
-    found : columns whose codes nobody declared: there a code without rows is no code
+    n_classes : K, including classes without rows
+    n_codes : number of codes of each column of categories; a code without rows has an empty branch
+    found : columns whose codes were not declared: there a code without rows has no branch
     """
     data = C45Table.of(values, y, weight, n_classes, n_codes, found)
     nodes = grown(data, options)
@@ -114,7 +111,7 @@ def grow_c45(
 
 
 def grown(data: C45Table, options: C45Options) -> Nodes:
-    """Return the nodes of the tree, collapsed, before it is pruned."""
+    """Return the nodes of the collapsed, unpruned tree."""
     X, n_classes = data.X, data.n_classes
     codes = np.zeros(len(X), np.int64)
     for j, held in data.kept.items():
@@ -180,7 +177,7 @@ def as_tree(nodes: Nodes, data: C45Table, options: C45Options) -> Tree:
 
 
 def _thresholds(nodes: Nodes, cuts: NDArray[np.bool_], data: C45Table) -> _Floats:
-    """Return the thresholds: the largest values of the table up to the middles."""
+    """Return the thresholds: the largest values of the table up to the midpoints."""
     threshold = np.where(cuts, nodes.threshold, np.nan)
     for j in np.unique(nodes.column[cuts]):
         own = cuts & (nodes.column == j)
@@ -190,7 +187,7 @@ def _thresholds(nodes: Nodes, cuts: NDArray[np.bool_], data: C45Table) -> _Float
 
 
 def _branches(nodes: Nodes, node: int, data: C45Table) -> NDArray[np.intp]:
-    """Return the branch of every code of a node's column, -1 for a code that has none."""
+    """Return the branch of every code of a node's column, -1 for a code without one."""
     column = int(nodes.column[node])
     out = np.full(data.n_codes[column], -1, np.intp)
     out[data.kept[column]] = np.arange(len(data.kept[column]))
@@ -198,7 +195,7 @@ def _branches(nodes: Nodes, node: int, data: C45Table) -> NDArray[np.intp]:
 
 
 def _answers(nodes: Nodes, options: C45Options) -> _Floats:
-    """Return the class shares that each node speaks for; without rows, its parent's."""
+    """Return the class shares of each node; its parent's if it has no rows."""
     counts = nodes.counts.copy()
     empty = counts.sum(axis=1) <= 0.0
     for node in np.flatnonzero(nodes.n_children):  # parents come before their children
@@ -223,11 +220,12 @@ def c45_text(
 ) -> str:
     """Return a tree line by line, as J48 prints it.
 
-    A leaf is its class and, in brackets, the training weight that reached it and, after a stroke,
-    how much of it is of other classes. A leaf that none reached has its parent's class. Behind a
-    soft threshold stand, in square brackets, the values between which it is soft.
+    A leaf is its class followed, in brackets, by the training weight that reached it and, after a
+    slash, the part of it that is of other classes. A leaf that no row reached has its parent's
+    class. A soft threshold is followed by its bounds in square brackets.
 
-    `names`: of the table's columns. `levels`: words of the codes of each column of categories.
+    `names`: those of the table's columns. `levels`: names of the codes of each column of
+    categories.
     """
     if tree.n_children[0] == 0:
         return _leaf_words(tree, 0, 0, classes).removeprefix(": ")
@@ -250,7 +248,7 @@ def leaf_table(
     levels: Mapping[int, Sequence[str]],
     classes: Sequence[str],
 ) -> dict[str, list[Any]]:
-    """Return {rule, class, weight, wrong}: the ways to the leaves, and what reached them.
+    """Return {rule, class, weight, wrong}: the paths to the leaves, and their training weights.
 
     Parameters are those of `c45_text`.
     """
@@ -269,10 +267,10 @@ def leaf_table(
 
 
 def _answer(tree: Tree, node: int, parent: int) -> int:
-    """Return the class of a leaf; what ties up to rounding is a tie: the first class wins it."""
+    """Return the class of a leaf; of classes equal up to rounding the first."""
     counts = tree.counts[node]
-    said = counts if counts.sum() > 0 else tree.counts[parent]
-    return int(np.flatnonzero(said >= said.max() - 1e-6)[0])
+    counts = counts if counts.sum() > 0 else tree.counts[parent]
+    return int(np.flatnonzero(counts >= counts.max() - 1e-6)[0])
 
 
 def _leaf_words(tree: Tree, node: int, parent: int, classes: Sequence[str]) -> str:
@@ -297,7 +295,7 @@ def _rule_words(
         cut = _short(float(tree.threshold[node])) + soft
         return f"{names[column]} {'<=' if branch == 0 else '>'} {cut}"
     known = levels.get(column, ())
-    words = [*known, *map(str, range(len(known), len(codes)))]  # a code without a word is a number
+    words = [*known, *map(str, range(len(known), len(codes)))]  # a code without a name: its number
     own, others = np.flatnonzero(codes == branch), np.flatnonzero(codes == 0)
     if len(own) == 1:
         return f"{names[column]} = {words[int(own[0])]}"

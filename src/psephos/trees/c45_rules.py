@@ -1,4 +1,4 @@
-"""Rules from a tree, as c4.5rules makes them: paths, generalised, chosen by description length."""
+"""Rules from a tree, as by c4.5rules: generalised paths, selected by description length."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from psephos.trees.tree import Tree
 
 _Floats = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
-_special: Any = scipy.special  # its types say less than they promise
-_THEORY = 0.5  # what a bit of the rules counts beside a bit of their exceptions
-_EXHAUSTIVE = 10  # so many rules of a class have all their subsets tried
-_STARTS = 5  # times eleven random choices to climb from, where they are not all tried
-_WORST = 0.7  # a rule of greater error never speaks
-_NOTHING = 1e-9  # of a sum of weights: less is 0 but for rounding
+_special: Any = scipy.special  # its types are incomplete
+_THEORY = 0.5  # weight of the bits of rules, relative to those of exceptions
+_EXHAUSTIVE = 10  # number of rules of a class up to which all subsets are tried
+_STARTS = 5  # times eleven random starts of the search otherwise
+_WORST = 0.7  # rules of greater error are dropped
+_NOTHING = 1e-9  # shares of a sum of weights below this are rounding errors
 
 
 @dataclass(frozen=True)
 class RuleTest:
     """A condition: ``column <= value``, ``column > value`` or, on categories, ``column = value``.
 
-    A missing value meets none.
+    It does not hold for a missing value.
     """
 
     column: int
@@ -36,7 +36,7 @@ class RuleTest:
 
 @dataclass(frozen=True)
 class C45Rule:
-    """If all tests hold, the class; `error` is the pessimistic share of its rows it is wrong on."""
+    """A rule: if all tests hold, the class `target`; `error` is its pessimistic error rate."""
 
     tests: tuple[RuleTest, ...]
     target: int
@@ -45,14 +45,14 @@ class C45Rule:
 
 @dataclass(frozen=True)
 class RuleList:
-    """Rules in their order: the first that holds decides, and where none does, the default."""
+    """Rules in their order: the first that holds decides; if none does, the default class."""
 
     rules: tuple[C45Rule, ...]
     default: int
 
 
 def matches(test: RuleTest, X: _Floats) -> _Flags:
-    """Return which rows of X, shape (n, p), meet a test."""
+    """Return the mask of rows of X, shape (n, p), for which a test holds."""
     x = X[:, test.column]
     if test.op == "<=":
         return x <= test.value
@@ -91,19 +91,19 @@ def find_rules(
 ) -> RuleList:
     """Return the rules of an unpruned tree.
 
-    Every way to a leaf is a rule; its tests are dropped one by one while its pessimistic or its
-    training error does not rise. Of the rules of each class those are kept that, with their
-    exceptions, take the fewest bits to write. Classes come in the order of their false positives;
-    rules that do more harm than what comes after them are dropped last.
+    Every path to a leaf is a rule. Its tests are dropped one by one while its pessimistic or
+    training error does not rise. For each class the subset of rules is selected that, with its
+    exceptions, has the shortest description in bits. Classes are ordered by their false positives.
+    Finally rules are dropped that are wrong more often than the rules after them would be.
 
     Parameters
     ----------
     tree : grown on the table (release 8), not pruned
     X : (n, p)
     y, weight : (n,)
-    n_codes : codes of each column of categories
-    limit : of pessimistic errors
-    generator : draws the starts of the search where a class has more than ten rules
+    n_codes : number of codes of each column of categories
+    limit : parameters of pessimistic errors
+    generator : draws the starts of the search if a class has more than ten rules
     """
     data = _Data(X, y, weight, tree.counts.shape[1], n_codes)
     found: dict[tuple[frozenset[RuleTest], int], C45Rule] = {}
@@ -123,7 +123,7 @@ def find_rules(
 
 # ---------------------------------------------------------------------- from paths to rules
 def _paths(tree: Tree) -> list[tuple[tuple[RuleTest, ...], int]]:
-    """Return (tests, class) of every way to a leaf; a leaf without rows has its parent's class."""
+    """Return (tests, class) of every path to a leaf; a leaf without rows has its parent's class."""
     found: list[tuple[tuple[RuleTest, ...], int]] = []
     todo: list[tuple[int, int, tuple[RuleTest, ...]]] = [(0, 0, ())]
     while todo:
@@ -156,14 +156,14 @@ def _rates(n: _Floats, e: _Floats, limit: Limit) -> tuple[_Floats, _Floats]:
 def _generalised(
     tests: tuple[RuleTest, ...], target: int, data: _Data, limit: Limit
 ) -> C45Rule | None:
-    """Return the rule without the tests it does better without; None if it is of no use."""
+    """Return the rule without tests that do not lower its error; None if it is useless."""
     kept = list(tests)
     each = [matches(t, data.X) for t in tests]
     held = np.array(each, np.bool_).reshape(len(tests), len(data.y))
     wrong = data.weight * (data.y != target)
     while True:
         failed = (~held).sum(axis=0)
-        inside, near = failed == 0, failed == 1  # near: in, if the one failed test were dropped
+        inside, near = failed == 0, failed == 1  # near: inside if the failed test were dropped
         n, e = data.weight[inside].sum(), wrong[inside].sum()
         missed = ~held[:, near]
         without_n = np.append(n, n + missed @ data.weight[near])
@@ -185,7 +185,7 @@ def _generalised(
 # ---------------------------------------------------------------------- bits
 @dataclass(frozen=True)
 class _TestBits:
-    """Bits of a test: which column it asks, and which answer it wants."""
+    """Bits of a test: of the choice of its column, and of its branch."""
 
     choice: float
     branch: _Floats
@@ -208,7 +208,7 @@ class _TestBits:
         return cls(float(-(share * np.log2(share)).sum()), branch)
 
     def rule(self, rule: C45Rule) -> float:
-        """Return the bits of a rule; the order of its tests says nothing."""
+        """Return the bits of a rule, whose tests have no order."""
         k = len(rule.tests)
         own = sum(self.choice + float(self.branch[test.column]) for test in rule.tests)
         order = float(_special.gammaln(k + 1)) / log(2.0)
@@ -216,7 +216,7 @@ class _TestBits:
 
 
 def _biased(n: _Floats, e: _Floats, expected: _Floats) -> _Floats:
-    """Return the bits that say which e of n rows are errors where so many are expected."""
+    """Return the bits that identify e errors among n rows, if `expected` errors are expected."""
     e, right = (np.where(part > _NOTHING * n, part, 0.0) for part in (e, n - e))
     rate = np.clip(expected / np.where(n > 0, n, 1.0), 0.0, 1.0)
     bits = -(_special.xlogy(e, rate) + _special.xlog1py(right, -rate)) / log(2.0)
@@ -224,7 +224,7 @@ def _biased(n: _Floats, e: _Floats, expected: _Floats) -> _Floats:
 
 
 def _exception_bits(n: float, fired: _Floats, wrong: _Floats, missed: _Floats) -> _Floats:
-    """Return the bits that correct the rules of a class (Quinlan 1995)."""
+    """Return the bits of the exceptions to the rules of a class (Quinlan 1995)."""
     fired, others = (np.where(part > _NOTHING * n, part, 0.0) for part in (fired, n - fired))
     half = 0.5 * (wrong + missed)
     large = fired > n / 2
@@ -234,7 +234,7 @@ def _exception_bits(n: float, fired: _Floats, wrong: _Floats, missed: _Floats) -
 
 @dataclass(frozen=True)
 class _Cover:
-    """The rules of one class: their bits, the rows they hold on, and what a choice costs."""
+    """The rules of one class: their bits, the rows on which they hold, and the cost of subsets."""
 
     bits: _Floats
     held: _Flags
@@ -242,9 +242,9 @@ class _Cover:
     weight: _Floats
 
     def costs(self, chosen: _Flags) -> tuple[float, _Floats]:
-        """Return the bits of chosen rules, by half, and of their exceptions.
+        """Return half the bits of the chosen rules plus those of their exceptions.
 
-        Then (k,) the same with each rule in turn added, or dropped if it is chosen.
+        And (k,): the same with each rule in turn added, or dropped if it is chosen.
         """
         times = self.held[chosen].sum(axis=0)
         right, other = self.weight * self.own, self.weight * ~self.own
@@ -273,7 +273,7 @@ def _subset(
     bits: _TestBits,
     generator: np.random.Generator,
 ) -> list[C45Rule]:
-    """Return the rules of a class that, with their exceptions, take the fewest bits."""
+    """Return the subset of a class's rules with the shortest description."""
     if not rules:
         return []
     cover = _Cover(
@@ -294,21 +294,21 @@ def _subset(
 
 
 def _climb(cover: _Cover, chosen: _Flags) -> tuple[float, _Flags]:
-    """Add or drop the rule that saves most bits, until none saves any."""
+    """Add or drop the rule that saves most bits, until none does."""
     cost, others = cover.costs(chosen)
     while True:
         best = int(np.argmin(others))
         after = chosen.copy()
         after[best] = not after[best]
         less, further = cover.costs(after)
-        if not (others[best] < cost - 1e-9 and less < cost):  # a saving by rounding is none
+        if not (others[best] < cost - 1e-9 and less < cost):  # rounding does not count
             return cost, chosen
         cost, others, chosen = less, further, after
 
 
 # ---------------------------------------------------------------------- order
 def _ordered(chosen: list[list[C45Rule]], data: _Data) -> list[C45Rule]:
-    """Return the rules, class by class: fewest false positives among uncovered rows first."""
+    """Return the rules class by class, the class with fewest false positives first."""
     left = np.ones(len(data.y), np.bool_)
     waiting = [target for target, rules in enumerate(chosen) if rules]
     held = {t: np.any([data.held(r.tests) for r in chosen[t]], axis=0) for t in waiting}
@@ -322,7 +322,7 @@ def _ordered(chosen: list[list[C45Rule]], data: _Data) -> list[C45Rule]:
 
 
 def _default(rules: Sequence[C45Rule], data: _Data) -> int:
-    """Return the heaviest class of the rows no rule holds on; of equal ones the most frequent."""
+    """Return the heaviest class of rows for which no rule holds; of equals the most frequent."""
     left = np.ones(len(data.y), np.bool_)
     for rule in rules:
         left &= ~data.held(rule.tests)
@@ -332,7 +332,7 @@ def _default(rules: Sequence[C45Rule], data: _Data) -> int:
 
 
 def _polished(rules: list[C45Rule], default: int, data: _Data) -> list[C45Rule]:
-    """Drop, one at a time, the first rule that is wrong more often than what would follow it."""
+    """Drop, one at a time, the first rule that is wrong more often than the next rules would be."""
     each = [data.held(rule.tests) for rule in rules]
     held = np.array(each, np.bool_).reshape(len(rules), len(data.y))
     target = np.array([rule.target for rule in rules], np.intp)
@@ -345,9 +345,9 @@ def _polished(rules: list[C45Rule], default: int, data: _Data) -> list[C45Rule]:
 
 
 def _first_worse(held: _Flags, target: NDArray[np.intp], default: int, data: _Data) -> int:
-    """Return the first rule whose rows the next rule that holds, or the default, would do better.
+    """Return the first rule that is worse on its rows than the next that holds, or the default.
 
-    -1 if there is none.
+    -1 if no rule is.
     """
     order = np.where(held, np.arange(len(held))[:, None], len(held))
     first = order.min(axis=0, initial=len(held))

@@ -1,9 +1,4 @@
-"""CART: a table and its labels in, a grown tree with its rules, surrogates and complexities out.
-
-How complex a CART should be: the table of its prunings, and their cross-validated errors.
-
-Rows that were left out, run down a CART as far as each of several complexities lets them.
-"""
+"""CART: growing trees with surrogates and complexities, and the table of their prunings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,10 +28,10 @@ _ROUND = (4.0 * np.finfo(np.float64).eps) ** 2
 
 @dataclass(frozen=True)
 class CartSettings:
-    """What a tree may be; the names of the estimator's parameters.
+    """Settings of growing, named as the estimator's parameters.
 
-    `min_samples_leaf` is a number here; `use_surrogates` is 2 for 'majority', 1 for 'only' and 0
-    for 'none'; `of_known`: agreement is counted among the rows that have the surrogate's column.
+    `min_samples_leaf` is a number of rows; `use_surrogates` is 2 for 'majority', 1 for 'only' and 0
+    for 'none'; `of_known`: whether agreement is counted only among rows with the surrogate's value.
     """
 
     cp: float = 0.01
@@ -51,10 +46,10 @@ class CartSettings:
 
 
 class CartProblem(NamedTuple):
-    """What is to be learned: labels, weights, how many rows each row counts as, costs.
+    """The training labels, with weights, numbers of copies of each row, priors, losses and costs.
 
-    `n_classes` is 0 for numbers. `priors` (K,), `loss` (K, K) with rows true and columns
-    answered, and the columns' `costs` (p,) are None for the defaults.
+    `n_classes` is 0 for numbers. `priors` (K,), `loss` (K, K; row: true class, column: predicted
+    class), and the columns' `costs` (p,) are None for the defaults.
     """
 
     n_classes: int
@@ -77,9 +72,9 @@ class Presorted(NamedTuple):
 
 
 class CartData(NamedTuple):
-    """All that growing reads.
+    """All data for growing.
 
-    `centre` is what was taken off the numbers to be learned; `numbers`: those there are, sorted.
+    `centre` was subtracted from numeric labels; `numbers`: their distinct values, sorted.
     """
 
     cart: Cart
@@ -89,7 +84,7 @@ class CartData(NamedTuple):
 
 
 def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
-    """Sort every column once, a block at a time; sparse ones are written out for that."""
+    """Sort every column once, block by block; sparse blocks are made dense."""
     n, p = table.shape
     keys, known, sizes = np.empty((p, n), np.int64), np.empty(p, np.int64), np.empty(p, np.int64)
     distinct: list[Floats] = [np.empty(0)]
@@ -105,11 +100,11 @@ def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
 
 
 def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
-    """Return what growing reads.
+    """Return the data for growing.
 
     With f_k the share of class k in the weight, pi_k its prior (default: f_k) and L the loss, a
-    row of class k counts rho_k = pi_k / f_k times in risks and shares and alpha_k =
-    (pi_k sum_j L_kj / sum_ij pi_i L_ij) / f_k times in the worth of splits.
+    row of class k counts rho_k = pi_k / f_k times in risks and shares, and alpha_k =
+    (pi_k sum_j L_kj / sum_ij pi_i L_ij) / f_k times in the improvement of splits.
     """
     k, weight = problem.n_classes, problem.weight
     zero_one = 1.0 - np.eye(max(k, 1))
@@ -126,7 +121,7 @@ def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
         prior = share if problem.priors is None else problem.priors
         rho = prior / (held / weight.sum())
         cost = prior * loss.sum(axis=1)
-        alpha = cost / cost.sum() / (held * (1.0 / weight.sum()))  # rounds as rpart's
+        alpha = cost / cost.sum() / (held * (1.0 / weight.sum()))  # rounded as in rpart
     cart = Cart(
         n_classes=k,
         y=np.asarray(problem.y if k else np.zeros(0), dtype=np.int32),
@@ -146,7 +141,7 @@ def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
 
 
 def root_risk(data: CartData, rows: NDArray[np.int32]) -> float:
-    """Return the risk of answering alike for all these rows."""
+    """Return the risk of one prediction for all these rows."""
     counts = np.zeros(max(data.cart.n_classes, 1))
     return float(root_of(data.cart, rows, counts)[3])
 
@@ -161,8 +156,8 @@ def grow_tree(
 ) -> CartNodes:
     """Grow a tree on some rows.
 
-    `rows` int32; `alpha`: risk that a split must save. `reuse`: the sorted entries are not needed
-    again: a tree of all rows divides them in place.
+    `rows` int32; `alpha`: least risk that a split must save. `reuse`: whether a tree of all rows
+    may reorder the sorted entries in place, as they are not needed again.
     """
     cart, presorted = data.cart, data.sorted
     keys, known = presorted.keys, presorted.known
@@ -187,7 +182,7 @@ def grow_tree(
         _MAX_LEVELS,
         0.0 if cart.n_classes else _ROUND * largest**2,
     )
-    criterion = _CRITERIA.get(settings.criterion)  # None: of numbers
+    criterion = _CRITERIA.get(settings.criterion)  # None for numbers
     parts = (
         criterion if cart.n_classes else None,
         None if cart.n_classes else cart.target,
@@ -197,15 +192,15 @@ def grow_tree(
     return grow(*parts, rules, alpha, keys, known, rows.copy(), most)
 
 
-_SAME = 1e-12  # of the root's risk: complexities that differ by less are one
+_SAME = 1e-12  # complexities that differ by less, as a share of the root's risk, are equal
 
 
 class Prunings(NamedTuple):
     """The nested prunings of a tree, the root alone first.
 
     `cp` is the complexity at which each is the best tree, as a share of the root's risk; `n_splits`
-    its size; `rel_error` its risk as a share of the root's. `xerror` and `xstd` are the error in
-    cross-validation and its standard error, in the same unit; empty if there was none.
+    its number of splits; `rel_error` its risk as a share of the root's. `xerror` and `xstd` are the
+    cross-validated error and its standard error in the same unit; empty without cross-validation.
     """
 
     cp: Floats
@@ -224,7 +219,7 @@ def prunings(grown: CartNodes, alpha: float) -> Prunings:
     levels = np.unique(real[inner, COMPLEXITY])[::-1]
     levels = levels[levels > alpha]
     apart = np.append(True, levels[:-1] - levels[1:] > _SAME * risk)[: len(levels)]
-    limits = np.append(levels[apart], alpha)  # of equals the largest: a limit prunes what it names
+    limits = np.append(levels[apart], alpha)  # the largest of equals: a limit prunes its own nodes
     parent = np.full(len(whole), np.inf)
     above = np.flatnonzero(inner)
     for side in (0, 1):

@@ -1,4 +1,4 @@
-"""A CART as it was grown: its nodes, every rule that was considered, and its prunings."""
+"""The growth of a CART: its nodes, all rules considered, its prunings and their errors."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
@@ -35,7 +35,7 @@ _TABLE = ("cp", "n_splits", "rel_error", "xerror", "xstd")
 
 @dataclass(frozen=True, eq=False)
 class CartGrowth:
-    """What was found while a CART was grown.
+    """The record of growing a CART.
 
     Parameters
     ----------
@@ -47,15 +47,16 @@ class CartGrowth:
     n_rows, weight, risk, complexity : ndarray of shape (nodes,)
         Complexity is a share of the root's risk.
     n_rules, n_surrogates : ndarray of shape (nodes,)
-        How many of the rules below belong to a node: first its own and the competitors, then the
-        surrogates.
+        Number of the following rules that belong to a node: first its own and the competitors, then
+        the surrogates.
     column, counted, side, worth, threshold, adjusted : ndarray of shape (rules,)
-        The rule's column; how many rows had a value (of a surrogate: it sent); where values below
-        the threshold go (-1 left, 1 right, 0 for categories); the fall of the impurity (numbers:
-        as a share of the node's risk; a surrogate: the share of agreement); adjusted agreement.
+        The rule's column; the number of rows with a value (of a surrogate: that it sent); the side
+        of values below the threshold (-1 left, 1 right, 0 for categories); the decrease of the
+        impurity (numbers: as a share of the node's risk; a surrogate: the share of agreement);
+        adjusted agreement.
     level_ptr, level_code, level_branch : ndarray
-        Rules on categories: ``level_ptr[r] : level_ptr[r + 1]`` are the codes that rule r knows,
-        and where they go.
+        Rules on categories: ``level_ptr[r] : level_ptr[r + 1]`` are the codes known to rule r, and
+        their branches.
     cp, n_splits, rel_error, xerror, xstd : ndarray
         The prunings; see `psephos.trees.cart.Prunings`.
     """
@@ -108,7 +109,7 @@ class CartGrowth:
             raise ModelFileError("the growth of a tree is damaged.")
 
     def __eq__(self, other: object) -> bool:
-        """Return whether every number is the same."""
+        """Return whether all fields are equal."""
         names = [f.name for f in fields(self)]
         return isinstance(other, CartGrowth) and all(
             np.array_equal(getattr(self, n), getattr(other, n), equal_nan=n == "threshold")
@@ -118,7 +119,7 @@ class CartGrowth:
     __hash__ = None  # type: ignore[assignment]
 
     def check_vote(self, vote: Any) -> None:
-        """Raise a sentence if this is not the growth of that vote's tree."""
+        """Raise ModelFileError if this is not the growth of that vote's tree."""
         nodes = getattr(vote.voters, "nodes", None)
         inner = self.n_rules > 0
         if nodes is None or len(nodes.n_children) != len(inner) or self.n_features != (
@@ -141,15 +142,15 @@ class CartGrowth:
 
     @property
     def role(self) -> _Whole:
-        """Return what every rule is: 0 the node's own, 1 a competitor, 2 a surrogate."""
+        """Return the role of every rule: 0 the node's own, 1 a competitor, 2 a surrogate."""
         place = np.arange(len(self.column)) - self.first[self.owner]
         return np.where(place == 0, 0, np.where(place < self.n_rules[self.owner], 1, 2))
 
     def importance(self) -> Floats:
-        """Return each column's importance, (p,): the worth of its splits, and as a surrogate.
+        """Return each column's importance, (p,), by its splits and surrogates.
 
-        A split adds its worth to its own column, and its worth times the adjusted agreement to
-        the column of each surrogate.
+        A split adds its improvement to its own column, and its improvement times the adjusted
+        agreement to the column of each surrogate.
         """
         worth = np.zeros(len(self.number))
         own = self.role == 0
@@ -161,7 +162,7 @@ class CartGrowth:
         return out.astype(np.float64)
 
     def pruned(self, cp: float) -> Self:
-        """Return the growth of the tree pruned at a complexity: nodes of no more are leaves."""
+        """Return the growth of the tree in which nodes of complexity at most `cp` are leaves."""
         inner = self.n_rules > 0
         leaf = ~(inner & (self.complexity > cp))
         parents = {int(number) for number in self.number[~leaf]}
@@ -177,7 +178,7 @@ class CartGrowth:
         return replace(self._without(keep), **number, **plain, **table)
 
     def _without(self, keep: NDArray[np.bool_]) -> Any:
-        """Return a copy with only the rules to keep; the nodes' counts do not follow."""
+        """Return a copy with only these rules."""
         sizes = np.diff(self.level_ptr)
         levels = np.repeat(keep, sizes)
         changed: dict[str, Any] = {name: getattr(self, name)[keep] for name in _RULES}
@@ -196,7 +197,7 @@ class CartGrowth:
         )
 
     def select(self, columns: Array) -> Self:
-        """Return the growth on a table of these columns; competitors on others are forgotten."""
+        """Return the growth on a table of these columns, without rules on other columns."""
         where = np.full(self.n_features, -1)
         where[np.asarray(columns, dtype=np.intp)] = np.arange(len(columns))
         left = self._without(where[self.column] >= 0)
@@ -204,7 +205,7 @@ class CartGrowth:
 
 
 def growth_of(grown: CartNodes, data: CartData, table: Prunings) -> CartGrowth:
-    """Return what was found while a tree was grown; rules are in the order of the nodes."""
+    """Return the record of a grown tree, with rules in the order of the nodes."""
     whole, real, inner = grown.whole, grown.real, grown.whole[:, CHILD] > 0
     held = np.where(inner, whole[:, N_RULES] + whole[:, N_SURROGATES], 0)
     start = np.cumsum(held) - held
@@ -241,10 +242,10 @@ def growth_of(grown: CartNodes, data: CartData, table: Prunings) -> CartGrowth:
 
 
 def tree_of(growth: CartGrowth, grown: CartNodes, data: CartData, use_surrogates: int) -> Tree:
-    """Return the tree: what answers.
+    """Return the tree for prediction.
 
-    A row that no rule can send goes where growth sent it, to the child of more known weight, and
-    stays at the node if both have the same, or if surrogates are not followed by the majority.
+    A row that no rule can send goes, as during growth, to the child of more known weight. It stays
+    at the node if both have the same weight, or if the majority is not used after surrogates.
     """
     cart, whole = data.cart, grown.whole
     child = whole[:, CHILD]
@@ -302,7 +303,7 @@ def _joined(parts: list[NDArray[np.intp]]) -> NDArray[np.intp]:
 
 
 def _codes(growth: CartGrowth, n_codes: _Whole) -> dict[int, NDArray[np.intp]]:
-    """Return the branch of every code of a rule's column (-1: not seen) by rule."""
+    """Return, for each rule, the branch of every code of its column (-1: unknown)."""
     out: dict[int, NDArray[np.intp]] = {}
     role = growth.role
     for r in range(len(growth.column)):
@@ -316,7 +317,7 @@ def _codes(growth: CartGrowth, n_codes: _Whole) -> dict[int, NDArray[np.intp]]:
 
 
 def _means(grown: CartNodes, data: CartData) -> Floats:
-    """Return the mean of each node; of rows that are all alike exactly their number."""
+    """Return the mean of each node; if its rows have one number, exactly that number."""
     mean, known = grown.real[:, MEAN] + data.centre, data.numbers
     largest = max(abs(float(known[0])), abs(float(known[-1])))
     slack = (grown.whole[:, ROWS] + 2) * np.finfo(float).eps * largest  # of rounding
@@ -342,12 +343,11 @@ def run_down(
 ) -> _Whole:
     """Return the node at which each row ends under each limit on the complexity.
 
-    A row goes on from a node whose complexity is above the limit, as in the tree; the limits
-    descend.
+    A row ends at the first node whose complexity is at most the limit; the limits descend.
     """
     n, every = len(values), np.arange(len(limits))
     ends = np.zeros((n, len(limits)), np.int64)
-    # By node: the first limit below its complexity, none at a leaf.
+    # For each node the first limit below its complexity, none at a leaf.
     below = np.searchsorted(-limits, -grown.real[:, COMPLEXITY], side="right")
     below[tree.n_children == 0] = len(limits)
     rows, node, first = np.arange(n), np.zeros(n, np.intp), np.zeros(n, np.intp)
@@ -363,7 +363,7 @@ def run_down(
 
 
 def _limits(cp: Floats) -> Floats:
-    """Return complexities that stand for the intervals of the table: their geometric means."""
+    """Return a complexity within each interval of the table: the geometric means of its ends."""
     return np.concatenate([[10.0 * cp[0]], np.sqrt(cp[:-1] * cp[1:])])
 
 
@@ -379,10 +379,10 @@ def cross_validate(
     """Return the table with its cross-validated errors.
 
     For each fold a tree is grown on the other rows, with complexities in proportion to their
-    weight; every row left out is run down it once per row of the table.
+    weight, and predicts the rows left out at the complexity of each row of the table.
 
     `values`: ``values(rows, columns)`` is that part of the table, dense. `folds` (n,): the fold in
-    which each row is left out. `risk`: the root's.
+    which each row is left out. `risk`: that of the root.
 
     With e_i the loss of row i times rho of its class (or the squared error), W the weight::
 
@@ -408,7 +408,7 @@ def cross_validate(
 
 
 def _for_folds(data: CartData, settings: CartSettings) -> CartSettings:
-    """Return the settings without what cross-validation does not read."""
+    """Return the settings without competitors, and surrogates if nothing is missing."""
     whole = bool((data.sorted.known == len(data.cart.weight)).all())
     lists = bool(data.sorted.n_codes.any())
     n_surrogates = 0 if whole and not lists else settings.max_surrogates

@@ -1,7 +1,4 @@
-"""Forests: whole trees grown on binned columns, one kernel call each.
-
-Pure random trees: cells of a cube, drawn without labels, and the theory of their number.
-"""
+"""Forests of trees grown on binned columns, and pure random trees, drawn without labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,17 +37,17 @@ _CRITERIA = {"gini": GINI, "entropy": ENTROPY, "squared_error": SQUARED_ERROR}
 
 @dataclass(frozen=True)
 class ForestNodes:
-    """The nodes of many trees in one row each; children follow their parent."""
+    """The concatenated nodes of many trees; children follow their parent."""
 
     root: NDArray[np.intp]  # (T,); the first node of each tree
     column: NDArray[np.intp]  # (nodes,); -1 at a leaf
-    # (nodes,); of a numeric rule, ``value <= threshold`` goes to the first child; else NaN
+    # (nodes,); a numeric rule sends ``value <= threshold`` to the first child; else NaN
     threshold: _Floats
     missing_left: NDArray[np.bool_]  # (nodes,)
     # `first`, `second`: (nodes,); the children; 0 at a leaf
     first: NDArray[np.intp]
     second: NDArray[np.intp]
-    answer: NDArray[np.intp]  # (nodes,); of a leaf, its row of `Forest.answers`; else -1
+    answer: NDArray[np.intp]  # (nodes,); the row of `Forest.answers` of a leaf; else -1
     category_ptr: NDArray[np.intp]  # (nodes + 1,) intp, or empty if no rule is on categories
     # ``category_left[category_ptr[i]:category_ptr[i + 1]][code]``: the code goes to the first
     category_left: NDArray[np.bool_]
@@ -63,12 +60,13 @@ class Forest:
     bins: Bins | Unbinned  # the columns that they were grown on
     trees: Sequence[GrownTree]
     n_classes: int  # 0 for numbers
-    center: float  # what was taken from the numbers before
+    center: float  # subtracted from numeric labels
 
     def answers(self) -> _Floats:
         """Return (rows, C): class shares, or the mean number (C = 1), of leaves.
 
-        First those of one class, which its leaves share; then those of the others, tree by tree.
+        First a row per class, for all leaves of only that class; then the other leaves, tree by
+        tree.
         """
         if self.n_classes == 0:
             mixed = [self.center + tree.sums[:, 1:] / tree.sums[:, :1] for tree in self.trees]
@@ -77,13 +75,13 @@ class Forest:
         return np.concatenate([self._pure(), *mixed])
 
     def _pure(self) -> _Floats:
-        """Return the answers of leaves that name a class."""
+        """Return the class shares of pure leaves."""
         return np.eye(self.n_classes, max(self.n_classes, 1))
 
     def impurity_importance(self) -> _Floats:
-        """Return (p,): each column's share of the decrease of the impurity, the mean over trees.
+        """Return (p,): each column's share of the impurity decrease, averaged over trees.
 
-        Every tree counts the same, as in scikit-learn; a tree of one leaf counts nothing.
+        Every tree counts the same, as in scikit-learn, except that trees of one leaf do not count.
         """
         columns, shares = [], []
         for tree in self.trees:
@@ -118,7 +116,7 @@ class Forest:
         return ForestNodes(root, column, threshold, missing_left, first, second, answer, *sets)
 
     def _sets(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the sets of categories by code: where each node's begins, and the members."""
+        """Return the sets of categories: the start of each node's, and whether it has each code."""
         maps = self.bins.categories
         size, members = [np.zeros(1, np.intp)], [np.empty(0, np.bool_)]
         for tree in self.trees:
@@ -145,20 +143,20 @@ def grow_forest(
     random: bool = False,
     balanced: bool = False,
 ) -> Forest:
-    """Return the forest of one tree a seed; the trees do not depend on `n_jobs`.
+    """Return a forest with one tree per seed; the trees do not depend on `n_jobs`.
 
     Parameters
     ----------
     rows : `y` holds class codes, or numbers
     n_classes : 0 for numbers
     criterion : {'gini', 'entropy', 'squared_error'}
-    rule : its rows are those of the table, or the copies drawn: what weights count, if they do
-    seeds : (T,) uint64; of the draws of rows; those of columns and cuts follow from it
+    rule : its numbers of rows are sums of weights if rows are drawn or weights are counts
+    seeds : (T,) uint64; seeds of the draws of rows, from which those of columns and cuts follow
     draws : None: every tree is grown on all rows
     least_share : least share of a tree's weight on either side of a cut
-    random : cuts of extra trees: one a column, at a random place. Only these are made of rows whose
-        columns are not binned.
-    balanced : the rows drawn for a tree are weighed so that its classes have equal weight
+    random : cuts of extra trees: one per column, at a random value. Rows whose columns are not
+        binned need these.
+    balanced : whether rows are weighted so that the classes of each tree have equal weight
     """
     bins, m, center = rows.bins, len(rows.mass), 0.0
     if n_classes == 0:
@@ -172,7 +170,7 @@ def grow_forest(
 
     answers = rows.y.astype(np.uint32) if n_classes > 2 else rows.y.astype(np.float64) - center
     least = least_share * weight
-    if whole:  # a row is as many as it weighs
+    if whole:  # a weight is a number of rows
         least = max(least, float(rule.least))
         lightest = float(max(rule.min_split, 2 * rule.least))
         rule = rule._replace(min_split=2, least=1, min_weight=lightest)
@@ -186,7 +184,7 @@ def grow_forest(
         row, count = np.empty(m, np.uint32), np.empty(m)
         y, w = np.empty_like(answers), np.empty(m)
         scratch = workspace(m, n_classes, y, kind, len(bins.n_bins))
-        # What no tree reaches takes no memory; each is copied out of the room for the largest.
+        # Room for the largest tree, out of which each is copied; unused memory is not allocated.
         room = blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
         for t in own:
             weight = _weight_of(rows, draws, seeds[t], count, n_classes if balanced else 0)
@@ -207,13 +205,13 @@ def _weight_of(
     count: _Floats,
     balanced: int,
 ) -> _Floats:
-    """Return the weights (m,) of a tree's rows, alike for each class of so many to be balanced."""
+    """Return the weights (m,) of a tree's rows; `balanced`: number of classes to balance, or 0."""
     weight = rows.mass if draws is None else draws.counts(seed, count)
     return balanced_classes(weight, rows.y, balanced) if balanced else weight
 
 
 def _kept(room: GrownTree, nodes: int, sums: int, sets: int) -> GrownTree:
-    """Return a copy of the tree that was grown in a room."""
+    """Return a copy of the tree that was grown in `room`."""
     ends = nodes, nodes, nodes, nodes, sums, sets
     arrays: Any = [a[:end].copy() for a, end in zip(room, ends, strict=True)]
     return GrownTree(*arrays)
@@ -235,7 +233,7 @@ class PureTree(NamedTuple):
     missing_left: NDArray[np.bool_]
 
     def sides(self, points: _Floats) -> _Floats:
-        """Return (n, d), the sides of the cell of each point of the cube."""
+        """Return (n, d): the side lengths of the cell of each point of the cube."""
         d = points.shape[1]
         out = np.empty(points.shape)
         cell_sides(points, self.link, self.cut, np.empty(d), np.empty(d), out)
@@ -250,7 +248,7 @@ class PureTree(NamedTuple):
         threshold: _Floats,
         n_classes: int,
     ) -> _Floats:
-        """Return (nodes, n_classes): class shares of the rows in each cell, even where none is.
+        """Return (nodes, n_classes): class shares of the rows in each cell, equal in empty cells.
 
         `X` (n, p); `y`, `weight` (n,); `column` (d,): the columns of X that are the coordinates.
         `threshold` (nodes,): the cuts in the units of X.
@@ -262,7 +260,7 @@ class PureTree(NamedTuple):
 
 
 def pure_tree(split: str, n_columns: int, n_leaves: int, seed: int) -> PureTree:
-    """Return a tree of so many cells; see `psephos.kernels.binned_trees.forest_pure.grow_pure`."""
+    """Return a tree of `n_leaves` cells; see `psephos.kernels.binned_trees.forest_pure`."""
     nodes = 2 * n_leaves - 1
     link, cut = np.full((nodes, 2), -1, np.int64), np.full(nodes, np.nan)
     missing_left = np.zeros(nodes, np.bool_)
@@ -274,12 +272,12 @@ def pure_tree(split: str, n_columns: int, n_leaves: int, seed: int) -> PureTree:
 
 
 def theory_leaves(split: str, n_columns: int, n_rows: float) -> int:
-    """Return the number of cells k that balances what few cells and few rows a cell cost.
+    """Return the number of cells k that balances bias (few cells) and variance (few rows a cell).
 
-    The sides of a cell shrink like k^(-a / d) and the noise of its share grows like
-    sqrt(k / n): both fall alike for uniform cuts (guaranteed a = 1/8) at k = n^(4d / (4d + 1)),
-    for midpoints (a = 1/3.87) at k = n^(3.87d / (3.87d + 2)), and for balanced cells (a = 1) at
-    k = (n / ln n)^(d / (d + 2)).
+    The sides of a cell shrink like k^(-a / d) and the noise of its class share grows like
+    sqrt(k / n). They are of the same order for uniform cuts (guaranteed a = 1/8) at
+    k = n^(4d / (4d + 1)), for midpoints (a = 1/3.87) at k = n^(3.87d / (3.87d + 2)), and for
+    balanced cells (a = 1) at k = (n / ln n)^(d / (d + 2)).
     """
     d, n = n_columns, max(float(n_rows), 1.0)
     if split == "uniform":
@@ -294,10 +292,10 @@ def theory_leaves(split: str, n_columns: int, n_rows: float) -> int:
 def side_exponent(split: str, n_columns: int) -> float:
     """Return b: the sides of a random point's cell shrink like k^-b with the number of cells k.
 
-    With j cells that of the point is the next to be cut with probability 1 / j, so it is cut about
-    ln k times, 1/d of them along a coordinate. A uniform cut leaves it 2/3 of the side on average
-    (it lies in the longer part more often), a midpoint half: k^(-1 / (3 d)) and k^(-1 / (2 d)).
-    Balanced cells have log2(k) / d halvings a coordinate: k^(-1 / d).
+    With j cells, the cell of the point is cut next with probability 1 / j, so it is cut about ln k
+    times, 1/d of these along each coordinate. A uniform cut leaves 2/3 of the side on average (the
+    point is more often in the longer part), a midpoint half: k^(-1 / (3 d)) and k^(-1 / (2 d)).
+    Balanced cells are halved log2(k) / d times along each coordinate: k^(-1 / d).
     """
     return 1.0 / ({"uniform": 3, "midpoint": 2, "balanced": 1}[split] * n_columns)
 
@@ -305,11 +303,11 @@ def side_exponent(split: str, n_columns: int) -> float:
 def risk_exponent(split: str, n_columns: int) -> float:
     """Return c: the excess risk of a pure forest of n rows falls at least like n^-c.
 
-    Excess risk is the probability of error less that of the best classifier. The theorems take
-    columns that are uniform on [0, 1] and independent, a probability of a class with a bounded
-    slope, and a number of cells chosen by n: c = 1 / (8 d + 2) for uniform cuts, 1 / (3.87 d + 2)
-    for midpoints; if cells and coordinates are cut in turn, excess risk falls like
-    (ln n / n)^(1 / (d + 2)). These are guarantees: simulated forests of the first two are faster.
+    Excess risk is the probability of error less that of the best classifier. The theorems assume
+    independent columns that are uniform on [0, 1], a class probability with a bounded slope, and a
+    number of cells chosen by n: c = 1 / (8 d + 2) for uniform cuts, 1 / (3.87 d + 2) for midpoints;
+    if cells and coordinates are cut in turn, excess risk falls like (ln n / n)^(1 / (d + 2)). These
+    are guarantees: in simulations the first two converge faster.
 
     Source: Gao & Zhou (2020), "Towards convergence rate analysis of random forests for
     classification", NeurIPS 33.

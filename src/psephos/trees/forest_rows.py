@@ -1,4 +1,4 @@
-"""The rows that a forest is grown on: each once, in an order of their own, with its weight."""
+"""Distinct rows with weights, on which forests are grown, and bootstrap samples of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import BLOCK_CELLS, Bins, columns_of
 
 _BLOCK = 1 << 16  # rows
-_MOST = 2**31  # rows counted by weights, or drawn, are below
-_SECOND = np.uint64(0x9E3779B97F4A7C15)  # of the seed of a second draw
-_MANY = 16  # draws a row above which they are not drawn one by one
+_MOST = 2**31  # numbers of rows, counted by weights or drawn, must be below
+_SECOND = np.uint64(0x9E3779B97F4A7C15)  # changes the seed for a second draw
+_MANY = 16  # draws per row above which they are not drawn one by one
 
 
 @dataclass(frozen=True)
 class Unbinned:
-    """A dense table of numbers whose columns are looked at as they are, in place of `Bins`."""
+    """A dense table of numbers whose columns are not binned, in place of `Bins`."""
 
-    codes: NDArray[Any]  # (p, n) float64 or float32; the values, a column after the other
+    codes: NDArray[Any]  # (p, n) float64 or float32; the values, column by column
     categories: ClassVar[Mapping[int, NDArray[np.uint8]]] = {}
     low: ClassVar[Floats] = np.empty(0)
     high: ClassVar[Floats] = np.empty(0)
@@ -48,7 +48,7 @@ class Unbinned:
 
     @property
     def n_bins(self) -> NDArray[np.int64]:
-        """Return (p,): the sides of a cut."""
+        """Return (p,): 2, the two sides of a cut."""
         return np.full(len(self.codes), 2)
 
     @property
@@ -57,11 +57,11 @@ class Unbinned:
         return np.zeros(len(self.codes) + 1, dtype=np.int64)
 
     def bits(self) -> Array:
-        """Return the bits of the values, as whole numbers of the same size."""
+        """Return the bits of the values, as integers of the same size."""
         return self.codes.view(f"u{self.codes.dtype.itemsize}")
 
     def arrange(self, order: NDArray[np.int64], n_jobs: int | None = None) -> None:
-        """Let row i be what row ``order[i]`` was: the rows of a node then lie in their order."""
+        """Reorder the rows: row i becomes the old row ``order[i]``."""
         p, n = self.codes.shape
 
         def arrange(span: slice) -> None:
@@ -78,23 +78,23 @@ def _by_columns(work: Callable[[slice], None], n: int, p: int, n_jobs: int | Non
 
 @dataclass(frozen=True)
 class ForestRows:
-    """Distinct rows.
+    """Distinct rows of a training table.
 
-    Rows of equal codes (or values) and answer are one row of added weight, and the rows are in the
-    order of a hash of these: so a row of weight 2 is the row given twice, whatever is drawn by
-    number. Rows that are to be counted, and whose weights are no counts, stay apart.
+    Rows with equal codes (or values) and labels become one row with the sum of their weights, and
+    rows are in the order of a hash of these, so that a row of weight 2 has the same effect as the
+    row given twice. If rows must be counted but weights are not counts, equal rows are not merged.
     """
 
     bins: Bins | Unbinned  # of all rows of the table
-    # (m,); where each of the m distinct ones stands in the codes of `bins`: of `Bins` the first row
-    # of the table that is it, else the distinct rows stand first
+    # (m,); the position of each distinct row in the codes of `bins`: in `Bins` that of its first
+    # copy in the table; in `Unbinned` the distinct rows come first
     first: NDArray[np.int64]
     y: NDArray[Any]  # (m,)
     mass: Floats  # (m,); their weights
-    group: NDArray[np.int64]  # (n,); which of them each row of the table is
-    # how many rows these are: the sum of weights that are whole numbers; else those of the table
+    group: NDArray[np.int64]  # (n,); the distinct row of each row of the table
+    # the number of rows: the sum of weights that are integers; else the rows of the table
     number: float
-    counts: bool  # the weights given are whole numbers, below 2^31 together: each is so many rows
+    counts: bool  # whether weights are integers with a sum below 2^31: numbers of rows
 
     @classmethod
     def of(
@@ -110,11 +110,11 @@ class ForestRows:
         unbinned: bool = False,
         ranked: bool = True,
     ) -> Self:
-        """Return the distinct rows of a table: see `Bins.of`; `weight` is positive.
+        """Return the distinct rows of a table: see `Bins.of`; `weight` must be positive.
 
-        With `counted`, rows are added up only where weights count them; with `unbinned` the
-        table is dense, without categories, and its columns are not binned. `ranked`: the order is
-        of a hash of the rank of y, which has no unit, and not of its bits.
+        With `counted`, rows are merged only if weights are counts. With `unbinned`, the table must
+        be dense and without categories, and its columns are not binned. With `ranked`, the hash is
+        that of the rank of y, which has no unit, and not of its bits.
         """
         bins: Any = Unbinned.of(values, n_jobs) if unbinned else None
         if bins is None:
@@ -149,10 +149,10 @@ class ForestRows:
         return cls(bins, first, y, mass, group, number, counts)
 
     def n_draws(self, max_samples: float | None) -> int:
-        """Return how many rows a bootstrap draws.
+        """Return the number of rows that a bootstrap draws.
 
-        Where all weights are whole numbers they are counts: `max_samples` (None: 1.0) is a share
-        of their sum; else of the number of rows given. A whole number is itself.
+        `max_samples` (None: 1.0) is a share of the sum of weights if these are all integers
+        (counts), else of the number of rows given. An integer is the number of draws itself.
         """
         if isinstance(max_samples, int | np.integer):
             draws = int(max_samples)
@@ -160,19 +160,19 @@ class ForestRows:
             draws = max(1, round(self.number * (1.0 if max_samples is None else max_samples)))
         if draws >= _MOST:
             raise PsephosError(
-                f"a bootstrap would draw {draws:.3g} rows: whole weights are counts of rows; "
+                f"a bootstrap would draw {draws:.3g} rows: integer weights are counts of rows; "
                 "divide them all by one number, or give a smaller max_samples."
             )
         return draws
 
 
 def number_of(weight: Floats, n: int) -> float:
-    """Return how many rows these are: the sum of whole weights, which are counts; else n."""
+    """Return the number of rows: the sum of integer weights, which are counts; else n."""
     return float(weight.sum()) if _is_whole(weight) else float(n)
 
 
 def balanced_classes(weight: Floats, y: Array, n_classes: int) -> Floats:
-    """Return weights of the same sum by which each class that has rows weighs as much."""
+    """Return weights with the same sum, equal for all classes that have rows."""
     totals = np.bincount(y, weight, n_classes)
     each = weight.sum() / np.count_nonzero(totals)
     return weight * (each / np.where(totals > 0, totals, 1.0))[y]
@@ -183,9 +183,9 @@ def _is_whole(weight: Floats) -> bool:
 
 
 class Bootstraps:
-    """Bootstrap samples of weighted rows, each of its own seed, made again whenever asked for.
+    """Bootstrap samples of weighted rows, each determined by its seed.
 
-    `mass` (m,): the weights by which rows are drawn. `size`: draws a sample.
+    `mass` (m,): the weights with which rows are drawn. `size`: draws per sample.
     """
 
     def __init__(self, mass: Floats, size: int) -> None:
@@ -211,18 +211,18 @@ class Bootstraps:
 class GroupDraws:
     """Bootstrap samples of whole groups: a row counts as often as its group was drawn.
 
-    Where weights are not counts, as many rows as they were are then drawn from the groups' rows by
-    weight, so that counts are whole numbers.
+    If weights are not counts, `size` rows are then drawn by weight from the rows of the drawn
+    groups, so that counts are integers.
 
     Parameters
     ----------
     draws : Draws
-        Of the groups.
+        Draws of the groups.
     unit, row : ndarray of shape (n,)
-        The group of each row of the table, and its place among the rows that are counted.
+        The group of each row of the table, and its index among the rows that are counted.
     weight : ndarray of shape (n,)
     size : int
-        Rows a sample has on average.
+        Mean number of rows of a sample.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Regression trees by squared error, as steps of gradient boosting: growth and its limits.
+"""Regression trees by squared error, as steps of gradient boosting.
 
-The growers are those of second-order trees: with gradient -r, hessian 1 and no penalty, the gain
-of a split is the fall of the sum of squares of r, sum_L^2/n_L + sum_R^2/n_R - sum^2/n.
+They are grown as second-order trees: with gradient -r, hessian 1 and no penalty, the gain of a
+split is the decrease of the sum of squares of r, sum_L^2/n_L + sum_R^2/n_R - sum^2/n.
 """
 
 import heapq
@@ -17,27 +17,27 @@ from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample
 from psephos.trees.newton_grow import searching
 
 _Whole = NDArray[np.intp]
-_SIZE = 30.0  # binary digits of the largest residual as the growers see it
+_SIZE = 30.0  # log2 of the largest residual after scaling
 _TINY = np.finfo(np.float64).tiny
-_MOST = 1000.0  # binary digits that float64 can be multiplied by
+_MOST = 1000.0  # largest exponent of the scale
 _HIST_DEPTH = 32  # a histogram is kept for each level
-_NEAR = 1e-9  # means nearer to each other: it is looked whether all residuals are equal
+_NEAR = 1e-9  # relative difference of means below which residuals are compared for equality
 
 
 @dataclass(frozen=True)
 class GradientLimits:
-    """What limits a tree; all weights are sums of row weights."""
+    """Limits of a tree; weights are sums of row weights."""
 
     max_depth: int | None = 3
-    min_leaf: float = 0.0  # least weight on either side of a split; 0: any row will do
+    min_leaf: float = 0.0  # least weight on either side of a split; 0: any
     min_leaf_share: float = 0.0  # least share of the tree's weight on either side
     min_split: float = 0.0  # least weight of a node that is split; 0: any
-    min_decrease: float = 0.0  # least fall of the sum of squares, as a share of the tree's weight
+    min_decrease: float = 0.0  # least decrease of the sum of squares, over the tree's weight
     max_leaves: int | None = None
 
 
 class GradientTrees(NamedTuple):
-    """A tree, the leaf of every row, and for each node the leaf that it is now part of."""
+    """A tree, the node of every row before pruning, and the leaf to which each node now belongs."""
 
     tree: NewtonTree
     position: _Whole
@@ -49,11 +49,11 @@ class SquaresGrower:
 
     Parameters
     ----------
-    values : (p, n) float32 or float64; cuts are middles in that type (of bins, in float64)
-    n_codes : codes of the categorical columns
+    values : (p, n) float32 or float64; cuts are midpoints in that type (of bins, in float64)
+    n_codes : number of codes of each categorical column
     weight : (n,)
     method : {'exact', 'hist'}
-    max_bin : bins of a column, the one for missing values among them; not used by 'exact'
+    max_bin : bins of a column, including that of missing values; ignored by 'exact'
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class SquaresGrower:
         p, n = values.shape
         self.limits = limits
         self.directions = np.zeros(p, np.int64)
-        # Sums are float32 in places: weights are brought near 1, by a factor that rounds nothing.
+        # Some sums are float32: weights are scaled near 1, by a power of two.
         self.unit = 2.0 ** np.floor(np.log2(weight.mean()))
         self.weight = weight / self.unit
         deepest = n if method == "exact" else min(n, _HIST_DEPTH)
@@ -83,12 +83,12 @@ class SquaresGrower:
         held = self.limits
         mass = self.weight[draws.rows]
         total = mass.sum()
-        # Half a row leaves nothing out, and spares the growers cuts with nothing on one side.
+        # Half a row excludes no split but those with an empty side.
         least = max(held.min_leaf / self.unit, held.min_leaf_share * total, mass.min() / 2.0)
         free = Penalty(0.0, 0.0, 0.0, least, centred=True)
         growth = TreeLimits(free, self.max_depth, self.directions)
         largest = (np.abs(residual) * np.sqrt(self.weight))[draws.rows].max()
-        # Growers refuse gains below an absolute 1e-6: residuals are brought to one size.
+        # Growers reject gains below an absolute 1e-6: residuals are scaled to one size.
         scale = 2.0 ** min(_SIZE - np.floor(np.log2(max(largest, _TINY))), _MOST)
         gh = np.stack([-scale * self.weight * residual, self.weight], axis=1)
         tree, position = self.search(gh, growth, draws)
@@ -102,7 +102,7 @@ class SquaresGrower:
 
 
 class _Nodes:
-    """Weight, mean residual and gain of every node, in float64; -inf is the gain of a leaf."""
+    """Weight, mean residual and gain of every node, in float64; the gain of a leaf is -inf."""
 
     def __init__(
         self, tree: NewtonTree, position: _Whole, weight: Floats, residual: Floats
@@ -127,14 +127,14 @@ class _Nodes:
         self.gain[inner] = self.mass[left] * self.mass[right] / self.mass[inner] * self.apart**2
 
     def gather(self, leaves: Floats, join: np.ufunc) -> None:
-        """Fill in, level by level from below, the values of nodes that are split."""
+        """Compute the values of inner nodes from those of leaves, level by level."""
         for level in self.inner[::-1]:
             leaves[level] = join(leaves[self.first[level]], leaves[self.first[level] + 1])
 
     def pure(self) -> NDArray[np.bool_]:
-        """Return which nodes are split though all their residuals are equal.
+        """Return the mask of nodes that are split although all their residuals are equal.
 
-        To the growers, rounding may look like a gain there.
+        Rounding may have given such splits a gain.
         """
         out = np.zeros(len(self.mass), np.bool_)
         inner = np.concatenate(self.inner)
@@ -150,9 +150,10 @@ class _Nodes:
 
 
 def _best_splits(gain: NDArray[np.float64], first: Array, max_leaves: int) -> NDArray[Any]:
-    """Return which nodes are split if the largest gain on hand always goes first; -inf: a leaf.
+    """Return the mask of nodes that are split by best-first search; a gain of -inf is a leaf.
 
-    Of equal gains the node of the lower number goes first; `first` is each node's first child.
+    Of equal gains the node with the lower number is split first; `first` is each node's first
+    child.
     """
     split = np.zeros(len(gain), np.bool_)
     queue = [(-float(gain[0]), 0)]
@@ -169,11 +170,11 @@ def _best_splits(gain: NDArray[np.float64], first: Array, max_leaves: int) -> ND
 
 
 def _cut_back(tree: NewtonTree, gain: Floats, max_leaves: int | None) -> _Whole:
-    """Undo splits of gain -inf, and beyond the most leaves, in place; the largest gain goes first.
+    """Undo splits of gain -inf, and those beyond `max_leaves` by best-first search, in place.
 
     Returns
     -------
-    own : (nodes,); the leaf that each old leaf is now part of
+    own : (nodes,); the leaf to which each old leaf now belongs
     """
     own = np.arange(tree.n_nodes)
     inner = np.flatnonzero(tree.feature >= 0)

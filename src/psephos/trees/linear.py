@@ -1,18 +1,20 @@
 """Growing trees with a linear model in every node, each a correction of its parent's.
 
-Scores of a node are ``F(x) = b + sum_j c_j z_j`` with z the inputs of all models, one such sum a
-class (one in all for numbers and for two classes). A node corrects the model above it::
+The scores of a node are ``F(x) = b + sum_j c_j z_j`` with z the inputs of all models, one sum per
+class (a single one for numbers and for two classes). A node corrects the model above it; it
+minimises::
 
-    sum over its rows of w loss(F) + penalty / 2 ((b - b_above)^2 + |c - c_above|^2)   is least
+    sum over its rows of w loss(F) + penalty / 2 ((b - b_above)^2 + |c - c_above|^2)
 
-where c_above of the root is 0 and its b is free. Let g be the rows' residuals (y - F, or the class
-less its probability), A the inputs with a 1 before them, and kappa the greatest curvature of the
-loss (1 of half the square, 1/4 of two classes, 1/2 of several). A split is worth what correcting
-either side lowers the penalised loss by at least::
+where c_above of the root is 0 and its b is not penalised. Let g be the residuals of the rows (y -
+F, or the class indicator less its probability), A the inputs preceded by a 1, and kappa the
+greatest curvature of the loss (1 for half the squared error, 1/4 for two classes, 1/2 for several).
+The worth of a split is a lower bound of the decrease of the penalised loss by correcting both
+sides::
 
     worth = 1/2 sum over sides of G' (kappa A'WA + penalty I)^-1 G,   G = A'W g
 
-less the same of both sides together. For squares that is the fall of the penalised loss itself.
+less the same for both sides together. For squared error it is the decrease itself.
 """
 
 from collections.abc import Callable
@@ -24,21 +26,21 @@ from scipy.special import expit
 from psephos._types import Floats, Indices
 from psephos.trees.tree import Surrogates, Tree
 
-_CUTS = 24  # cuts of a column that are tried before those about the best of them
-_COLUMNS = 64  # columns whose cuts are tried with linear corrections: the best by constants
-_PIECES = 8  # inputs, the most important, that corrections of a tried cut are linear in
-_LEAST = 1e-4  # of the root's loss: splits that save less are not kept
-_STEPS, _SAME = 50, 1e-8  # of Newton's method, and by how much of the loss the last one matters
+_CUTS = 24  # cuts of a column that are tried before those around the best of them
+_COLUMNS = 64  # columns whose cuts are tried with linear corrections: the best with constants
+_PIECES = 8  # the most important inputs, used in the corrections of a tried cut
+_LEAST = 1e-4  # splits that save less, as a share of the root's loss, are not made
+_STEPS, _SAME = 50, 1e-8  # steps of Newton's method, and its relative tolerance of the loss
 _JITTER = 1e-12  # of the trace, added to the diagonal
 _BLOCK = 1 << 22  # values sorted at once
 
 
 class LinearProblem(NamedTuple):
-    """What a tree is grown on.
+    """The training data of a tree.
 
     `X` (n, p): values, NaN where missing; codes in columns with `n_codes` (p,) above 0. `Z`
-    (n, q): inputs of the models, 0 where missing. `Y` (n, R): numbers, or 1 for the class and 0
-    elsewhere (R = 1 of two classes: 1 for the second). `copies` (n,): how many rows each counts as.
+    (n, q): inputs of the models, 0 where missing. `Y` (n, R): numbers, or class indicators (R = 1
+    for two classes: 1 for the second). `copies` (n,): the number of rows that each counts as.
     """
 
     X: Floats
@@ -60,7 +62,7 @@ class LinearProblem(NamedTuple):
         return {0: 1.0, 2: 0.25}.get(self.n_classes, 0.5)
 
     def means(self, F: Floats) -> Floats:
-        """Return what scores (n, R) predict: the number, or probabilities."""
+        """Return the predictions of scores (n, R): numbers, or probabilities."""
         if self.n_classes == 0:
             return F
         if self.n_classes == 2:
@@ -86,7 +88,7 @@ class LinearProblem(NamedTuple):
 
 
 class LinearSettings(NamedTuple):
-    """How a tree is grown: `max_terms` of the inputs enter the models."""
+    """Settings of growing; `max_terms` is the greatest number of inputs of the models."""
 
     penalty: float
     max_terms: int
@@ -95,11 +97,11 @@ class LinearSettings(NamedTuple):
 
 
 class LinearGrowth(NamedTuple):
-    """A grown tree: its nodes' values are their coefficients, (1 + d, R) each in a row.
+    """A grown tree; the value of a node is its (1 + d, R) coefficients, flattened.
 
-    `inputs` (d,) are those that the models read, the most important first, and `complexity`
-    (nodes,) the loss that each leaf of the subtree saves at least: pruned at a limit, a node at
-    or below it is a leaf (-inf of those that are).
+    `inputs` (d,) are those of the models, the most important first. `complexity` (nodes,) is the
+    loss saved per leaf of the subtree: pruning at a limit makes a leaf of each node at or below it
+    (-inf for leaves).
     """
 
     tree: Tree
@@ -107,11 +109,11 @@ class LinearGrowth(NamedTuple):
     complexity: Floats
 
     def pruned(self, limit: float) -> Tree:
-        """Return the tree without splits that save no more than the limit for each leaf."""
+        """Return the tree in which nodes of complexity at most `limit` are leaves."""
         return self.tree.collapse(np.flatnonzero(self.complexity <= limit))
 
     def scores(self, Z: Floats, node: Indices) -> Floats:
-        """Return the (n, R) scores of rows by the model of a node each."""
+        """Return the (n, R) scores of rows, each by the model of its node."""
         coef = self.tree.value.reshape(self.tree.n_nodes, len(self.inputs) + 1, -1)[node]
         return np.einsum("nd,ndr->nr", _with_one(Z[:, self.inputs]), coef)
 
@@ -124,7 +126,7 @@ def _with_one(Z: Floats) -> Floats:
 def correction(
     problem: LinearProblem, rows: Indices, inputs: Indices, F: Floats, penalty: float, *, root: bool
 ) -> Floats:
-    """Return the (1 + d, R) coefficients to add to those of scores F, (n, R) of these rows.
+    """Return the (1 + d, R) coefficients of the correction of scores F, (n, R), of these rows.
 
     At the root the constant is not penalised.
     """
@@ -170,11 +172,11 @@ def _hessian(few: LinearProblem, A: Floats, mean: Floats, ridge: Floats) -> Floa
 
 
 def ranked_inputs(problem: LinearProblem, settings: LinearSettings) -> Indices:
-    """Return at most `max_terms` inputs, each the one that lowers the loss most after the others.
+    """Return at most `max_terms` inputs by forward selection.
 
-    By the bound above: of inputs not yet chosen the greatest ``sum_r (z'W g_r)^2 / (kappa z'W z +
-    penalty)``, g the residuals of a ridge model on those chosen. If all enter, only the first few
-    are put in order.
+    The next input is the one with the greatest bound ``sum_r (z'W g_r)^2 / (kappa z'W z +
+    penalty)``, where g are the residuals of a ridge model on those chosen before. If all inputs
+    enter, only the first few are ordered.
     """
     Z, w, every = problem.Z, problem.weight, np.arange(len(problem.Z))
     q = Z.shape[1]
@@ -206,11 +208,11 @@ class _Split(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """Sums over rows: products of the inputs, (rows, D), and of inputs and residuals, (rows, E)."""
+    """Products of the inputs, (rows, D), and of inputs and residuals, (rows, E), to be summed."""
 
     products: Floats
     slopes: Floats
-    square: Indices  # (c, c), where the product of two inputs stands
+    square: Indices  # (c, c), the column of the product of two inputs
     kappa: float
     penalty: Floats  # (c, c)
 
@@ -226,7 +228,7 @@ class _Sums(NamedTuple):
         return cls(w[:, None] * A[:, above[0]] * A[:, above[1]], slopes, square, kappa, ridge)
 
     def worth(self, products: Floats, slopes: Floats) -> Floats:
-        """Return what correcting each of some sets of rows, by their sums, saves at least."""
+        """Return the least saving by correcting each of some sets of rows, from their sums."""
         H = self.kappa * products[:, self.square] + self.penalty
         H += 1e-9 * np.trace(H, axis1=1, axis2=2)[:, None, None] * np.eye(H.shape[1])
         G = slopes.reshape(len(slopes), H.shape[1], -1)
@@ -234,7 +236,7 @@ class _Sums(NamedTuple):
 
 
 def _screened(problem: LinearProblem, rows: Indices, g: Floats) -> Indices:
-    """Return the columns whose cuts are worth most to constants, at most `_COLUMNS` of them."""
+    """Return at most `_COLUMNS` columns, those with the best cuts by constant corrections."""
     p = problem.X.shape[1]
     if p <= _COLUMNS:
         return np.arange(p)
@@ -260,9 +262,9 @@ def _screened(problem: LinearProblem, rows: Indices, g: Floats) -> Indices:
 
 
 def _ranks(codes: Floats, n_codes: int, w: Floats, g: Floats) -> tuple[Floats, Indices]:
-    """Return the codes' ranks by mean residual, and the codes in that order; NaN stays.
+    """Return the codes' ranks by mean residual, and the codes in that order; NaN is kept.
 
-    Of several classes they are ordered along the first principal direction of the means.
+    For several classes they are ordered along the first principal direction of the means.
     """
     known = ~np.isnan(codes)
     at = codes[known].astype(np.intp)
@@ -282,19 +284,19 @@ def _ranks(codes: Floats, n_codes: int, w: Floats, g: Floats) -> tuple[Floats, I
 
 
 class _Cuts(NamedTuple):
-    """Cuts of a column: its rows in order, the last of them missing, and where they are cut."""
+    """Cuts of a column: its rows in order, missing values last, and the positions of cuts."""
 
     column: int
     order: Indices
     value: Floats  # (known,), rising
     codes: Indices  # of a column of categories, in their order
-    ends: Indices  # rows on the left of each cut
+    ends: Indices  # number of rows on the left of each cut
 
     @classmethod
     def of(
         cls, problem: LinearProblem, rows: Indices, j: int, g: Floats, least: int
     ) -> "_Cuts | None":
-        """Return all cuts of a column that leave `least` rows on either side; None: none."""
+        """Return all cuts of a column with at least `least` rows on either side, or None."""
         x, codes = problem.X[rows, j], np.empty(0, np.intp)
         if problem.n_codes[j] and not np.isnan(x).all():
             x, codes = _ranks(x, int(problem.n_codes[j]), problem.weight[rows], g)
@@ -306,13 +308,13 @@ class _Cuts(NamedTuple):
         return cls(j, order, value, codes, ends) if len(ends) else None
 
     def some(self, low: int, high: int, most: int) -> "_Cuts":
-        """Return at most so many of the cuts from one to another, evenly spaced."""
+        """Return at most `most` evenly spaced cuts from index `low` to `high`."""
         return self._replace(
             ends=self.ends[np.unique(np.linspace(low, high, most).astype(np.intp))]
         )
 
     def sums(self, sums: _Sums) -> list[list[Floats]]:
-        """Return the (cuts, ...) sums of products and slopes on the left, the right and missing."""
+        """Return the (cuts, ...) sums of products and slopes: left, right and missing."""
         known = len(self.value)
         parts = np.append(0, self.ends)
         parts = np.append(parts, known) if known < len(self.order) else parts
@@ -326,7 +328,7 @@ class _Cuts(NamedTuple):
         return [list(pair) for pair in zip(*found, strict=True)]
 
     def split(self, problem: LinearProblem, i: int, worth: float, missing: int) -> _Split:
-        """Return a cut as the split that it is."""
+        """Return a cut as a split."""
         low, high = self.value[self.ends[i] - 1], self.value[self.ends[i]]
         branch = np.full(int(problem.n_codes[self.column]), -1, np.intp)
         branch[self.codes] = (np.arange(len(self.codes)) > low).astype(np.intp)
@@ -336,9 +338,9 @@ class _Cuts(NamedTuple):
 
 
 def _worth_of(cuts: list[_Cuts], sums: _Sums) -> tuple[Floats, Indices]:
-    """Return what the cuts of some columns are worth, and the branch of their missing values.
+    """Return the worth of the cuts of some columns, and the branch of their missing values.
 
-    That is the better one, or, where no value is missing, the one of more weight.
+    This is the better branch or, if no value is missing, the one of more weight.
     """
     each = [own.sums(sums) for own in cuts]
     left, right, gone = ([np.concatenate(t) for t in zip(*side, strict=True)]
@@ -361,9 +363,9 @@ def _worth_of(cuts: list[_Cuts], sums: _Sums) -> tuple[Floats, Indices]:
 def best_split(
     problem: LinearProblem, rows: Indices, F: Floats, inputs: Indices, settings: LinearSettings
 ) -> _Split | None:
-    """Return the split of rows with scores F that is worth most, the first of equals.
+    """Return the best split of rows with scores F, the first of equals.
 
-    Of each column some cuts are tried, and of the best column then those about its best cut.
+    Some cuts of each column are tried, then all those around the best one.
     """
     g, few = problem.Y[rows] - problem.means(F), inputs[:_PIECES]
     A, w, least = (
@@ -393,7 +395,7 @@ def best_split(
 
 # ---------------------------------------------------------------------- the tree
 class _Growing(NamedTuple):
-    """Nodes of a tree that grows, in lists; a split's second child follows its first."""
+    """Nodes of a growing tree, in lists; the second child of a split follows the first."""
 
     split: list[_Split | None]
     child: list[int]
@@ -484,8 +486,8 @@ def _tree(nodes: _Growing) -> Tree:
 def complexities(tree: Tree, risk: Floats) -> Floats:
     """Return the limit at which each node becomes a leaf by weakest-link pruning; -inf of leaves.
 
-    Again and again the node t of least ``(R(t) - R(leaves below t)) / (number of these - 1)`` is
-    made a leaf, R the loss of the rows by the node's own model.
+    The node t with the least ``(R(t) - R(leaves below t)) / (number of these - 1)`` becomes a leaf,
+    until only the root is left; R is the loss of the rows by the node's own model.
     """
     out = np.full(tree.n_nodes, -np.inf)
     left, last = tree.n_children > 0, 0.0
@@ -507,7 +509,7 @@ def complexities(tree: Tree, risk: Floats) -> Floats:
 
 
 def limits_of(growth: LinearGrowth) -> Floats:
-    """Return limits that stand for each pruning of a tree, falling: means of its complexities."""
+    """Return a limit for each pruning of a tree, falling: geometric means of its complexities."""
     steps = np.unique(growth.complexity[growth.tree.n_children > 0])[::-1]
     if not len(steps):
         return np.zeros(1)

@@ -1,4 +1,4 @@
-"""Trees of second-order boosting as they grow, and what limits them."""
+"""Growing trees of second-order boosting, and their limits."""
 
 import math
 from dataclasses import dataclass, field
@@ -13,39 +13,39 @@ from psephos.kernels.sorted_trees.newton_gain import Penalty, weigh
 
 _Whole = NDArray[np.intp]
 _Singles = NDArray[np.float32]
-_LEAST_LOSS = np.float32(1e-6)  # a split must gain more
+_LEAST_LOSS = np.float32(1e-6)  # the gain of a split must be greater
 
 
 @dataclass(frozen=True)
 class TreeLimits:
-    """What limits a tree."""
+    """Limits of a tree."""
 
     penalty: Penalty
     max_depth: int
-    # (p,); 1: the answer must not fall as the column grows; -1: not rise; 0: it may do both
+    # (p,); 1: the prediction must not fall as the column rises; -1: must not rise; 0: free
     directions: NDArray[np.int64]
     max_leaves: int | None = None  # None: as many as the depth allows
-    # the leaf that gains most is split first; else those of one level before those of the next
+    # whether the leaf of greatest gain is split first; else level by level
     best_first: bool = False
 
     @property
     def by_level(self) -> bool:
-        """Return whether whole levels are split, so that the order does not matter."""
+        """Return whether all leaves of a level are split, so that the order does not matter."""
         return self.max_leaves is None and not self.best_first
 
 
 @dataclass(frozen=True)
 class TreeSample:
-    """Which rows and columns a tree sees."""
+    """The rows and columns on which a tree is grown."""
 
     rows: NDArray[np.bool_]  # (n,)
     tree: _Whole  # columns of the tree, increasing
-    # `by_level`, `by_node`: shares of them drawn anew for each level, and of those for each node
+    # `by_level`, `by_node`: shares of these drawn for each level, and of those for each node
     by_level: float = 1.0
     by_node: float = 1.0
-    rng: np.random.Generator | None = None  # None where both shares are 1
+    rng: np.random.Generator | None = None  # None if both shares are 1
     n_features: int = 0
-    ties: int = 0  # seed of the draws among columns of equal gain; 0: the lowest is taken
+    ties: int = 0  # seed of the draws among columns of equal gain; 0: the lowest column
     _levels: dict[int, _Whole] = field(default_factory=dict[int, _Whole])
 
     def level(self, depth: int) -> _Whole:
@@ -59,7 +59,7 @@ class TreeSample:
         return (self.ties + depth) % 2**62 if self.ties else 0
 
     def columns(self, depth: int, nodes: int) -> tuple[_Whole, NDArray[np.bool_]]:
-        """Return (columns of a level, (nodes, p) columns of each node or an empty table)."""
+        """Return (columns of a level, (nodes, p) mask of each node's columns; empty: all)."""
         own = self.level(depth)
         if self.by_node >= 1.0:
             return own, np.empty((0, 0), np.bool_)
@@ -78,9 +78,9 @@ def drawn(rng: np.random.Generator | None, columns: _Whole, share: float) -> _Wh
 
 
 class BestSplits(NamedTuple):
-    """The best split of each of some nodes: see `NewtonTree`; column -1 where there is none.
+    """The best split of each of some nodes; column -1: none. Fields are as in `NewtonTree`.
 
-    `members` holds the codes of the first child, of nodes whose best split is on categories.
+    `members` holds, for nodes whose best split is on categories, the codes of the first child.
     """
 
     loss: _Singles
@@ -92,29 +92,29 @@ class BestSplits(NamedTuple):
 
 @dataclass
 class NewtonTree:
-    """A tree as it grows: nodes in the order they were made, both children of a node together."""
+    """A growing tree: nodes in the order of their creation, with siblings adjacent."""
 
     growth: TreeLimits
     feature: _Whole  # (nodes,); column of a split, -1 at a leaf
-    # (nodes,) float32 or float64; rows with ``value < threshold`` go to the first child; in the
-    # type in which values are compared
+    # (nodes,) float32 or float64, the type in which values are compared; rows with ``value <
+    # threshold`` go to the first child
     threshold: NDArray[Any]
     missing_left: NDArray[np.bool_]  # (nodes,)
     first: _Whole  # (nodes,); the first child; the second is the next node
-    loss: _Singles  # (nodes,); what the split gained
-    weight: _Singles  # (nodes,); what the node would say as a leaf, before shrinkage
+    loss: _Singles  # (nodes,); gain of the split
+    weight: _Singles  # (nodes,); the value of the node as a leaf, before shrinkage
     cover: NDArray[np.float64]  # (nodes,); sum of hessians
     # `low`, `high`: (nodes,); bounds of weights, from columns with a direction
     low: _Singles
     high: _Singles
     # (n_codes,) bool each; codes that go to the first child, of nodes that split on categories
     sets: dict[int, NDArray[np.bool_]] = field(default_factory=dict[int, NDArray[np.bool_]])
-    # (nodes,); the node's value as a leaf: the weight, shrunk; empty while the tree grows
+    # (nodes,); the shrunk weight, the node's value as a leaf; empty while the tree grows
     answer: _Singles = field(default_factory=lambda: np.empty(0, np.float32))
 
     @classmethod
     def root_alone(cls, growth: TreeLimits, kind: Any = np.float32) -> Self:
-        """Return a tree that is its root, its thresholds of a type of floats."""
+        """Return a tree of one node, with thresholds of type `kind`."""
         fields: Any = _nodes(1, kind)
         return cls(growth, *fields)
 
@@ -125,7 +125,7 @@ class NewtonTree:
 
     @property
     def rules(self) -> tuple[Array, ...]:
-        """Return the arrays that kernels walk by."""
+        """Return the arrays that kernels need to find leaves."""
         sets = np.full(self.n_nodes, -1, np.int64)
         width = max((len(codes) for codes in self.sets.values()), default=0)
         members = np.zeros((len(self.sets), width), np.bool_)
@@ -136,7 +136,7 @@ class NewtonTree:
         )  # fmt: skip
 
     def compact(self) -> Self:
-        """Return the tree without the nodes that pruning left hanging."""
+        """Return the tree without nodes that pruning made unreachable."""
         kept = np.zeros(self.n_nodes, np.bool_)
         kept[0] = True
         for node in np.flatnonzero(self.feature >= 0):
@@ -158,7 +158,7 @@ class NewtonTree:
         return self.low[base : base + nodes], self.high[base : base + nodes]
 
     def weigh(self, base: int, sums: NDArray[np.float64]) -> None:
-        """Give weights to the nodes from `base` on, by their sums (nodes, 2)."""
+        """Compute the weights of the nodes from `base` on, from their sums (nodes, 2)."""
         pen = self.growth.penalty
         part = slice(base, base + len(sums))
         weigh(pen, sums, self.low[part], self.high[part], self.weight[part])
@@ -167,7 +167,7 @@ class NewtonTree:
             self._narrow(base)
 
     def _narrow(self, base: int) -> None:
-        """Bound what grows below the nodes from `base` on by the middle of each pair's weights."""
+        """Bound the weights below pairs of children from `base` on by the mean of their weights."""
         for parent in np.flatnonzero((self.feature >= 0) & (self.first >= base)):
             one = self.first[parent]
             middle = (self.weight[one] + self.weight[one + 1]) * np.float32(0.5)
@@ -177,7 +177,7 @@ class NewtonTree:
                 self.high[below] = self.low[above] = middle
 
     def split(self, base: int, found: "BestSplits") -> int:
-        """Split the nodes from `base` on where that gains enough; return how many were."""
+        """Split the nodes from `base` on if that gains enough; return the number of splits."""
         loss, threshold, missing_left, column, members = found
         chosen = np.flatnonzero((column >= 0) & (loss > _LEAST_LOSS))
         nodes = base + chosen
@@ -214,11 +214,11 @@ def _nodes(count: int, kind: Any) -> tuple[Array, ...]:
 
 
 def prune(tree: NewtonTree, gamma: float) -> _Whole:
-    """Undo splits into two leaves that gained less than gamma, from below, in place.
+    """Undo splits into two leaves with a gain below gamma, bottom-up, in place.
 
     Returns
     -------
-    own : (nodes,); the leaf that each old leaf is now part of
+    own : (nodes,); the leaf to which each old leaf now belongs
     """
     own = np.arange(tree.n_nodes)
     undone: list[int] = []
@@ -236,12 +236,12 @@ def prune(tree: NewtonTree, gamma: float) -> _Whole:
 
 
 def shrink(tree: NewtonTree, learning_rate: float) -> None:
-    """Set what the nodes say as leaves.
+    """Set the values of the nodes as leaves: their shrunk weights.
 
     Raises
     ------
     PsephosError
-        If that is beyond float32.
+        If a value is beyond float32.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         tree.answer = tree.weight * np.float32(learning_rate)
@@ -253,10 +253,10 @@ def shrink(tree: NewtonTree, learning_rate: float) -> None:
 
 
 def whole_scales(gh: Array, kept: NDArray[np.bool_], penalty: Penalty) -> tuple[float, float]:
-    """Return powers of two that make sums of gradients and of hessians whole numbers below 2^30.
+    """Return powers of two that scale sums of gradients and of hessians to integers below 2^30.
 
-    Powers, so that nothing is rounded where a hessian is 1, or a weight a whole number: a leaf of
-    `min_child_weight` rows is then one of enough.
+    Hessians of 1, or integer weights, are then not rounded: a leaf of exactly `min_child_weight`
+    rows is large enough.
     """
     total = sizes_of(gh[kept])
     scale_g, scale_h = (2.0**30 / size if size > 0 else 1.0 for size in total)
@@ -265,7 +265,7 @@ def whole_scales(gh: Array, kept: NDArray[np.bool_], penalty: Penalty) -> tuple[
 
 
 def sizes_of(gh: Array, before: Array | None = None) -> Array:
-    """Return the sums of absolute gradients and hessians (n, 2), row after row, and `before`."""
+    """Return the sums of absolute gradients and hessians (n, 2), row by row, plus `before`."""
     first = np.zeros((1, 2)) if before is None else before[None]
     return np.cumsum(np.concatenate([first, np.abs(gh.astype(np.float64))]), axis=0)[-1]
 

@@ -23,24 +23,24 @@ from psephos.trees.newton import BestSplits, NewtonTree, TreeLimits, TreeSample,
 
 _Whole = NDArray[np.intp]
 _BLOCK = 2**18  # entries of a block of columns, one task of a thread
-_LEVELS = 255  # most values of a column that is coded
-_ROWS_A_LEVEL = 16  # least rows for each
-_VISITS = 4  # of values by nodes, for a row
-_CHUNK = 2**17  # numbers sorted at once: their keys stay in the second-level cache
+_LEVELS = 255  # greatest number of distinct values of a coded column
+_ROWS_A_LEVEL = 16  # least mean number of rows per value
+_VISITS = 4  # greatest number of (value, node) pairs per row
+_CHUNK = 2**17  # numbers sorted at once: their keys fit the second-level cache
 
 
 @dataclass(frozen=True)
 class SortedTable:
-    """Columns in float32 or float64 and the order of each."""
+    """Columns in float32 or float64 and the sorted order of each."""
 
     values: NDArray[Any]  # (p, n) float32 or float64
-    order: NDArray[Any]  # (p, n) uint16 or uint32; rows by value, ties by row, the missing last
-    known: NDArray[np.int64]  # (p,); numbers that are not missing; 0 in a categorical column
-    # (p, n); numbers of values in columns of few; the missing have the number after the last
+    order: NDArray[Any]  # (p, n) uint16 or uint32; rows by value, ties by row, missing last
+    known: NDArray[np.int64]  # (p,); number of values present; 0 in a categorical column
+    # (p, n); codes of values in columns with few distinct values; missing: the code after the last
     codes: NDArray[np.uint8]
-    levels: NDArray[Any]  # (p, 255) of the type of `values`; those values
-    n_levels: NDArray[np.int64]  # (p,); how many there are; 0 in other columns
-    # codes of the categorical columns
+    levels: NDArray[Any]  # (p, 255) of the type of `values`; these distinct values
+    n_levels: NDArray[np.int64]  # (p,); their number; 0 in other columns
+    # numbers of codes of the categorical columns
     n_codes: Mapping[int, int] = field(default_factory=dict[int, int])
 
     @property
@@ -55,7 +55,7 @@ def sort_table(
     n_codes: Mapping[int, int] | None = None,
     n_jobs: int | None = None,
 ) -> SortedTable:
-    """Sort the columns of a (p, n) table, float32 or float64, those of categories left out."""
+    """Sort the numeric columns of a (p, n) table, float32 or float64."""
     p, n = values.shape
     order = np.empty((p, n), np.uint16 if n <= 2**16 else np.uint32)
     known = np.empty(p, np.int64)
@@ -74,7 +74,7 @@ def sort_table(
 def _coded(
     values: NDArray[Any], order: NDArray[Any], known: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """Return (codes, levels, n_levels), empty tables where no column has few values."""
+    """Return (codes, levels, n_levels), empty tables if no column has few distinct values."""
     p, n = values.shape
     most = min(_LEVELS, n // _ROWS_A_LEVEL)
     n_levels = np.zeros(p, np.int64)
@@ -104,13 +104,13 @@ def grow_exact(
 ) -> tuple[NewtonTree, _Whole]:
     """Grow one tree.
 
-    `gh` (n, 2) float32 or float64: gradients and hessians. `growth`: what limits the tree. `draws`:
-    which rows and columns it sees.
+    `gh` (n, 2) float32 or float64: gradients and hessians. `growth`: the limits of the tree.
+    `draws`: its rows and columns.
 
     Returns
     -------
     tree : not pruned
-    position : (n,); the leaf of every row, rows that were left out among them
+    position : (n,); the leaf of every row, including rows that were not drawn
     """
     n, gh = len(gh), np.ascontiguousarray(gh, dtype=np.float64)
     tree = NewtonTree.root_alone(growth, table.values.dtype)
@@ -171,13 +171,13 @@ def _search(
     start = np.cumsum(np.concatenate([[0], level.size])) + np.arange(1, slots + 3)
     width = max(1, _BLOCK // n)
     blocks = -(-len(allowed) // width)
-    # What any block has found spares the others work; equal losses must still reach the end.
+    # A gain found by one block saves others work; splits of equal gain must still be found.
     floor = np.zeros(slots, np.float32)
     loss = np.zeros((blocks, slots), np.float32)
     split = np.zeros((blocks, slots), table.values.dtype)
     missing_left = np.zeros((blocks, slots), np.bool_)
     chosen = np.full((blocks, slots), -1, np.int64)
-    # A coded column costs a pass over its values for every node, besides that over the rows.
+    # A coded column also needs a pass over its values for every node.
     few = (table.n_levels > 0) & (table.n_levels * slots <= _VISITS * n)
     rows = np.empty(int(start[-1]), table.order.dtype)
     if few.any():
@@ -207,7 +207,7 @@ def _search(
 
 
 def _best_blocks(loss: NDArray[np.float32], chosen: NDArray[np.int64], ties: int) -> _Whole:
-    """Return the block of each node's best split; of equals that of the column that comes first."""
+    """Return the block of each node's best split; of equals that of the first column."""
     best: _Whole = loss.argmax(axis=0)
     for s in range(loss.shape[1]) if ties and len(loss) > 1 else ():
         for block in np.flatnonzero((loss[:, s] == loss[best[s], s]) & (chosen[:, s] >= 0)):
@@ -227,7 +227,7 @@ def _scan_block(
     dealt: tuple[NDArray[Any], NDArray[Any]],
     best: tuple[NDArray[Any], ...],
 ) -> None:
-    """Improve splits by columns of few values, and by others."""
+    """Improve splits by columns with few distinct values, and by others."""
     (few, many), slots, size = columns, len(whole[1]), int(dealt[1][-1])
     if len(few):
         most = table.levels.shape[1]

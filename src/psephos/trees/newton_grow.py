@@ -1,4 +1,4 @@
-"""Which way a boosting model grows its trees: exact, on bins, or on bins made for each tree."""
+"""The tree growers of boosting models: exact, on bins, or on bins made for each tree."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -26,15 +26,15 @@ def grower(
     n_codes: Mapping[int, int],
     weight: NDArray[np.float64] | None = None,
 ) -> Grower:
-    """Return what grows one tree: from (gradients and hessians, growth, draws) to (tree, answers).
+    """Return a function of (gradients and hessians, growth, draws) to (tree, values of rows).
 
     Parameters
     ----------
-    model : its `tree_method`, `proposal`, `max_bin`, `learning_rate` and `n_jobs` are read
+    model : its `tree_method`, `proposal`, `max_bin`, `learning_rate` and `n_jobs` are used
     values : (p, n)
-    n_codes : codes of the categorical columns
-    weight : (n,); of the rows, for bins that are made once; those of each tree have the hessians'
-        weight
+    n_codes : numbers of codes of the categorical columns
+    weight : (n,); weights of the rows, for bins that are made once; bins made for each tree are
+        weighted by hessians
     """
     own_quantiles = (model.tree_method, model.proposal) == ("approx", "local")
     method = "exact" if own_quantiles else model.tree_method
@@ -42,7 +42,7 @@ def grower(
 
     def grow(gh: Array, growth: TreeLimits, draws: TreeSample) -> tuple[NewtonTree, _Singles]:
         tree, position = search(gh, growth, draws)
-        if method == "exact":  # the others do not make what gains less than gamma
+        if method == "exact":  # the others do not make splits with a gain below gamma
             position = prune(tree, growth.penalty.gamma)[position]
         shrink(tree, model.learning_rate)
         return tree, tree.answer[position]
@@ -58,7 +58,7 @@ def searching(
     n_jobs: int | None,
     weight: NDArray[np.float64] | None,
 ) -> Search:
-    """Return what grows a tree ('exact', 'approx' or 'hist'), and finds the leaf of each row."""
+    """Return a function that grows a tree ('exact', 'approx' or 'hist'), with each row's leaf."""
     if method == "exact":
         table = sort_table(values, n_codes, n_jobs)
         return lambda gh, growth, draws: grow_exact(table, gh, growth, draws, n_jobs)
@@ -72,10 +72,9 @@ def searching(
 def proposer(
     values: Array, n_codes: Mapping[int, int], max_bin: int, n_jobs: int | None
 ) -> Callable[[Array, TreeSample], BinnedTable]:
-    """Return what bins the (p, n) table anew for each tree, from its gradients and draws.
+    """Return a function that bins the (p, n) table for a tree, from its gradients and draws.
 
-    Bins are of equal hessian, and the quantiles are exact: columns are sorted once, and every tree
-    walks along them.
+    Bins have equal sums of hessians. Quantiles are exact, from columns that are sorted once.
     """
     p, n = values.shape
     table = sort_table(values, n_codes, n_jobs)

@@ -22,8 +22,8 @@ from psephos.trees.newton import NewtonTree, TreeLimits, TreeSample, whole_scale
 
 _Whole = NDArray[np.intp]
 _Singles = NDArray[np.float32]
-_LEVELS = 64  # that draw columns of their own; deeper ones have the last's
-_HELD = 2**23  # numbers of histograms that wait with their leaves: 64 MiB
+_LEVELS = 64  # levels that draw their own columns; deeper ones use those of the last
+_HELD = 2**23  # numbers of the histograms kept for waiting leaves: 64 MiB
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class BinnedTable:
     """Columns as codes of one byte."""
 
     values: NDArray[Any]  # (p, n) float32 or float64
-    codes: NDArray[np.uint8]  # (p, n); the missing have the code ``n_bins[j]``
+    codes: NDArray[np.uint8]  # (p, n); missing values have the code ``n_bins[j]``
     blocks: NDArray[np.uint8]  # (b, n, WIDTH); the same, WIDTH columns side by side
     n_bins: NDArray[np.int64]  # (p,); negative for a column of categories
     cuts: NDArray[np.float64]  # (p, BINS); a code of at most b is ``value < cuts[j, b]``
@@ -47,8 +47,8 @@ def bin_table(
 ) -> BinnedTable:
     """Bin a (p, n) table, float32 or float64, once for all trees.
 
-    `max_bin` counts the bin of the missing ones. Bins of a column of more values have equal shares
-    of the rows' `weight`.
+    `max_bin` includes the bin of missing values. The bins of a column with more distinct values
+    have equal shares of the rows' `weight`.
     """
     bins = Bins.of(values.T, n_codes, weight, min(max_bin - 1, BINS - 1), n_jobs)
     p = len(values)
@@ -66,8 +66,8 @@ def bin_table(
 def edges(low: NDArray[Any], high: NDArray[Any], n_bins: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the (p, BINS) cuts after each bin.
 
-    A cut is above its bin's greatest value and at most the least of the next bin; the last is
-    above all values, by the largest of their sizes.
+    A cut is above its bin's greatest value and at most the least value of the next bin. The last
+    one exceeds all values by the greatest of their sizes.
     """
     cuts = np.full(low.shape, np.nan)
     middle = low[:, 1:] / 2 + high[:, :-1] / 2
@@ -94,7 +94,7 @@ def grow_binned(
 ) -> tuple[NewtonTree, _Whole]:
     """Grow one tree; see `grow_exact`.
 
-    Level by level, or best first with a limit on the leaves, as `growth` says.
+    The order of splits, level by level or best first, is set by `growth`.
     """
     gh = np.ascontiguousarray(gh, dtype=np.float64)
     p, n = table.values.shape
@@ -106,7 +106,7 @@ def grow_binned(
     packed = np.empty(n, np.int64)
     pack(gh, np.zeros(n, np.uint16), 1, *scale, packed)
     nodes = np.zeros((capacity, 6), np.int64), np.zeros((capacity, 3), np.float32)
-    luts = np.zeros((capacity, BINS), np.uint8)  # what is not written takes no memory
+    luts = np.zeros((capacity, BINS), np.uint8)  # unwritten memory is not allocated
     width = table.blocks.shape[0] * WIDTH
     start = growth.penalty, (table.blocks, table.codes, table.n_bins, growth.directions)
     drawn = _columns(draws, depth, p)
@@ -121,7 +121,7 @@ def grow_binned(
     if not growth.by_level:
         order = BEST if growth.best_first else EARLIEST
         held = min(leaves + 1, max(3, _HELD // (width * BINS)))
-    hists = np.empty((held, width, BINS), np.int64)  # what is not written takes no memory
+    hists = np.empty((held, width, BINS), np.int64)  # unwritten memory is not allocated
     waiting = tuple(np.empty(size, np.int64) for size in (*[capacity] * 4, held))
     limits = depth, leaves, order
     count = grow_hist(*start, *drawn, limits, *work, hists, *scratch, own, waiting, nodes)
@@ -136,8 +136,8 @@ def grow_binned(
 
 
 def _columns(draws: TreeSample, depth: int, p: int) -> tuple[Any, Any]:
-    """Return columns by level; and the share drawn for each node and the seed."""
-    if draws.ties:  # the first of equal columns is taken
+    """Return ((columns by level, their numbers), (share drawn for each node, seed))."""
+    if draws.ties:  # permuted, as the first of equal columns is chosen
         depth = min(depth, _LEVELS)
         own = [
             np.random.default_rng(draws.tie_seed(d)).permutation(draws.level(d))
@@ -166,7 +166,7 @@ def tree_of(
     luts: NDArray[np.uint8],
     categories: Mapping[int, NDArray[np.uint8]],
 ) -> NewtonTree:
-    """Return what kernels grew as a tree."""
+    """Return the tree of the arrays that kernels grew."""
     count = len(weight)
     feature, cut, missing_left, first = nodes[0][:count, :4].T
     loss, low, high = nodes[1][:count].T

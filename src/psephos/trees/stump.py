@@ -1,4 +1,4 @@
-"""The stump: one column, one question, two answers; searched over all columns at once."""
+"""Search for the best decision stump over all columns of a table."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ from psephos.runtime.jit import run_blocks
 from psephos.trees.stump_orders import Ordered, presort_dense, presort_sparse
 
 Criterion = Literal["error", "gini"]
-_BLOCK = 512  # columns searched by one thread at a time: fixed, so that results are too
-_SERIAL = 10**6  # table entries below which one thread is quicker than two
-_UNSCREENED = 2**13  # entries up to which the exact search alone is as quick
+_BLOCK = 512  # columns searched by one thread at a time: fixed, for the same results
+_SERIAL = 10**6  # table entries below which one thread is faster than two
+_UNSCREENED = 2**13  # entries up to which the exact search alone is as fast
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Stump:
     column : int
         Column of the table searched.
     threshold : float
-        A number goes left where ``value <= threshold``; +inf asks "present or missing"; NaN for
+        A number goes left if ``value <= threshold``; +inf is the rule "present or missing"; NaN for
         a categorical rule.
     missing_left : bool
-        Learned side of missing values; where the column had none, the heavier side.
+        Learned side of missing values; the heavier side if the column had none.
     left_categories : (n_codes,) bool or None
         Codes that go left; None for a numeric rule.
     gain : float
-        Worth of the split; see ``psephos.kernels.stump.scan``.
+        Gain of the split; see ``psephos.kernels.stump.scan``.
     left_totals, right_totals : (K,) float64
         Weight per class on either side.
     """
@@ -60,7 +60,7 @@ class Stump:
 
 @dataclass(frozen=True)
 class _Found:
-    """The best split of one group of columns, before its threshold is worked out."""
+    """The best split of one group of columns, before its threshold is computed."""
 
     gain: float
     column: int
@@ -71,7 +71,7 @@ class _Found:
 
 
 class StumpSearch:
-    """Best stump for given weights: the table is sorted once, each search is one pass.
+    """Search for the best stump under given weights: the table is sorted once.
 
     Parameters
     ----------
@@ -87,11 +87,11 @@ class StumpSearch:
 
     Notes
     -----
-    A threshold lies half-way between neighbouring distinct values. Missing values are tried on
-    both sides of every threshold, and "present or missing" is a rule itself. Of several splits of
-    equal gain the one in the lowest column wins, then the lowest threshold, then missing right.
-    Weights are rounded to multiples of about ``2^-52`` of their sum, which makes all sums exact
-    and equal splits equal to the last bit; no threshold is then decided by rounding.
+    A threshold lies half-way between adjacent distinct values. Missing values are tried on both
+    sides of every threshold, and "present or missing" is a rule itself. Of several splits of
+    equal gain the one in the lowest column is chosen, then the lowest threshold, then missing
+    right. Weights are rounded to multiples of about ``2^-52`` of their sum, so that all sums are
+    exact, equal splits have exactly equal gains, and rounding does not decide between them.
     """
 
     def __init__(
@@ -142,16 +142,16 @@ class StumpSearch:
     def best(
         self, weights: ArrayLike, criterion: Criterion, min_weight_fraction_leaf: float = 0.0
     ) -> Stump | None:
-        """Return the stump of greatest gain, or None where no column can be cut at all.
+        """Return the stump of greatest gain, or None if no column can be split.
 
         Parameters
         ----------
-        weights : (n,) array, not negative
+        weights : (n,) array, at least 0
         criterion : {"error", "gini"}
-            "error": weight named rightly when both sides answer with different labels, less the
-            heaviest class; "gini": decrease of the weighted Gini impurity.
+            "error": correctly classified weight if both sides predict different classes, less that
+            of the heaviest class; "gini": decrease of the weighted Gini impurity.
         min_weight_fraction_leaf : float, default=0.0
-            Least share of the weight on either side; above 0 the search is the plain float64 one.
+            Least share of the weight on either side; above 0 columns are not screened.
         """
         n = self.X.shape[0]
         padded = np.zeros(n + 1)
@@ -214,7 +214,7 @@ class StumpSearch:
         scan: Callable[..., None],
         at: NDArray[np.int64] | None = None,
     ) -> list[_Found]:
-        """Return the best split of some columns, the first of equals; nothing if there is none."""
+        """Return the best split of some columns, the first of equals, in a list; [] for none."""
         n = len(columns)
         gains, cuts, sides = np.full(n, -np.inf), np.full(n, -1), np.zeros(n, np.bool_)
 
@@ -258,7 +258,7 @@ class StumpSearch:
         return Stump(column, threshold, missing_left, chosen, found.gain, totals[0], totals[1])
 
     def _sides(self, found: _Found, threshold: float) -> tuple[NDArray[np.bool_], bool]:
-        """Rows on the left of a numeric rule, and whether the column misses any."""
+        """Return the mask of rows left of a numeric rule, and whether any value is missing."""
         n = self.X.shape[0]
         if found.kind == "sparse":
             values = self._column(found.column)
@@ -267,15 +267,15 @@ class StumpSearch:
         o = self._ordered
         n_present = int(o.n_present[found.at])
         rows = o.order[found.at] & ROW
-        left = np.zeros(n + 1, np.bool_)  # the padding row stands for those that are missing
-        if found.missing_left:  # then the rows on the right are the present ones behind the cut
+        left = np.zeros(n + 1, np.bool_)  # missing rows are the padding row
+        if found.missing_left:  # on the right are then the present rows after the cut
             left[:] = True
             left[rows[:n_present]] = False
         left[rows[: found.cut + 1]] = True
         return left[:n], n_present < n
 
     def _neighbours(self, found: _Found) -> tuple[float, float]:
-        """Present values on both sides of a cut; +inf above the last one."""
+        """Return the values on both sides of a cut; +inf above the last one."""
         if found.kind == "sparse":
             s = self._sparse
             first, below = int(s.start[found.column]), int(s.n_below[found.column])
@@ -300,7 +300,7 @@ class StumpSearch:
         return at(found.cut), at(found.cut + 1)
 
     def left(self, stump: Stump) -> NDArray[np.bool_]:
-        """Which training rows go left (n,)."""
+        """Return the mask, (n,), of training rows that go left."""
         values = self._column(stump.column)
         if stump.left_categories is None:
             left = values <= stump.threshold
@@ -311,16 +311,16 @@ class StumpSearch:
 
 
 def _jobs(n_jobs: int | None, entries: int) -> int | None:
-    """Threads for one search: starting them costs more than a small search takes."""
+    """Return the threads for one search: 1 for a small one, as starting threads takes longer."""
     return n_jobs if entries > _SERIAL else 1
 
 
 def _promising(
     ordered: Ordered, labels: NDArray[np.int64], crit: Any, weights: Any, n_jobs: int | None
 ) -> NDArray[np.int64]:
-    """Positions of the columns that may hold the best split of two classes.
+    """Return the positions of the columns that may have the best split of two classes.
 
-    ``labels`` and ``weights`` (n + 1,), the last being the padding row's.
+    ``labels`` and ``weights`` (n + 1,) end with the padding row.
     """
     p, n = ordered.order.shape
     whole = quantise(weights, labels)
@@ -338,23 +338,23 @@ def _promising(
 
     run_blocks(screen, -(-p // _BLOCK), _jobs(n_jobs, p * n))
     if crit.by_error:
-        # A column with missing rows may show |D|, "all on one side", which is no split.
+        # A column with missing rows may have the value |D|, "all on one side": not a split.
         relative, absolute = 0.0, 2 * error + 2
         floor = float(abs(total_d)) if ordered.any_missing else -2.0
         unknown = np.zeros(p, np.bool_)
     else:
-        # Ten float32 roundings, and what rounded weights can do to d^2 / w on two sides; both
+        # The errors of ten float32 roundings, and of rounded weights in d^2 / w on two sides; both
         # twice, since two columns are compared.
         relative, absolute, floor = 24 * 2.0**-24, 12 * error + 16, -2.0
-        unknown = ordered.n_present < n  # their screen values do not count
+        unknown = ordered.n_present < n  # their screen values are not valid
     best = float(values[~unknown].max(initial=-np.inf))
-    if best <= floor:  # the screen proves nothing
+    if best <= floor:  # the screen excludes no column
         return np.arange(p)
     return np.flatnonzero(unknown | (values >= best - absolute - relative * best))
 
 
 def _between(low: float, high: float) -> float:
-    """Half-way, such that ``low <= result < high`` whatever the rounding."""
+    """Return the midpoint, such that ``low <= result < high`` whatever the rounding."""
     if high == np.inf:
         return np.inf
     middle = low / 2 + high / 2

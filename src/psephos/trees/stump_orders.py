@@ -1,4 +1,4 @@
-"""Sorting a table once, so that every later search is one pass over row numbers."""
+"""Presorted columns, so that every stump search is one pass over row numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from psephos.kernels.numerics.ordering import sort_rows
 from psephos.kernels.stump.scan import FLAG
 from psephos.runtime.jit import run_blocks
 
-_CHUNK_BYTES = 2**20  # a chunk of columns and its keys stay in the second-level cache
+_CHUNK_BYTES = 2**20  # a chunk of columns and its keys fit the second-level cache
 
 
 def sort_columns(
@@ -18,9 +18,9 @@ def sort_columns(
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.bool_]]:
     """Sort columns given as rows of ``values`` (c, n), NaN being missing.
 
-    Returns (c, n) entries ``row | FLAG``, flagged where a threshold may lie after it; how many
-    values of each column are present (c,); and whether it has any threshold (c,). Missing rows are
-    replaced by the padding row n, which carries no weight.
+    Returns (c, n) entries ``row | FLAG``, flagged if a threshold may follow; the number of values
+    present in each column (c,); and whether it has any threshold (c,). Missing rows are replaced by
+    the padding row n, which has no weight.
     """
     c, n = values.shape
     order, ranked, n_present = sort_rows(values)
@@ -67,7 +67,7 @@ class SparseOrdered:
 
 
 def presort_dense(X: Array, columns: NDArray[np.int64], n_jobs: int | None) -> Ordered:
-    """Sort the given columns of a dense table; columns with nothing to cut are dropped."""
+    """Sort the given columns of a dense table; columns without any threshold are dropped."""
     n, p = len(X), len(columns)
     width = max(8, min(1024, _CHUNK_BYTES // (8 * n)))
     order, present, kept = np.empty((p, n), np.uint32), np.empty(p, np.int64), np.ones(p, np.bool_)

@@ -1,4 +1,4 @@
-"""A tree: nodes in flat arrays, any number of branches, and what happens to missing values."""
+"""Trees: nodes in flat arrays, with any number of branches and rules for missing values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -15,8 +15,8 @@ __all__ = [
     "SPREAD", "STAY", "Ends", "Surrogates", "Tree", "TreeNodes", "join_trees", "spans_of",
 ]  # fmt: skip
 
-SPREAD, STAY = -1, -2  # what `missing` may say besides a branch
-_SOFT = -3  # a row is part of both branches
+SPREAD, STAY = -1, -2  # values of `missing` besides branches
+_SOFT = -3  # a row goes to both branches in part
 
 _Floats = NDArray[np.float64]
 _Whole = NDArray[np.intp]
@@ -25,9 +25,9 @@ _Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Surrogates:
-    """Rules that stand in for a node's own where its column is missing, best first.
+    """Rules that replace a node's own where its column is missing, best first.
 
-    Those of node i are ``ptr[i] : ptr[i + 1]``. Rules are written as a `Tree`'s are.
+    Node i has the rules ``ptr[i] : ptr[i + 1]``. The other fields are as in `TreeNodes`.
     """
 
     tag: ClassVar[str] = "surrogate rules"
@@ -46,13 +46,13 @@ class Surrogates:
         return cls(start, whole, np.empty(0), flags, np.zeros(1, np.intp), whole)
 
     def of_nodes(self, nodes: _Whole, without: _Flags) -> Self:
-        """Return those of some nodes, in that order; none where `without` is true."""
+        """Return the surrogates of some nodes, in that order; none where `without` is true."""
         return self._of_rules(*spans_of(self.ptr, nodes, without))
 
     def without_gaps(self) -> Self:
-        """Return those that may be asked where no number is missing.
+        """Return the surrogates that a row without missing numbers can use.
 
-        Of each node these are all up to the first that compares a number.
+        For each node these are all up to the first that compares a number.
         """
         owner = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
         numbers = (~np.isnan(self.threshold)).astype(np.intp)
@@ -75,9 +75,9 @@ class Surrogates:
 
 
 class Ends(NamedTuple):
-    """Where rows end: one entry for each part of a row in each tree.
+    """The nodes where rows end: one entry for each part of a row in each tree.
 
-    `part` is 1, or of a row that is divided the share that ends there.
+    `part` is 1, or the share of a divided row that ends there.
     """
 
     row: _Whole
@@ -95,40 +95,39 @@ class TreeNodes:
     """The nodes of one tree or of several, one tree after the other.
 
     The children of node i are the nodes ``child[i] : child[i] + n_children[i]``, all after it; a
-    leaf has none. A row goes to the branch that the node's rule names; if the value is missing (or
-    its code is unknown), to the branch of the first surrogate whose column is known; else where
-    `missing` says.
+    leaf has none. The rule of a node sends a row to a branch. If the value is missing (or its code
+    unknown), the first surrogate that has a value does, and otherwise `missing`.
 
-    A row that is spread goes to every branch in proportion to their shares above 0 (if there is
-    none it stays); the tree answers with the mean of the leaves it reaches, weighted by its parts.
+    A row that is spread goes to all branches in proportion to their shares above 0 (if there are
+    none, it stays). The value of the tree is the mean over the leaves that the row reaches,
+    weighted by its parts.
 
     Parameters
     ----------
     child, n_children : ndarray of shape (nodes,), intp
     column : ndarray of shape (nodes,), intp
-        Column of the table that the node asks for; -1 at a leaf.
+        Column of the table that the node reads; -1 at a leaf.
     threshold : ndarray of shape (nodes,)
         Numeric rule: ``value <= threshold`` is branch 0 (``<`` if `strict`), else branch 1;
-        NaN where the rule is on categories.
+        NaN for a rule on categories.
     flip : ndarray of shape (nodes,), bool
-        The numeric rule's branches are exchanged.
+        Whether the branches of the numeric rule are exchanged.
     code_ptr : ndarray of shape (nodes + 1,), intp
     code_branch : ndarray, intp
         Rule on categories: ``code_branch[code_ptr[i] + code]`` is the branch of a code, -1 if the
-        node has not seen it (it is then missing).
+        code is unknown to the node (it is then missing).
     missing : ndarray of shape (nodes,), intp
-        A branch; -1 (`SPREAD`): to all branches by their `share`; -2 (`STAY`): the row ends here.
+        A branch; -1 (`SPREAD`): all branches by their `share`; -2 (`STAY`): the row ends here.
     share : ndarray of shape (nodes,)
-        Share of the parent's rows (of known value) that a node got; 1 at the root.
+        Share of the parent's rows with a value that went to the node; 1 at the root.
     surrogates : Surrogates
     strict : bool, default=False
     single : bool, default=False
-        Values are rounded to float32 before they are compared.
+        Whether values are rounded to float32 before they are compared.
     lower, upper : ndarray of shape (nodes,), or None, default=None
-        Soft thresholds, which older model files hold: the share of a row of value x that goes to
-        branch 0 is 1 up to `lower`, 1/2 at `threshold` and 0 from `upper` on, and linear in
-        between; NaN where `threshold` is. Rules then do not flip, and neither `strict` nor `single`
-        is set.
+        Soft thresholds of older model files: the share of a row with value x that goes to branch 0
+        is 1 up to `lower`, 1/2 at `threshold` and 0 from `upper` on, and linear in between; NaN
+        where `threshold` is. `flip`, `strict` and `single` must then be False.
     """
 
     tag: ClassVar[str] = "nodes"
@@ -167,7 +166,7 @@ class TreeNodes:
         return np.arange(first, first + int(self.n_children[node]))
 
     def leaf_means(self, value: _Floats) -> _Floats:
-        """Return (nodes, K): the mean of the values of the leaves below each node, all alike."""
+        """Return (nodes, K): the unweighted mean of the values of the leaves below each node."""
         leaf = self.n_children == 0
         total, number = np.where(leaf[:, None], value, 0.0), leaf.astype(int).tolist()
         first, n = self.child.tolist(), self.n_children.tolist()
@@ -178,15 +177,15 @@ class TreeNodes:
         return total / np.maximum(number, 1)[:, None]
 
     def softly(self, node: int) -> tuple[float, float] | None:
-        """Return the values between which a row is part of both branches; None if nowhere."""
+        """Return the bounds of a soft threshold; None if the node has none."""
         if self.lower is None or self.upper is None:
             return None
         lower, upper = float(self.lower[node]), float(self.upper[node])
         return (lower, upper) if lower < upper else None
 
-    # ------------------------------------------------------------------ where rows go
+    # ------------------------------------------------------------------ paths of rows
     def ends(self, X: Any, root: Any = (0,)) -> Ends:
-        """Return where the rows of X, shape (n, p), end in the trees that begin at `root`."""
+        """Return the nodes where rows of X, shape (n, p), end in the trees that begin at `root`."""
         table, start = np.asarray(X, np.float64), np.asarray(root, np.intp)
         row, tree = np.indices((len(table), len(start)), np.intp).reshape(2, -1)
         going = Ends(row, tree, start[tree], np.ones(len(row)))
@@ -230,7 +229,7 @@ class TreeNodes:
         return branch
 
     def _named(self, rules: Any, r: _Whole, x: _Floats) -> _Whole:
-        """Return the branch that rules name for values; -1 where missing or unknown."""
+        """Return the branches of values by rules; -1 where missing or unknown."""
         with np.errstate(over="ignore"):
             read = x.astype(np.float32).astype(np.float64) if self.single else x
         bound = rules.threshold[r]
@@ -246,7 +245,7 @@ class TreeNodes:
         return branch
 
     def _divided(self, X: _Floats, at: Ends, branch: _Whole) -> list[Ends]:
-        """Return the parts of rows that are divided, each at the child it goes to."""
+        """Return the parts of divided rows, each at its child."""
         spread, soft = at.take(branch == SPREAD), at.take(branch == _SOFT)
         number = self.n_children[spread.node]
         which = np.repeat(np.arange(len(number)), number)
@@ -273,7 +272,7 @@ class TreeNodes:
         ----------
         X : ndarray of shape (n, p)
         root : sequence of T nodes, default=(0,)
-            Where to begin.
+            The first nodes of the trees.
 
         Returns
         -------
@@ -289,7 +288,7 @@ class TreeNodes:
     def of_nodes(self, nodes: _Whole, leaf: _Flags) -> Self:
         """Return these nodes in this order, those of `leaf` without their rules.
 
-        `child` is not renumbered: that is left to who knows where the children went.
+        `child` is not renumbered: the caller must do that.
         """
         code_ptr, codes = spans_of(self.code_ptr, nodes, leaf)
         own: dict[str, Any] = {name: getattr(self, name)[nodes] for name in self.by_node}
@@ -307,7 +306,7 @@ class TreeNodes:
         )
 
     def on_columns(self, column: _Whole, surrogate_column: _Whole) -> Self:
-        """Return the nodes with other numbers for the columns their rules and surrogates read."""
+        """Return the nodes with other column numbers in their rules and surrogates."""
         return replace(
             self,
             column=np.where(self.column >= 0, column, -1).astype(np.intp),
@@ -315,7 +314,7 @@ class TreeNodes:
         )
 
     def of_trees(self, root: _Whole, trees: _Whole) -> tuple[_Whole, _Whole, Self]:
-        """Return the roots of some trees, where their nodes were, and the nodes.
+        """Return (roots, old positions of the nodes, nodes) of some trees.
 
         `root` are the first nodes of all trees.
         """
@@ -328,20 +327,20 @@ class TreeNodes:
 
 @dataclass(frozen=True, kw_only=True)
 class Tree(TreeNodes):
-    """One tree and what it was grown on; node 0 is the root.
+    """One tree with its training statistics; node 0 is the root.
 
-    `join_trees` writes several trees one after the other in the same form.
+    `join_trees` concatenates several trees in the same form.
 
     Parameters
     ----------
     value : ndarray of shape (nodes, K)
-        What each node says: class shares (K classes) or a number (K = 1).
+        Value of each node: class shares (K classes) or a number (K = 1).
     counts : ndarray of shape (nodes, C)
         Training weight per class; regression: the weight alone.
     n_rows : ndarray of shape (nodes,), intp
-        Training rows that reached the node (any part of them).
+        Number of training rows that reached the node, in whole or in part.
     gain : ndarray of shape (nodes,)
-        Worth of the node's split by its criterion; 0 at a leaf.
+        Gain of the node's split in its criterion; 0 at a leaf.
 
     The other fields are those of `TreeNodes`.
     """
@@ -357,7 +356,7 @@ class Tree(TreeNodes):
 
     @classmethod
     def of(cls, nodes: TreeNodes, value: _Floats) -> "Tree":
-        """Return the nodes of a tree with their values; what else a tree holds as it is known."""
+        """Return a tree of nodes with these values; statistics that are unknown are left empty."""
         if isinstance(nodes, Tree):
             return replace(nodes, value=value)
         n, known = nodes.n_nodes, {f.name: getattr(nodes, f.name) for f in fields(nodes)}
@@ -379,7 +378,7 @@ class Tree(TreeNodes):
 
     @property
     def depth(self) -> int:
-        """Return the number of rules on the longest way to a leaf."""
+        """Return the number of rules on the longest path to a leaf."""
         level = np.zeros(self.n_nodes, np.intp)
         for node in np.flatnonzero(self.n_children):  # parents come before their children
             level[self.children(int(node))] = level[node] + 1
@@ -396,7 +395,7 @@ class Tree(TreeNodes):
         return out
 
     def collapse(self, nodes: Any) -> Self:
-        """Return the tree with these nodes made leaves and what hung below them gone."""
+        """Return the tree with these nodes made leaves."""
         cut = np.zeros(self.n_nodes, np.bool_)
         cut[np.asarray(nodes, np.intp)] = True
         gone = np.zeros(self.n_nodes, np.bool_)
@@ -411,8 +410,7 @@ class Tree(TreeNodes):
 def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
     """Return the root of each tree, and the nodes of all, one tree after the other.
 
-    `trees`: at least one; all of one kind, which compare alike (`strict`, `single`) and say as many
-    numbers.
+    `trees`: at least one, all with the same `strict`, `single` and number of values per node.
     """
     sizes = np.array([tree.n_nodes for tree in trees], np.intp)
     root = np.cumsum(sizes) - sizes
@@ -440,10 +438,10 @@ def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
 
 
 def first_share(x: Any, lower: Any, threshold: Any, upper: Any) -> _Floats:
-    """Return the shares of values that go to the first branch of soft thresholds.
+    """Return the shares of rows with value x that soft thresholds send to the first branch.
 
-    Each is 1 up to `lower`, 1/2 at `threshold`, 0 from `upper` on, and linear in between. (Numbers
-    are halved before they are subtracted: a difference may overflow.)
+    A share is 1 up to `lower`, 1/2 at `threshold`, 0 from `upper` on, and linear in between.
+    (Numbers are halved before they are subtracted, as a difference may overflow.)
     """
     at, low, middle, high = (np.multiply(0.5, v) for v in (x, lower, threshold, upper))
     below, above = middle - low, high - middle
@@ -455,16 +453,16 @@ def first_share(x: Any, lower: Any, threshold: Any, upper: Any) -> _Floats:
 
 
 def _joined_ptr(ptrs: list[_Whole]) -> _Whole:
-    """Return one row of pointers for lists that are written one after the other."""
+    """Return the pointers of concatenated lists."""
     sizes = np.concatenate([np.diff(ptr) for ptr in ptrs])
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
 
 
 def spans_of(ptr: _Whole, kept: _Whole, without: _Flags | None = None) -> tuple[_Whole, _Whole]:
-    """Return the pointers of some spans put one after the other, and where their entries were.
+    """Return the pointers of some spans concatenated, and the old positions of their entries.
 
-    `ptr` (m + 1,) intp: span i is ``ptr[i] : ptr[i + 1]``. `kept` (k,) intp; `without` (k,) bool:
-    those of `kept` that are to be empty.
+    `ptr` (m + 1,) intp: span i is ``ptr[i] : ptr[i + 1]``. `kept` (k,) intp: the spans; `without`
+    (k,) bool: those of `kept` that become empty.
     """
     sizes = ptr[kept + 1] - ptr[kept]
     if without is not None:

@@ -1,4 +1,4 @@
-"""A tree opened into its leaves: the conditions on the way to each, and their words."""
+"""Leaves of a tree: the conditions on the path to each, as data and in words."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,18 +15,18 @@ _LISTED = 12  # categories of a set that are named
 
 @dataclass(frozen=True)
 class Condition:
-    """What a way through a tree asks of one column."""
+    """A condition on one column, on a path through a tree."""
 
     column: int
     op: str  # {'<=', '<', '>', '>=', 'in'}
     value: float | tuple[int, ...]  # the threshold, or the codes of 'in'
-    # share of a row that goes this way too if its value is missing and no surrogate knows: 1, 0, or
-    # a part where such rows are spread
+    # share of a row that takes this path if its value is missing and no surrogate has a value: 1,
+    # 0, or a part of rows that are spread
     missing: float
-    # values between which a row goes this way in part only (a soft threshold)
+    # values between which a row takes this path only in part (a soft threshold)
     softly: tuple[float, float] | None = None
-    # whether other columns are asked where the value is missing; `missing` is then of rows in which
-    # theirs are missing, too
+    # whether there are surrogates where the value is missing; `missing` then applies to rows in
+    # which theirs are missing, too
     surrogates: bool = False
     # whether values are rounded to float32 before they are compared
     single: bool = False
@@ -34,9 +34,9 @@ class Condition:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf, and the conditions that lead to it: at most two a column, in order of appearance.
+    """A leaf, and the conditions that lead to it, in order of appearance.
 
-    Those of soft thresholds are all there.
+    There are at most two per column, except for soft thresholds.
     """
 
     node: int
@@ -44,7 +44,7 @@ class Leaf:
 
 
 def split_conditions(tree: Tree, node: int) -> list[Condition]:
-    """Return what the rule of a node asks of the rows of each branch; none at a leaf."""
+    """Return the condition of each branch of a node; [] at a leaf."""
     n_branches = int(tree.n_children[node])
     if not n_branches:
         return []
@@ -68,7 +68,7 @@ def split_conditions(tree: Tree, node: int) -> list[Condition]:
 
 
 def _missing_shares(tree: Tree, node: int) -> list[float]:
-    """Return the share of a row of missing value that goes to each branch."""
+    """Return the share of a row with a missing value that goes to each branch."""
     way, children = int(tree.missing[node]), tree.children(node)
     if way != SPREAD:
         return (np.arange(len(children)) == way).astype(float).tolist()
@@ -79,10 +79,10 @@ def _missing_shares(tree: Tree, node: int) -> list[float]:
 def leaves_of(tree: Tree) -> list[Leaf]:
     """Return the leaves of a tree, from the first branch to the last, with their conditions.
 
-    Conditions on one column are merged: of thresholds the nearest stays, of sets the common part.
-    A row of known values ends in the one leaf whose conditions it meets. (A row that stops at a
-    node because a value is missing meets those of no leaf.) Conditions of soft thresholds are not
-    merged: the part of a row that comes to a leaf is a product over all of them.
+    Conditions on one column are merged into the tightest threshold, or the intersection of sets. A
+    row without missing values ends in the one leaf whose conditions it meets; a row that stays at a
+    node because a value is missing meets those of no leaf. Conditions of soft thresholds are not
+    merged: the part of a row that reaches a leaf is the product over all of them.
     """
     found: list[Leaf] = []
     todo: list[tuple[int, tuple[Condition, ...]]] = [(0, ())] if tree.n_nodes else []
@@ -101,7 +101,7 @@ def leaves_of(tree: Tree) -> list[Leaf]:
 
 
 def _merged(way: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]:
-    """Return the conditions of a way and one more."""
+    """Return the conditions of a path with one more condition."""
     same = [c for c in way if c.column == new.column]
     missing = new.missing * (same[0].missing if same else 1.0)
     surrogates = any(c.surrogates for c in (*same, new))
@@ -110,7 +110,7 @@ def _merged(way: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]
     if not any(hard):
         kept.append(new)
     kept = [replace(c, missing=missing, surrogates=surrogates) for c in kept]
-    kept.sort(key=lambda c: c.op in _UPPER)  # from below to above
+    kept.sort(key=lambda c: c.op in _UPPER)  # lower bounds first
     out: list[Condition] = []
     for c in way:
         if c.column != new.column:
@@ -122,7 +122,7 @@ def _merged(way: tuple[Condition, ...], new: Condition) -> tuple[Condition, ...]
 
 
 def _both(a: Condition, b: Condition) -> Condition:
-    """Return the narrower of two conditions of one kind on one column."""
+    """Return the conjunction of two conditions of one kind on one column."""
     if isinstance(a.value, tuple) or isinstance(b.value, tuple):
         codes = set(b.value) if isinstance(b.value, tuple) else set[int]()
         kept = tuple(c for c in a.value if c in codes) if isinstance(a.value, tuple) else ()
@@ -141,27 +141,27 @@ def condition_words(
 ) -> str:
     """Return a condition in words, such as ``V3 <= 1.25 or missing`` or ``site in {a, b}``.
 
-    ``or missing with its surrogates``: if the columns asked instead are missing, too.
+    ``or missing with its surrogates`` means: or if the columns of the surrogates are missing, too.
 
     Parameters
     ----------
-    names : of the table's columns
-    levels : the categories of each categorical column, by code; codes without a word are numbers
-    digits : of a threshold; None: as many as it takes to divide the cases as the tree does
-    spread : say which part of a row goes this way, where missing values are spread over all
+    names : names of the table's columns
+    levels : the categories of each categorical column, by code; other codes are shown as numbers
+    digits : digits of a threshold; None: as many as needed to divide the cases as the tree does
+    spread : whether to show the part of a row with a missing value, where rows are spread
     """
-    words, gap = _asked(names[condition.column], condition, levels, digits)
+    words, gap = _parts(names[condition.column], condition, levels, digits)
     return words + gap if spread or condition.missing == 1 else words
 
 
 def otherwise_words(condition: Condition) -> str:
-    """Return when the second of two is taken: ``otherwise``, ``otherwise, also if missing``.
+    """Return the condition of the second branch: ``otherwise``, ``otherwise, also if missing``.
 
     `condition` is that of the second branch.
     """
     if not isinstance(condition.value, tuple) and np.isposinf(condition.value):
-        return "otherwise"  # the first asks whether there is a value
-    gap = _asked("", condition, {}, 6)[1]
+        return "otherwise"  # the first branch is "is present"
+    gap = _parts("", condition, {}, 6)[1]
     return f"otherwise{gap.replace(' or missing', ', also if missing')}"
 
 
@@ -176,7 +176,7 @@ def way_words(
     Two thresholds of one column are one interval: ``0.8 < V3 <= 1.75``.
     """
     listed: list[str] = []
-    low: Condition | None = None  # the one before, if it is a threshold from below
+    low: Condition | None = None  # the previous condition, if it is a lower bound
     for c in conditions:
         name = names[c.column]
         hard = c.op in _UPPER and c.softly is None
@@ -186,16 +186,16 @@ def way_words(
             op, bound = bound_words(low, digits)
             name = f"{bound} {'<' if op == '>' else '<='} {name}"
             listed.pop()
-        words, gap = _asked(name, c, levels, digits)
+        words, gap = _parts(name, c, levels, digits)
         listed.append(f"({words}{gap})" if gap and len(conditions) > 1 else words + gap)
         low = c if c.op in _LOWER and c.softly is None else None
     return " and ".join(listed) or "always"
 
 
-def _asked(
+def _parts(
     name: str, c: Condition, levels: Mapping[int, Sequence[str]], digits: int | None
 ) -> tuple[str, str]:
-    """Return what is asked of a column's known values, and what of missing ones."""
+    """Return the words of a condition for values, and those for missing values."""
     share = c.missing
     surrogates = " with its surrogates" if c.surrogates else ""
     part = f" ({share:.0%})" if share < 1 else ""
@@ -207,7 +207,7 @@ def _asked(
         return f"{name} in {{{', '.join(listed)}{more}}}", gap
     if np.isposinf(c.value) and c.op in _UPPER:
         return f"{name} is present", gap
-    if np.isposinf(c.value) and share:  # nothing else is beyond
+    if np.isposinf(c.value) and share:  # no value is beyond
         return f"{name} is missing", gap.removeprefix(" or missing")
     if c.softly is not None:
         value, *soft = (f"{bound:.{digits or 6}g}" for bound in (c.value, *c.softly))
@@ -218,9 +218,9 @@ def _asked(
 def bound_words(condition: Condition, digits: int | None = None) -> tuple[str, str]:
     """Return the relation and the threshold of a condition in words.
 
-    Without `digits` they are the fewest that divide all numbers as the tree does: ``<= t`` is
-    also ``< the number after t``, whichever is shorter. (Of trees that compare in single precision,
-    all numbers of single precision.)
+    Without `digits` the threshold has the fewest digits that divide all numbers (of single
+    precision, if the tree compares in it) as the tree does: ``<= t`` may become ``< the number
+    after t``.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def bound_words(condition: Condition, digits: int | None = None) -> tuple[str, s
     if condition.single and bound:
         with np.errstate(over="ignore"):
             low = np.float32(bound)
-        below = float(low)  # beside a number of single precision NumPy rounds the bound, too
+        below = float(low)  # NumPy would compare both in single precision
         if below > bound or (not after and below == bound):
             low = np.nextafter(low, np.float32(-np.inf))
         ends = float(low), float(np.nextafter(low, np.float32(np.inf)))
@@ -254,7 +254,7 @@ def _shortest(value: float) -> str:
 
 
 def tree_words(tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]]) -> str:
-    """Return the rule of a tree that asks once, or the size, columns and root of a larger one."""
+    """Return the rule of a tree with one split, or the size, columns and root of a larger one."""
     if tree.n_leaves < 2:
         return size_words(tree.n_leaves, tree.columns, names)
     if tree.n_children[0] != 2:
@@ -267,6 +267,6 @@ def tree_words(tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[s
 
 
 def size_words(n_leaves: int, columns: NDArray[np.intp], names: Sequence[str]) -> str:
-    """Return how large a tree is and what it reads."""
+    """Return the size of a tree and the columns it reads, in words."""
     read = ", ".join(names[int(j)] for j in columns)
     return f"a tree of {n_leaves} leaves on {read or 'no column'}"

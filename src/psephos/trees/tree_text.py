@@ -11,10 +11,9 @@ _BAR = "|   "
 
 
 class NodeAnswers:
-    """What the nodes of a tree answer, in words and as class shares.
+    """Predictions of the nodes of a tree, in words and as class shares.
 
-    `words`: one a node. `shares` (nodes, n_classes): None where shares are not known
-    (numbers, margins).
+    `words`: one per node. `shares` (nodes, n_classes): None if unknown (numbers, margins).
     """
 
     def __init__(
@@ -25,16 +24,16 @@ class NodeAnswers:
         self.shares = shares
 
     def share(self, node: int) -> float | None:
-        """Return the share of the class that a node answers; None if it is not known."""
+        """Return the share of the class that a node predicts; None if it is unknown."""
         if self.shares is None or self.words[node] not in self.classes:
             return None
         return float(self.shares[node, self.classes.index(self.words[node])])
 
 
 def answers_of(tree: Tree, classes: Sequence[str] = ()) -> NodeAnswers:
-    """Return what a tree's values say: the class of the greatest share, or numbers.
+    """Return the predictions of a tree's values: the class of the greatest share, or numbers.
 
-    `classes`: the words of the classes whose shares `Tree.value` holds; () if it holds numbers.
+    `classes`: the names of the classes whose shares `Tree.value` holds; () if it holds numbers.
     """
     if not classes:
         return NodeAnswers([", ".join(f"{v:.5g}" for v in row) for row in tree.value.tolist()])
@@ -43,7 +42,7 @@ def answers_of(tree: Tree, classes: Sequence[str] = ()) -> NodeAnswers:
 
 
 def names_of(tree: Tree, names: Sequence[str] | None) -> Sequence[str]:
-    """Return the names given, or 'column j' for every column up to the last that is read."""
+    """Return `names`, or if None 'column j' for every column up to the last that is read."""
     last = int(tree.columns.max(initial=-1))
     return [f"column {j}" for j in range(last + 1)] if names is None else names
 
@@ -59,9 +58,9 @@ def export_text(
     digits: int | None = None,
     spread: bool = False,
 ) -> str:
-    """Return a tree as indented text: a line a branch, and at a leaf what it answers.
+    """Return a tree as indented text: a line per branch, and the prediction of each leaf.
 
-    Each leaf shows class share and weight, where known::
+    Each leaf shows its class share and weight, if known::
 
         petal width <= 0.8: setosa (100%, weight 50)
         petal width > 0.8
@@ -72,20 +71,20 @@ def export_text(
     ----------
     tree : Tree
     names : sequence of str, default=None
-        Of the table's columns; None: 'column 0' and so on.
+        Names of the table's columns; None: 'column 0' and so on.
     levels : mapping of int to sequence of str, default=None
         The categories of each categorical column, by code.
     classes : sequence of str, default=()
-        Where the tree's values are class shares.
+        Names of the classes, if the tree's values are class shares.
     answers : NodeAnswers, default=None
-        What the nodes answer; None: as their values say (`answers_of`).
+        Predictions of the nodes; None: those of their values (`answers_of`).
     max_depth : int, default=None
-        Branches below are counted, not written; None writes all.
+        Leaves below this depth are counted, not written; None writes all.
     digits : int, default=None
-        Of a threshold; None: as many as divide the cases as the tree does.
+        Digits of a threshold; None: as many as needed to divide the cases as the tree does.
     spread : bool, default=False
-        Where rows of missing value are spread over all branches, say which part of them goes to
-        each. False: 'or missing' stands only at a branch that takes them whole.
+        Whether to show, where rows with missing values are spread over all branches, the part that
+        goes to each. False: 'or missing' is shown only at a branch that takes such rows whole.
     """
     answers = answers or answers_of(tree, classes)
     names, words = names_of(tree, names), levels or {}
@@ -111,7 +110,7 @@ def export_text(
 
 
 def leaf_words(tree: Tree, node: int, answers: NodeAnswers) -> str:
-    """Return a node's answer, the share of its class and its training weight, where known."""
+    """Return a node's prediction, with the share of its class and its training weight if known."""
     share = answers.share(node)
     facts = [] if share is None else [f"{share:.0%}"]
     if tree.counts.shape[1]:
@@ -120,7 +119,7 @@ def leaf_words(tree: Tree, node: int, answers: NodeAnswers) -> str:
 
 
 def leaves_below(tree: Tree, node: int) -> int:
-    """Return how many leaves hang below a node."""
+    """Return the number of leaves below a node."""
     count, todo = 0, [node]
     while todo:
         children = tree.children(todo.pop()).tolist()
@@ -137,13 +136,13 @@ def rules_table(
     *,
     answers: NodeAnswers | None = None,
 ) -> ColumnLists:
-    """Return one entry a leaf, in the order of the text: the rule that leads to it, its answer.
+    """Return a table of the leaves, in the order of the text: rules and predictions.
 
     `tree`, `names`, `levels`, `classes`, `answers`: as for `export_text`.
 
-    Returns ``node``; ``rule``, its conditions in words, one or two a column ('always' for a tree
-    that is one leaf); ``answer``; ``share_<class>`` where the values are class shares; ``weight``,
-    the training weight, and ``n_rows``, training rows, where known.
+    Returns ``node``; ``rule``, its conditions in words, one or two per column ('always' for a tree
+    of one leaf); ``answer``; ``share_<class>`` if the values are class shares; ``weight``, the
+    training weight, and ``n_rows``, the number of training rows, if known.
     """
     answers = answers or answers_of(tree, classes)
     names, words = names_of(tree, names), levels or {}
@@ -156,12 +155,12 @@ def rules_table(
 def nodes_table(
     tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]], answers: NodeAnswers
 ) -> dict[str, list[Any]]:
-    """Return one entry a node, parents before their children.
+    """Return a table of the nodes, parents before their children.
 
-    Returns ``node``, ``parent`` (-1 at the root), ``depth``, ``condition`` (what the parent asks of
-    the rows that come here), ``column`` (that the node asks for; '' at a leaf), ``missing`` (where
-    rows without a value go: a child, 'all' or 'none', '' at a leaf), ``gain``, and ``answer`` and
-    what follows as in `rules_table`.
+    Returns ``node``, ``parent`` (-1 at the root), ``depth``, ``condition`` (of the branch that
+    leads to the node), ``column`` (that the node reads; '' at a leaf), ``missing`` (where rows
+    without a value go: a child, 'all' or 'none'; '' at a leaf), ``gain``, and ``answer`` and the
+    following keys as in `rules_table`.
     """
     n = tree.n_nodes
     parent, depth, condition = [-1] * n, [0] * n, [""] * n
@@ -190,7 +189,7 @@ def _missing_words(tree: Tree, node: int) -> str:
 
 
 def _facts(tree: Tree, answers: NodeAnswers, nodes: list[int]) -> dict[str, list[Any]]:
-    """Return what nodes answer and what is known of their training rows."""
+    """Return the predictions of nodes, and their weights and rows if known."""
     facts: dict[str, list[Any]] = {"answer": [answers.words[node] for node in nodes]}
     if answers.shares is not None:
         for k, name in enumerate(answers.classes):

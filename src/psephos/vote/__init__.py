@@ -1,4 +1,4 @@
-"""The noun of the library: a vote is voters, their weights and a read-out."""
+"""Votes: voters, their weights and a read-out, which together are every fitted model."""
 
 from psephos.files.field_types import Nullable, Thresholds
 from psephos.files.names import Names

@@ -1,4 +1,4 @@
-"""Ballots and models to be looked at: as text in a terminal, as HTML in a notebook."""
+"""Display of ballots and models: as text in a terminal, as HTML in a notebook."""
 
 from collections.abc import Sequence
 from html import escape
@@ -17,7 +17,7 @@ _CELL = "padding:2px 10px 2px 0;text-align:left;vertical-align:top"
 
 
 def ballots_text(ballots: Ballots) -> str:
-    """Return the first cases: the answer of each, and who moved it most."""
+    """Return the first cases as text: the prediction of each, and the main contributions."""
     lines: list[str] = []
     shown = ballots.first(_CASES)
     for case in range(len(shown)):
@@ -34,7 +34,7 @@ def _title(ballots: Ballots, case: int) -> str:
 
 
 def ballots_html(ballots: Ballots) -> str:
-    """Return the same as tables."""
+    """Return the first cases as HTML tables."""
     parts: list[str] = []
     shown = ballots.first(_CASES)
     for case in range(len(shown)):
@@ -83,7 +83,7 @@ def _more(ballots: Ballots) -> list[str]:
 
 
 def _carried(ballots: Ballots, case: int) -> list[str]:
-    """Return what was looked up, and who carried each label that a case is given, if it may be."""
+    """Return sentences on what was looked up, and on the voters for each predicted label."""
     target: Any = ballots.vote.target
     looked = looked_up_words(ballots, case)
     words = looked[:_LINES]
@@ -100,12 +100,12 @@ def _carried(ballots: Ballots, case: int) -> list[str]:
 
 
 def _rows(ballots: Ballots, case: int) -> list[list[str]]:
-    """Return the heading and a row a line: contribution, weight, reason and answer, voters."""
+    """Return a heading and a row per line: contribution, weight, voters, reason and vote."""
     lines, k = ballots.lines(case), ballots.leading(case)
     target: Any = ballots.vote.target
     about = target.about(k)
     rows = [[f"adds to {about}" if about else "adds", "weight", "voter", "because → it says"]]
-    # a sum has weights as they are, a normalised vote shares
+    # raw weights of a sum, shares of a normalised vote
     weigh = percent if ballots.vote.readout.score == "normalised" else number
     scale = max((abs(float(line.contribution[k])) for line in lines), default=0.0)
     for line in lines[:_LINES]:

@@ -1,4 +1,4 @@
-"""Who voted for this answer: one row per case and voter, as data and in words."""
+"""`Ballots`: the votes on some cases, one row per case and voter, as data and in words."""
 
 import json
 import math
@@ -27,7 +27,7 @@ def _say(vote: Vote, value: Sequence[float]) -> str:
 
 
 class Line(NamedTuple):
-    """The vote on one case of the voters that voted alike for the same reason."""
+    """The votes of the voters that voted alike on one case, for the same reason."""
 
     voters: list[int]  # their numbers, from 1
     reason: Reason
@@ -50,14 +50,14 @@ class Ballots:
     case_ids : list
         One name per case.
     numbers : ndarray of shape (T,), default=None
-        The number of each voter in the model, from 1; None counts them.
+        The number of each voter in the model, from 1; None: 1, ..., T.
     returns : dict of str to str
-        By column, how often another sample would choose it, if the model estimated that.
+        For each column, how often another sample would choose it, if the model estimated that.
 
     Attributes
     ----------
     score : ndarray of shape (n, K)
-        The decision of each case; its contributions sum to it.
+        The score of each case; its contributions sum to it.
     mass : ndarray of shape (n,)
         Total raw weight: how familiar the case is (local weights), or a constant.
     votes : ndarray of shape (n, T, K)
@@ -81,7 +81,7 @@ class Ballots:
 
     @classmethod
     def of(cls, vote: Vote, names: Names, X: Any, case_ids: list[Any]) -> "Ballots":
-        """Return the ballots of a model's voters, of neighbours those that have a weight."""
+        """Return the ballots of a model's voters; of neighbours, those with weight on some case."""
         weighed = vote.weighed(X)
         if weighed is None:
             return cls(vote, names, X, case_ids)
@@ -100,7 +100,7 @@ class Ballots:
             object.__setattr__(self, name, value)
 
     def first(self, n: int) -> "Ballots":
-        """Return the ballots of the first n cases; nothing is asked for again."""
+        """Return the ballots of the first n cases, without computing votes again."""
         if n >= len(self):
             return self
         some = copy(self)
@@ -121,7 +121,7 @@ class Ballots:
         return list(range(1, self.vote.n_voters + 1))
 
     def carried_by(self, case: int, output: int) -> list[str]:
-        """Return who voted for an output on a case: voters that add to it, the most first.
+        """Return the names of the voters that voted for an output, greatest contribution first.
 
         A training case is named by its row, another voter by its number: ``row 17``, ``voter 3``.
 
@@ -135,7 +135,7 @@ class Ballots:
         return [self._voter_name(case, t) for t in order if added[t] > 0]
 
     def given(self, case: int) -> list[int]:
-        """Return the labels that a case is given, by their place; of several labels a row."""
+        """Return the indices of the labels predicted for a case; for multilabel targets."""
         target: Any = self.vote.target
         return np.flatnonzero(target.decode(self._decided(case))).tolist()
 
@@ -147,13 +147,13 @@ class Ballots:
 
     @cached_property
     def _silent(self) -> NDArray[np.bool_]:
-        """Return which voters would say something and have no weight on a case, (n, T)."""
+        """Return the mask, (n, T), of voters with a vote but no weight."""
         return (self.shares == 0) & self.votes.any(axis=2) & self.vote.readout.is_sum
 
     # ------------------------------------------------------------------ why
     @cached_property
     def reasons(self) -> list[list[Reason]]:
-        """Return, for each case, why each voter votes as it does: data that holds for the case.
+        """Return the reason of each vote, for each case.
 
         Columns are numbers of the table; `Reason.words` and `Reason.data` take `names`.
         """
@@ -170,9 +170,9 @@ class Ballots:
         ]
 
     def words(self, case: int, voter: int) -> str:
-        """Return why a voter (from 0) votes so on a case (from 0): ``g1 = 1.877 > 0.779 → ill``.
+        """Return a voter's reason and vote on a case (both from 0): ``g1 = 1.877 > 0.779 → ill``.
 
-        Numbers are rounded for reading; `reasons` has them whole.
+        Numbers are rounded; `reasons` has them in full.
         """
         reason = self.reasons[case][voter]
         name = label_of(self.vote.voters, voter)
@@ -192,18 +192,18 @@ class Ballots:
         return answer_words(self.vote, self.votes[case, voter], scale)
 
     def lines(self, case: int) -> list[Line]:
-        """Return the votes on a case as lines, those first that moved the answer most.
+        """Return the votes on a case as lines, the greatest contribution first.
 
         Voters that voted alike for the same reason are one line.
         """
         alike: dict[tuple[str, str, bool], list[int]] = {}
-        silent = self.numbers is not None  # neighbours of other cases are left out
+        neighbours = self.numbers is not None  # those of other cases are left out
         for t, reason in enumerate(self.reasons[case]):
-            if silent and self.shares[case, t] == 0:
+            if neighbours and self.shares[case, t] == 0:
                 continue
-            # the one that answers, where one does, is shown apart from those that say the same
-            asked = self.vote.readout.is_sum or bool(self.shares[case, t] != 0)
-            key = repr(reason), self._vote_words(case, t), asked
+            # where the read-out picks one voter, it is not merged with voters that vote alike
+            picked = self.vote.readout.is_sum or bool(self.shares[case, t] != 0)
+            key = repr(reason), self._vote_words(case, t), picked
             alike.setdefault(key, []).append(t)
         lines = [
             Line(
@@ -220,14 +220,14 @@ class Ballots:
         return sorted(lines, key=lambda line: -abs(float(line.contribution[k])))
 
     def leading(self, case: int) -> int:
-        """Return the output that a case's answer is about: its class's, or the only one."""
+        """Return the output of a case's predicted class, or the only output."""
         target: Any = self.vote.target
         return target.leading(self._decided(case))
 
     def answer(self, case: int) -> str:
-        """Return the answer to a case in words: its class and probability, or its number.
+        """Return the prediction of a case in words: its class and probability, or its number.
 
-        Where there is none, such as of a case without values, the words begin with 'no answer'.
+        Words on a case without an answer, such as one without values, begin with 'no answer'.
         """
         target: Any = self.vote.target
         numbers = target.kind == "regression"
@@ -238,17 +238,17 @@ class Ballots:
 
     @cached_property
     def unanswered(self) -> list[str]:
-        """Return why each case has no answer and what is needed, in words; '' if it has one."""
+        """Return a sentence on why each case has no answer and what it needs; '' if it has one."""
         return self.vote.unanswered_words(self.X, self.score, self.mass, self.names)
 
     def chances(self, case: int) -> list[float]:
-        """Return the probabilities of a case: of classes, or of labels, each on its own."""
+        """Return the probabilities of a case: of classes, or of each label separately."""
         return self.vote.readout.probabilities(*self._row(case))[0].tolist()
 
     def note(self, case: int) -> str:
-        """Return what stands between the contributions to a case and its answer; '' if nothing.
+        """Return a note on the calibration between a case's score and its prediction; '' for none.
 
-        Such as ``weighed by class (ill × 5); the votes alone say well 62.0 %, ill 38.0 %``.
+        For example ``weighed by class (ill × 5); the votes alone say well 62.0 %, ill 38.0 %``.
         """
         return before_weighing(self.vote, self.score[case])
 
@@ -256,7 +256,7 @@ class Ballots:
         return self.vote.readout.decided(*self._row(case))[0]
 
     def _row(self, case: int) -> tuple[Floats, Any, Floats]:
-        """Return what the read-out is asked with: the score, the target and the mass."""
+        """Return the arguments of the read-out: the score, the target and the mass."""
         return self.score[[case]], self.vote.target, self.mass[[case]]
 
     def case_name(self, case: int) -> str:
@@ -265,7 +265,7 @@ class Ballots:
         return f"row {name}" if isinstance(name, int) else str(name)
 
     def open(self, case: int, voter: int, member: int | None = None) -> "Ballots | None":
-        """Return who voted within a voter that is a vote itself; None if it is not.
+        """Return the ballots within a voter that is itself a vote; None if it is not one.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class Ballots:
         voter : int
             From 0.
         member : int, default=None
-            Of voters that read the answers of members: open this member (from 0) instead.
+            The member (from 0) to open instead, of voters that read the answers of members.
         """
         found = self.vote.open(voter, self.X[[case]], self.names, member)
         if found is None:
@@ -286,15 +286,21 @@ class Ballots:
     def columns(self) -> dict[str, list[Any]]:
         """Return the table as lists, one entry per (case, voter), cases first.
 
-        Keys: ``case``; ``voter`` (number, from 1); ``reason`` (why it votes so on this case,
-        in words, numbers rounded for reading); ``vote`` (the class it votes for, or its
-        number; '' where it votes for none, or has no weight on the case); ``weight`` (its share
-        here); ``contribution`` (or one ``contribution_<class>`` a class if there are more than
-        two); ``columns`` (names, in the order of the sentence); ``details`` (the reason as data,
-        JSON: columns, relations, bounds and values in full) and, where weights keep training cases
-        (SamBA, proset), ``nearest``: tuples (training row, distance, share of the weight, class or
-        number) of those of greatest weight. Where the answer is looked up in a table (ML-kNN),
-        ``looked_up``: how many neighbours have each label, and its probability, in words.
+        The keys:
+
+        - ``case``: its name
+        - ``voter``: its number, from 1
+        - ``reason``: the reason of its vote in words, numbers rounded
+        - ``vote``: the class it votes for, or its number; '' if it votes for none, or has no weight
+          on the case
+        - ``weight``: its share of the weight on the case
+        - ``contribution``, or ``contribution_<class>`` for each of more than two classes
+        - ``columns``: the columns of the reason, in the order of the sentence
+        - ``details``: the reason as JSON, with columns, relations, bounds and values in full
+        - ``nearest``, if weights keep training cases (SamBA, proset): tuples (training row,
+          distance, share of the weight, class or number) of those of greatest weight
+        - ``looked_up``, if probabilities are read from a table (ML-kNN): for each label the number
+          of neighbours that have it, and its probability, in words
         """
         n, voters, outputs = self.contributions.shape
         pairs = [(i, t) for i in range(n) for t in range(voters)]
@@ -322,10 +328,10 @@ class Ballots:
         return table
 
     def nearest(self) -> list[tuple[tuple[Any, float, float, str], ...]] | None:
-        """Return per case the training cases of greatest weight; None where weights keep none.
+        """Return the training cases of greatest weight for each case; None if none are kept.
 
-        Tuples (training row, distance, share of the weight, class or number); a training case
-        infinitely far away, of no weight, is none of them.
+        They are tuples (training row, distance, share of the weight, class or number); training
+        cases at an infinite distance are left out.
         """
         found = self.vote.nearest(self.X, _NEAREST)
         if found is None:
@@ -361,7 +367,7 @@ class Ballots:
         each = zip(flat.tolist(), words, self._silent.ravel().tolist(), strict=True)
         return ["" if idle else class_called(vote, word) for vote, word, idle in each]
 
-    # ------------------------------------------------------------------ to be looked at
+    # ------------------------------------------------------------------ display
     def __str__(self) -> str:
         from psephos.vote.ballot_views import ballots_text
 
@@ -376,7 +382,7 @@ class Ballots:
 
 
 def _json(value: dict[str, Any]) -> str:
-    """Return a reason's data as JSON; what is infinite is a word."""
+    """Return a reason's data as JSON, with infinite numbers as strings."""
 
     def plain(one: Any) -> Any:
         if isinstance(one, dict):

@@ -1,7 +1,7 @@
-"""Monotone maps from the probabilities of a link to calibrated ones, and counts to posteriors.
+"""Calibrations: maps from the probabilities of a link to calibrated ones.
 
-``chances(p, apart)`` maps (n, K) probabilities, of labels each on its own (`apart`) or of classes;
-``words(classes)`` says what a map does.
+``chances(p, apart)`` maps (n, K) probabilities of labels (`apart`: each separately) or of classes;
+``words(classes)`` describes a map.
 """
 
 from dataclasses import dataclass, field
@@ -15,24 +15,24 @@ from psephos.files.names import number
 from psephos.vote.codec import register
 from psephos.vote.part import check, check_part
 
-_special: Any = scipy.special  # its types say less than they promise
+_special: Any = scipy.special  # its types are incomplete
 _NAMED = 5  # classes in words
 _NO_LIMIT = "the least probability of a map must be at least 0 and below 0.5"
 _LEAST = 1e-12  # a probability of 0 has no log-odds
 
 
 def log_odds(chances: Floats, least: float) -> Floats:
-    """Return the log-odds of probabilities moved from [0, 1] to [least, 1 - least]."""
+    """Return the log-odds of probabilities scaled from [0, 1] to [least, 1 - least]."""
     return _special.logit(moved(chances, least, 1.0 - _LEAST))
 
 
 def moved(chances: Floats, least: float, most: float = 1.0) -> Floats:
-    """Return probabilities moved from [0, 1] to [least, 1 - least]; they have a logarithm."""
+    """Return probabilities scaled from [0, 1] to [least, 1 - least], and at least 1e-12."""
     return np.clip(least + (1.0 - 2.0 * least) * chances, _LEAST, most)
 
 
 def _together(chances: Floats, apart: bool) -> Floats:
-    """Return chances of classes made to sum to 1; those of labels stand each on its own."""
+    """Return probabilities of classes normalised to sum to 1; those of labels unchanged."""
     if apart:
         return chances
     total = chances.sum(axis=1, keepdims=True)
@@ -42,14 +42,14 @@ def _together(chances: Floats, apart: bool) -> Floats:
 @register
 @dataclass(frozen=True)
 class Sigmoid:
-    """Platt's map, class by class: 1 / (1 + exp(-(slope logit(p) + offset))), then to the sum 1.
+    """Platt's map by class: 1 / (1 + exp(-(slope logit(p) + offset))), normalised to the sum 1.
 
     Parameters
     ----------
     slope, offset : ndarray of shape (K,)
         Slopes are at least 0.
     least : float, default=0
-        Below 0.5: each p is first moved to least + (1 - 2 least) p, and then clipped to
+        Below 0.5: each p is first scaled to least + (1 - 2 least) p, then clipped to
         1e-12 ... 1 - 1e-12.
     """
 
@@ -75,14 +75,15 @@ class Sigmoid:
 @register
 @dataclass(frozen=True)
 class Temperature:
-    """Temperature scaling: probabilities to the power 1 / t, then to the sum 1.
+    """Temperature scaling: probabilities to the power 1 / t, normalised to the sum 1.
 
     Parameters
     ----------
     t : float
-        Above 1 they move together, below 1 apart.
+        Above 1 probabilities become more equal, below 1 more extreme.
     least : float, default=0
-        Below 0.5: each p is first moved to least + (1 - 2 least) p, and then is at least 1e-12.
+        Below 0.5: each p is first scaled to least + (1 - 2 least) p, then clipped to at least
+        1e-12.
     """
 
     tag: ClassVar[str] = "temperature calibration"
@@ -91,7 +92,7 @@ class Temperature:
 
     def __post_init__(self) -> None:
         check(0 <= self.least < 0.5, _NO_LIMIT)
-        check(0 < self.t < np.inf, "a temperature is not a positive number")
+        check(0 < self.t < np.inf, "a temperature must be a positive number")
 
     def words(self, classes: list[str]) -> str:
         return "calibrated (temperature)"
@@ -105,15 +106,15 @@ class Temperature:
 @register
 @dataclass(frozen=True)
 class Isotonic:
-    """A rising line through given points, class by class, then to the sum 1.
+    """Isotonic map by class: linear between given points, normalised to the sum 1.
 
     Parameters
     ----------
     given, told : tuple of ndarray
-        For each class, points of a rising map from probabilities to probabilities; level
-        beyond the ends.
+        For each class, the points (given, told) of a rising map from probabilities to
+        probabilities, which is constant beyond the first and last point.
     fixed : bool, default=False
-        Whether the points follow from the model, and not from answers to rows.
+        Whether the points follow from the model, and not from predictions of rows.
     """
 
     tag: ClassVar[str] = "isotonic calibration"
@@ -142,14 +143,14 @@ class Isotonic:
 @register
 @dataclass(frozen=True)
 class PosteriorTable:
-    """Posteriors by share: the chance of label k where the share j / m of the voters said yes.
+    """Posterior probabilities of label k by the number j of m voters that vote for it.
 
     Parameters
     ----------
     posterior : ndarray of shape (K, m + 1)
-        In column j where j of m voters said yes.
+        Column j holds the probabilities where j of m voters vote for the label.
     prior : ndarray of shape (K,), default=empty
-        The chance where no voter has a weight; empty: as where the weights are even.
+        The probability where no voter has weight; empty: that of equal shares.
     """
 
     tag: ClassVar[str] = "table of posteriors"
@@ -157,7 +158,7 @@ class PosteriorTable:
     prior: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
-        check(self.posterior.ndim == 2 and self.posterior.shape[1] > 1, "posteriors are no table")
+        check(self.posterior.ndim == 2 and self.posterior.shape[1] > 1, "posteriors have no table")
         check(bool(((self.posterior >= 0) & (self.posterior <= 1)).all()), "posteriors")
         check(self.prior.shape in ((0,), self.posterior.shape[:1]), "a label has no prior")
         check(bool(((self.prior >= 0) & (self.prior <= 1)).all()), "priors")
@@ -166,14 +167,14 @@ class PosteriorTable:
         return "looked up in a table of posteriors"
 
     def chances(self, chances: Floats, apart: bool) -> Floats:
-        """Return (n, K) posteriors of shares of yes."""
+        """Return the (n, K) posteriors of the (n, K) shares of voters for each label."""
         k, m = self.posterior.shape
         check(chances.shape[1] == k, "a label has no posteriors")
         count = np.rint(chances * (m - 1)).astype(np.intp)
         return _together(self.posterior[np.arange(k), np.clip(count, 0, m - 1)], apart)
 
     def with_prior(self, chances: Floats, weighed: NDArray[np.bool_], apart: bool) -> Floats:
-        """Return these chances, of rows on which no voter has a weight the prior."""
+        """Return these probabilities, replaced by the prior on rows where no voter has weight."""
         if not len(self.prior):
             return chances
         return np.where(weighed[:, None], chances, _together(self.prior[None], apart))
@@ -182,16 +183,16 @@ class PosteriorTable:
 @register
 @dataclass(frozen=True)
 class ClassVotes:
-    """Weights of classes: w_k p_k, then to the sum 1, so that the answer is argmax_k w_k p_k.
+    """Class weights: w_k p_k, normalised to the sum 1; argmax_k w_k p_k is predicted.
 
-    p are the probabilities of the link, or what a calibration makes of these.
+    p are the probabilities of the link, calibrated by `of` if it is given.
 
     Parameters
     ----------
     weight : ndarray of shape (K,)
-        Not negative, one above 0.
+        At least 0, and one above 0.
     of : Sigmoid, Isotonic or Temperature, default=None
-        The calibration whose probabilities are weighed.
+        A calibration that is applied first.
     """
 
     tag: ClassVar[str] = "class votes"
@@ -201,11 +202,11 @@ class ClassVotes:
     def __post_init__(self) -> None:
         check_part(self)
         plain = self.weight.ndim == 1 and bool(np.isfinite(self.weight).all())
-        check(plain, "weights of classes are no numbers")
+        check(plain, "weights of classes are not numbers")
         check(bool((self.weight >= 0).all() and (self.weight > 0).any()), "weights of classes")
 
     def words(self, classes: list[str]) -> str:
-        """Return what it does: the classes whose weight is not 1."""
+        """Return the calibration, and the classes whose weight is not 1."""
         named = [
             f"{name} × {number(w)}"
             for name, w in zip(classes, self.weight.tolist(), strict=True)
@@ -217,9 +218,9 @@ class ClassVotes:
         return f"{first}weighed by class ({votes})"
 
     def chances(self, chances: Floats, apart: bool) -> Floats:
-        """Return weighted (n, K) probabilities; of labels (`apart`), each its own, there are none.
+        """Return weighted (n, K) probabilities of classes; raise for labels (`apart`).
 
-        A row that has votes for classes of weight 0 alone is shared evenly by the others.
+        If only classes of weight 0 have votes, the others are equally probable.
         """
         check(not apart, "labels are not weighed against each other")
         check(chances.shape[1] == len(self.weight), "a class lacks a weight")

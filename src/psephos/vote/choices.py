@@ -1,7 +1,7 @@
-"""Read-outs that are no plain sum: majority, greatest weight, one drawn, ranks, medians.
+"""Read-outs other than sums and means: majority, greatest weight, one drawn, ranks, medians.
 
-Each turns the votes and weights of some rows into shares and the votes they multiply; the sum over
-voters of the products is the score, so that contributions sum to it whatever the read-out.
+Each turns the votes and weights of some rows into shares and votes whose products, the
+contributions, sum over voters to the score.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ def _loudest(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Te
 
 
 def _drawn(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:
-    """Take the vote of one voter, drawn with the chance of its weight (Gibbs)."""
+    """Take the vote of one voter, drawn in proportion to the weights (Gibbs)."""
     ends = np.cumsum(_shares(weights), axis=1)
     at = uniform_of(rows, settings.seed) * ends[:, -1]
     return _alone(votes, np.minimum((ends <= at[:, None]).sum(axis=1), votes.shape[1] - 1))
@@ -55,9 +55,9 @@ def _alone(votes: Floats, voter: NDArray[np.intp]) -> _Terms:
 
 
 def uniform_of(rows: Floats, seed: int) -> Floats:
-    """Return a number in [0, 1) for each row, drawn by its content and a seed.
+    """Return a number in [0, 1) for each row: a hash of its content and a seed.
 
-    A row gets the same number in any order and in any batch; -0.0 is 0.0, and every NaN one NaN.
+    It does not depend on the other rows or their order; -0.0 equals 0.0, and all NaN are equal.
     """
     plain = np.where(np.isnan(rows), np.nan, rows + 0.0)
     key = seed.to_bytes(8, "little")
@@ -68,8 +68,7 @@ def uniform_of(rows: Floats, seed: int) -> Floats:
 def _borda(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:
     """Give K - 1 points to each voter's first class, 0 to its last; equals share their points.
 
-    Points are shares of what a voter gives, in the coding of classes; for two classes it is the
-    majority.
+    Points are normalised to sum to 1 and coded as votes; for two classes it is the majority.
     """
     k = votes.shape[2]
     if k == 1:
@@ -115,7 +114,7 @@ def _back(kept: Floats, order: NDArray[np.intp]) -> Floats:
     return out
 
 
-#: What a score may be besides sum and normalised, and how its terms are made.
+#: The functions of scores other than sum and normalised.
 CHOICES: dict[str, Callable[[Floats, Floats, Floats, Any], _Terms]] = {
     "majority": _majority,
     "loudest": _loudest,

@@ -1,10 +1,10 @@
-"""From parts to plain data and back: the registry of parts behind the model file.
+"""Conversion of parts to plain data and back, and the registry of parts of the model file.
 
-A part is a frozen dataclass with a `tag`. Its fields are numbers, words, arrays, tuples or other
-parts; nothing else can be written, and only registered tags can be read. Reading runs no code of
-the file's: it builds registered dataclasses, whose fields hold what they are annotated with (see
-`psephos.files.field_types`) and whose `__post_init__` checks every index and shape (kernels
-trust them).
+A part is a frozen dataclass with a `tag`. Its fields are numbers, strings, arrays, tuples or other
+parts; nothing else can be written, and only registered tags can be read. Reading runs no code from
+the file: it builds registered dataclasses, whose fields must match their annotations (see
+`psephos.files.field_types`) and whose `__post_init__` checks every index and shape, since compiled
+kernels do not.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -32,22 +32,22 @@ Arrays = MutableMapping[str, NDArray[Any]]
 
 
 def register(cls: type[_T]) -> type[_T]:
-    """Let model files hold a part: a class decorator, `psephos.vote.register_part`.
+    """Register a part, so that model files can hold it: the decorator `psephos.vote.register_part`.
 
-    The part is a frozen dataclass with a `tag` of its own (``tag: ClassVar[str]``). Its annotations
-    say what its fields may hold: ``NDArray[np.float64]`` finite numbers, `psephos.vote.Nullable`
-    NaN too, `psephos.vote.Thresholds` infinities too.
+    The part is a frozen dataclass with a `tag` of its own (``tag: ClassVar[str]``). Annotations
+    restrict its fields: ``NDArray[np.float64]`` to finite numbers, `psephos.vote.Nullable` to
+    finite numbers or NaN, `psephos.vote.Thresholds` to numbers, NaN or infinities.
 
     Raises
     ------
     PsephosError
-        If another class has the tag, or a method is named nearly like one that a part may have.
+        If another class has the tag, or a method's name nearly equals that of a part's method.
     """
     tag: str = getattr(cls, "tag")  # noqa: B009  (a generic class has no declared tag)
     known = _REGISTRY.get(tag, cls)
     if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise PsephosError(
-            f"there is a part {tag!r} already ({known.__module__}.{known.__qualname__}): give "
+            f"the tag {tag!r} is already that of {known.__module__}.{known.__qualname__}: give "
             f"{cls.__name__} another tag."
         )
     if issubclass(cls, Part):
@@ -58,9 +58,9 @@ def register(cls: type[_T]) -> type[_T]:
 
 
 def register_form(tag: str) -> Callable[[_Form], _Form]:
-    """Let model files hold a part as the arguments of a function that makes it: a decorator.
+    """Register a function that builds a part from the fields of an older part with this tag.
 
-    So files of older releases are read, in which it was a part of another kind.
+    A decorator. Files of older releases, in which the part was of another kind, can so be read.
     """
 
     def known(form: _Form) -> _Form:
@@ -72,24 +72,24 @@ def register_form(tag: str) -> Callable[[_Form], _Form]:
 
 
 def registered(tag: str) -> type[Any] | None:
-    """Return the part of a tag; None if there is none."""
+    """Return the registered class of a tag, or None."""
     return _REGISTRY.get(tag)
 
 
 def _check_names(cls: type[Any]) -> None:
-    """Raise PsephosError if a method is nearly one of `MEMBERS`: it would never be called."""
+    """Raise PsephosError if a method's name is nearly one of `MEMBERS`: nothing would call it."""
     own = {name for name, value in vars(cls).items() if callable(value) and name[0] != "_"}
     for name in sorted(own - MEMBERS):
         meant = get_close_matches(name, MEMBERS, 1, 0.85)
         if meant:
             raise PsephosError(
-                f"{cls.__name__}.{name} is called by nothing: write {meant[0]!r} if it is meant "
-                f"(see psephos.vote.part), or another name."
+                f"nothing calls {cls.__name__}.{name}: did you mean {meant[0]!r} (see "
+                "psephos.vote.part)? Otherwise use another name."
             )
 
 
 def encode(value: Any, arrays: Arrays, path: str) -> Any:
-    """Return `value` as JSON-ready data; arrays go to `arrays` under the name of their place."""
+    """Return `value` as JSON-ready data; arrays go to `arrays`, named by their path."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.generic):
@@ -109,9 +109,9 @@ def encode(value: Any, arrays: Arrays, path: str) -> Any:
 
 
 def held_once(data: Any, arrays: Arrays) -> Any:
-    """Return encoded data in which an array that stands in several places has one name.
+    """Return encoded data in which an array that occurs several times has one name.
 
-    Its other names are taken from `arrays`.
+    Its other names are removed from `arrays`.
     """
     first: dict[int, str] = {}
     names = {name: first.setdefault(id(array), name) for name, array in arrays.items()}
@@ -132,7 +132,7 @@ def _renamed(data: Any, names: Mapping[str, str]) -> Any:
 
 
 def content_of(part: Any, other: Any) -> Any:
-    """Return what a part holds, to be compared; `other` where it is no plain data."""
+    """Return the content of a part as a comparable value; `other` if it cannot be encoded."""
     arrays: dict[str, Array] = {}
     try:
         data = encode(part, arrays, "")
@@ -156,7 +156,7 @@ def _encode_part(value: Any, arrays: Arrays, path: str) -> Any:
 
 
 def _fault(cls: type[Any], content: Mapping[str, Any], tag: str) -> str:
-    """Return the first field that does not hold what it is annotated with, in words."""
+    """Return a clause on the first field that does not match its annotation; '' if all match."""
     known = hints(cls)
     found = ((name, fault(value, known[name])) for name, value in content.items())
     return next((f"{name!r} of {tag!r} {words}" for name, words in found if words), "")

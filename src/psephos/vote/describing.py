@@ -1,4 +1,4 @@
-"""A fitted vote in sentences, and how it comes to its answer."""
+"""Description of a fitted vote in sentences, and of how it predicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from psephos.vote.target import Target
 from psephos.vote.vote import Vote
 
 _LEAVES = 200  # of a tree that is written out
-_SHARED = ("normalised", "loudest", "drawn")  # weights are shares: of a posterior, if one is asked
+_SHARED = ("normalised", "loudest", "drawn")  # weights are shown as shares
 _CASES = 12  # training cases that vote, of which each is a line
 _TREES = 5  # trees, or votes within the vote, that are written out
 _LISTED = 5  # columns that most voters read
@@ -32,7 +32,7 @@ _PICKS = {
 
 
 def kept_words(vote: Vote) -> str:
-    """Return that a vote keeps rows of the training table, in a sentence; '' if it keeps none."""
+    """Return a sentence on the training values that a vote keeps; '' if it keeps none."""
     rows, columns = vote.training_rows(), len(vote.columns)
     if not rows:
         return ""
@@ -41,7 +41,7 @@ def kept_words(vote: Vote) -> str:
 
 
 def products_words(vote: Vote, names: Names) -> str:
-    """Return how many columns of a vote are products, and what a file needs; '' if none is."""
+    """Return a sentence on columns that are products of two; '' if there are none."""
     used: list[int] = vote.columns.tolist()
     read = [names.columns[j] for j in used]
     products = [name for name in read if len(name.split(TIMES)) == 2]
@@ -56,18 +56,18 @@ def products_words(vote: Vote, names: Names) -> str:
 
 
 def returns_words(returns: Mapping[str, str]) -> list[str]:
-    """Return in a sentence how often columns are chosen again, by column; none if it is unknown."""
+    """Return a sentence on how often each column is chosen again; [] if it is unknown."""
     each = "; ".join(f"{sentence_name(name)} {how}" for name, how in returns.items())
     return [f"Chosen again, were a quarter of the cases others: {each}."] if each else []
 
 
 def describe(vote: Vote, names: Names, title: str, *, heaviest: bool = False) -> list[str]:
-    """Return a vote as sentences: one on the whole, then a tree's lines or one a kind of voter.
+    """Return a vote as sentences: a summary, then the lines of a tree or a sentence per voter.
 
-    Voters of equal content are one sentence. The percentage is their share of the weight over all
-    (for local weights, over the anchors); in a sum of scores weights are no shares, and those that
-    depend on the votes have none over all. `title` is the name of the model. With `heaviest` the
-    voters of most weight come first, otherwise they keep the order of the vote.
+    Equal voters share a sentence. Its percentage is their mean share of the weight (for local
+    weights, over the anchors); a sum of scores, and weights that depend on the votes, have none.
+    `title` is the name of the model. With `heaviest` the voters of most weight come first,
+    otherwise they keep the order of the vote.
     """
     names = names.in_sentences()
     head = f"{title}: {plural(vote.n_voters, 'voter')} ({vote.weighting_words()}) "
@@ -85,7 +85,7 @@ def describe(vote: Vote, names: Names, title: str, *, heaviest: bool = False) ->
     groups = [[t] for t in range(vote.n_voters)] if leaves else vote.alike()
     if heaviest:
         groups.sort(key=lambda voters: -float(share[voters].sum()))
-    # of training cases that are all alike but for their values, a few show what they are
+    # all training cases read alike: a few are enough
     shown = _CASES if vote.voters.are_cases() else _most_shown(vote, groups)
     for voters in groups[:shown]:
         number = ", ".join(str(t + 1) for t in voters[:_VOTERS])
@@ -106,7 +106,7 @@ def describe(vote: Vote, names: Names, title: str, *, heaviest: bool = False) ->
 
 
 def trained_words(vote: Vote, columns: Sequence[str], baseline: Baseline | None) -> list[str]:
-    """Return the columns of most importance, and what a vote was trained on, in sentences."""
+    """Return sentences on the most important columns, and on the training table of a vote."""
     named = _classes(vote)
     on = plural(vote.n_features, "column") + (f", classes {listed(named)}" if named else "")
     if baseline is None:
@@ -122,7 +122,7 @@ def trained_words(vote: Vote, columns: Sequence[str], baseline: Baseline | None)
 
 
 def _most_shown(vote: Vote, groups: list[list[int]]) -> int:
-    """Return how many voters are written out: a few, where no sentence holds a whole voter."""
+    """Return the number of voters to describe: a few if they are too large for a sentence."""
     parts = vote.voters.joined_parts()
     trees = all(part.n_trees(t) for part in parts for t in range(part.n_voters))
     inner = all(kind.startswith("votes of") for kind in vote.voters.kinds())
@@ -131,7 +131,7 @@ def _most_shown(vote: Vote, groups: list[list[int]]) -> int:
 
 
 def _most_read(vote: Vote, names: Names) -> str:
-    """Return which columns most voters read, and by how many of the voters each is."""
+    """Return a sentence on the columns that most voters read, with their numbers of voters."""
     counts = np.asarray(vote.voters.usage().sum(axis=0)).ravel()
     first: list[int] = np.argsort(-counts, kind="stable")[:_LISTED].tolist()
     found = [f"{names.columns[j]} ({counts[j]})" for j in first if counts[j]]
@@ -140,10 +140,10 @@ def _most_read(vote: Vote, names: Names) -> str:
 
 
 def columns_words(vote: Vote, names: Names) -> str:
-    """Return what a vote reads, such as ``read 3 of 30 columns: a, b, c.``.
+    """Return a clause on the columns that a vote reads: ``read 3 of 30 columns: a, b, c.``.
 
-    Columns that are read only where another is missing are counted, and not named; those that act
-    only through the distance between cases are named again, unless they are all.
+    Columns that are read only where another is missing are counted but not named. Those that only
+    the distance between cases reads are named again, unless they are all.
     """
     read: list[int] = vote.used.tolist()
     columns = [names.columns[j] for j in read]
@@ -178,7 +178,7 @@ def _rule(vote: Vote, voter: int, names: Names, scale: float) -> str:
 
 
 def _about(vote: Vote, voter: int) -> str:
-    """Return ``, for class ill`` of a tree that moves one of several scores."""
+    """Return ``, for class ill`` for a tree that votes on one of several outputs."""
     if vote.target.n_outputs == 1 or vote.voters.n_trees(voter) != 1:
         return ""
     moves = np.flatnonzero(vote.voters.shown_tree(voter, 0).votes.any(axis=0))
@@ -186,7 +186,7 @@ def _about(vote: Vote, voter: int) -> str:
 
 
 def _tree_lines(vote: Vote, names: Names) -> list[str]:
-    """Return the lines of a vote that is one tree; none if it is something else, or too large."""
+    """Return the lines of a vote that is one tree; [] if it is not, or is too large."""
     tree = vote.voters.tree(0)
     if tree is None or not 1 < tree.n_leaves <= _LEAVES:
         return []
@@ -197,21 +197,21 @@ def _tree_lines(vote: Vote, names: Names) -> list[str]:
     return text.split("\n")
 
 
-# ---------------------------------------------------------------------- the answer
+# ---------------------------------------------------------------------- the prediction
 def answer_words(vote: Vote, value: NDArray[np.float64], scale: float = 0.0) -> str:
-    """Return what a (K,) vote says: its class, with its share or what it adds, or its number.
+    """Return a (K,) vote in words: its class, with its share or contribution, or its number.
 
-    Such as ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` where it is 0. See the
-    `vote_words` of targets. What is rounding beside votes of the size `scale` is 0.
+    For example ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` for 0. See the
+    `vote_words` of targets. Rounding errors of votes of the size `scale` count as 0.
     """
     target: Any = vote.target
     return target.vote_words(value, scale, vote.readout.score == "sum")
 
 
 def answer_rule(vote: Vote) -> str:
-    """Return how votes become the answer; '' of a plain sum or mean of voters of one kind.
+    """Return a clause on how votes are combined; '' for a sum or mean of voters of one kind.
 
-    Such as ``the median of what the voters say, weighed by class (ill × 5)``.
+    For example ``the median of what the voters say, weighed by class (ill × 5)``.
     """
     parts = [_combined(vote)]
     if vote.readout.calibration is not None:
@@ -223,9 +223,9 @@ def answer_rule(vote: Vote) -> str:
 
 
 def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
-    """Return what a (K,) score answers without the calibration and weights of classes; '' if none.
+    """Return a note on the probabilities of a (K,) score before calibration; '' without one.
 
-    Its contributions sum to that score, and not to the answer.
+    Contributions sum to the score, which the calibration (or weights of classes) then changes.
     """
     calibration, target = vote.readout.calibration, vote.target
     if calibration is None or target.kind == "multilabel":
@@ -234,12 +234,12 @@ def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
     chances = plain.probabilities(score[None], target)[0].tolist()
     shares = [f"{c} {percent(p)}" for c, p in zip(_classes(vote), chances, strict=True)]
     shown = sorted(range(len(shares)), key=lambda k: -chances[k])[:3]
-    said = ", ".join(shares[k] for k in shown)
-    return f"{calibration.words(_classes(vote))}; the votes alone say {said}"
+    before = ", ".join(shares[k] for k in shown)
+    return f"{calibration.words(_classes(vote))}; the votes alone say {before}"
 
 
 def _classes(vote: Vote) -> list[str]:
-    """Return the names of classes or labels; none of numbers."""
+    """Return the names of classes or labels; [] of numeric targets."""
     labels: list[Any] = getattr(vote.target, "classes", np.empty(0)).tolist()
     return [sentence_name(str(label)) for label in labels]
 
@@ -263,11 +263,11 @@ def _combined(vote: Vote) -> str:
 
 
 def _says(joined: Any, voter: int) -> str:
-    """Return what a voter says; '' of a tree whose answers are sure: then it is both."""
+    """Return what a voter's vote is; '' for a tree of pure leaves: answer and probability alike."""
     part = joined.parts[int(joined.part[voter])]
     says: str | None = part.how_said()
     if says is not None or joined.n_trees(voter) != 1:
         return says or "vote"
     shown = joined.shown_tree(voter, 0)
-    said = shown.votes[shown.tree.n_children == 0]
-    return "" if np.isclose(np.abs(said).max(axis=1), 1.0).all() else "probability"
+    leaves = shown.votes[shown.tree.n_children == 0]
+    return "" if np.isclose(np.abs(leaves).max(axis=1), 1.0).all() else "probability"

@@ -1,4 +1,4 @@
-"""Tables of lists as data frames of pandas or polars, whichever is there."""
+"""Tables of lists as data frames of pandas or polars, whichever is installed."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def _structs(table: Any) -> Any:
 
 
 class Framed:
-    """What has a `table` of lists is a data frame, too."""
+    """Mixin: `frame` of objects with a `table` of lists."""
 
     table: Any
 
@@ -32,7 +32,7 @@ class Framed:
 
 
 def frame_of(table: ColumnLists, backend: str | None = None) -> Any:
-    """Return a table of lists as a pandas or polars data frame, whichever is asked for or there."""
+    """Return a table of lists as a data frame of `backend`, or of the first library installed."""
     must_be("backend", backend, (None, "pandas", "polars"))
     for name in (backend,) if backend else ("pandas", "polars"):
         try:

@@ -1,4 +1,4 @@
-"""Importance: how much each column moves the score, over training rows."""
+"""Importance of columns: how much each one moves the score, over training rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -18,20 +18,20 @@ _BLOCK = 1 << 20  # numbers in one (rows, columns) or (rows, voters, outputs) bl
 @register
 @dataclass(frozen=True)
 class Baseline:
-    """What importance is measured from: the training means of a fitted vote.
+    """Training means of a fitted vote, from which importance is measured.
 
     Parameters
     ----------
     centre : ndarray of shape (q,)
-        The training mean of each column that the vote reads, the most frequent code of a category.
+        The training mean of each column that the vote reads; of a category the most frequent code.
     votes : ndarray of shape (T, K)
         The mean vote of each voter.
     weights : ndarray of shape (T,)
-        The mean of its weight, as the score uses it.
+        Its mean weight, as the score uses it.
     importance : ndarray of shape (q,)
-        The share of each column that is read; the sum is 1, or 0 if no column moves the score.
+        The importance of each column that is read; the sum is 1, or 0 if no column moves the score.
     profile : Profile, default=None
-        What each column that is read was like; older files have none.
+        A summary of each column that is read; older files have none.
     """
 
     tag: ClassVar[str] = "baseline"
@@ -60,9 +60,9 @@ class Baseline:
         check(read, "training means of other columns")
 
     def primary(self, vote: Any) -> Self:
-        """Return the means that `vote.primary()` has of those of `vote`.
+        """Return the means of `vote.primary()`, from those of `vote`.
 
-        The importance is that of the whole vote, shared out among the columns that are left.
+        The importance is that of the whole vote, normalised over the remaining columns.
         """
         voters, kept = vote.primary_voters(), np.isin(vote.columns, vote.used)
         importance = self.importance[kept]
@@ -78,19 +78,19 @@ class Baseline:
 
 
 class SampleRows(NamedTuple):
-    """Some training rows, evenly spaced, in the columns that a vote reads, for its importance."""
+    """Evenly spaced training rows in the columns that a vote reads, for its importance."""
 
     columns: Columns  # (c,), sorted
     values: Floats  # (n, c)
-    labels: Floats | None = None  # (n,), classes as indices; None where they are not known
-    total: int = 0  # of how many rows
-    several: bool = False  # calls of partial_fit, which may have brought rows again
+    labels: Floats | None = None  # (n,), classes as indices; None if unknown
+    total: int = 0  # number of rows that were sampled
+    several: bool = False  # several calls of partial_fit, which may have repeated rows
 
     @classmethod
     def of(cls, vote: Any, X: Any, y: Any = None) -> Self:
-        """Return at most 512 rows of a training table (n, p), fewer of very many columns.
+        """Return at most 512 rows of a training table (n, p), fewer if there are many columns.
 
-        A vote of None reads all columns; y (n,), where given, are the labels as numbers.
+        `vote` None reads all columns; y (n,), if given, are the labels as numbers.
         """
         columns: Columns = (
             np.arange(int(X.shape[1]), dtype=np.intp) if vote is None else vote.columns
@@ -98,13 +98,13 @@ class SampleRows(NamedTuple):
         rows = evenly_spaced(X.shape[0], most_rows(len(columns)))
         if sparse.issparse(X):
             part: Any = X.tocsr()[rows][:, columns].toarray()
-        else:  # no more than is kept is copied
+        else:  # copies only these
             part = X[np.ix_(rows, columns)]
         labels = None if y is None else np.asarray(y, dtype=np.float64)[rows]
         return cls(columns, np.ascontiguousarray(part, dtype=np.float64), labels, X.shape[0])
 
     def on(self, vote: Any) -> Self:
-        """Return the rows in the columns of a vote that reads no others than these."""
+        """Return the rows in the columns of a vote, which must be among these."""
         values = self.values[:, np.isin(self.columns, vote.columns)]
         return self._replace(columns=vote.columns, values=np.ascontiguousarray(values))
 
@@ -113,7 +113,7 @@ class SampleRows(NamedTuple):
         return self.on(vote)._replace(columns=np.arange(len(vote.columns)))
 
     def after(self, earlier: Self | None) -> Self:
-        """Return a sample of earlier rows of the same columns and these, by how many there were."""
+        """Return a sample of earlier rows and these, in proportion to their total numbers."""
         if earlier is None or not np.array_equal(self.columns, earlier.columns):
             return self
         total, most = earlier.total + self.total, most_rows(len(self.columns))
@@ -127,12 +127,12 @@ class SampleRows(NamedTuple):
 
 
 def most_rows(n_columns: int) -> int:
-    """Return of how many rows a sample is at most."""
+    """Return the greatest number of rows of a sample."""
     return max(_FEWEST, min(_ROWS, _NUMBERS // max(1, n_columns)))
 
 
 def evenly_spaced(n: int, most: int) -> Columns:
-    """Return the positions of at most so many of n rows."""
+    """Return the evenly spaced positions of at most `most` of n rows."""
     at = sorted({i * (n - 1) // max(most - 1, 1) for i in range(most)}) if n > most else range(n)
     return np.array(at, dtype=np.intp)
 
@@ -140,7 +140,7 @@ def evenly_spaced(n: int, most: int) -> Columns:
 def baseline_of(vote: Any, rows: SampleRows, categories: Any = ()) -> Baseline:
     """Return the training means of a vote and the importance of each column it reads.
 
-    `rows` are at least of the columns it reads; `categories` are columns of codes.
+    `rows` must have the columns it reads; `categories` are the columns of codes.
     """
     columns, dense, *_ = rows.on(vote)
     is_category = np.isin(columns, list(categories))
@@ -181,13 +181,13 @@ def _rows(vote: Any, n: int) -> list[slice]:
 
 
 def column_moves(vote: Any, X: Floats, baseline: Baseline) -> Floats:
-    """Return (n, p), not negative: by how much each column moves the score of each row.
+    """Return (n, p), at least 0: how much each column moves the score of each row.
 
-    A voter adds w h to the score, its weight times its vote. That is ``w (h - mean h)``, by how
-    much the vote is another than in the mean of the training rows, plus ``(w - mean w) mean h``, by
-    how much the weight is, plus a constant. The size of the first, summed over outputs, is divided
-    among the columns that the voter reads; that of the second among those that its weight reads.
-    The vote is on a table of the columns it reads, no other.
+    A voter adds w h to the score, its weight times its vote. This is ``w (h - mean h)``, due to the
+    vote, plus ``(w - mean w) mean h``, due to the weight, plus a constant; means are over the
+    training rows. The size of the first term, summed over outputs, is divided among the columns
+    that the voter reads, that of the second among the columns that its weight reads. The table must
+    have only the columns that the vote reads.
     """
     votes, weights = vote.votes(X), vote.output_shares(X)
     by_vote = (np.abs(weights) * np.abs(votes - baseline.votes)).sum(axis=2)
@@ -197,11 +197,11 @@ def column_moves(vote: Any, X: Floats, baseline: Baseline) -> Floats:
     centre = baseline.centre
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
         found = vote.voters.divided(X, by_vote, centre)
-        asked = vote.weighting.asks(vote.voters.usage())
-        if asked is None:
+        usage = vote.weighting.asks(vote.voters.usage())
+        if usage is None:
             found = found + vote.weighting.divided(X, by_weight, centre)
         else:
-            found = found + evenly(asked, by_weight)
+            found = found + evenly(usage, by_weight)
     return np.where(np.isfinite(found), found, 0.0)
 
 
@@ -209,17 +209,17 @@ def path_moves(
     leaf: NDArray[np.intp],
     parent: NDArray[np.intp],
     step: Floats,
-    asked: Any,
+    decided: Any,
     size: Floats,
     group: NDArray[np.intp],
     width: int,
 ) -> Floats:
     """Return (n, width): the sizes (n, T) of voters made of trees, divided along the rows' paths.
 
-    `leaf` (n, trees) is where each row ends in each tree, -1: nowhere, the tree is passed over;
-    `parent` (nodes,) is -1 at a root; `step` (nodes,) by how much the vote changes from the parent
-    to the node; `asked` a function of arrays (row, node): the column that decided at a node above a
-    leaf; `group` (trees,) the voter of each tree.
+    `leaf` (n, trees) is the node where each row ends in each tree, -1: the tree is left out.
+    `parent` (nodes,) is -1 at a root. `step` (nodes,) is the change of the vote from the parent to
+    the node. `decided` maps arrays (row, node) to the column that decided at an inner node. `group`
+    (trees,) is the voter of each tree.
     """
     n, voters = size.shape
     row, tree = np.nonzero(leaf >= 0)
@@ -233,7 +233,7 @@ def path_moves(
         above = parent[node]
         on = np.flatnonzero(above >= 0)
         row, rate, node, above = row[on], rate[on], node[on], above[on]
-        flat += np.bincount(row * width + asked(row, above), step[node] * rate, n * width)
+        flat += np.bincount(row * width + decided(row, above), step[node] * rate, n * width)
         node = above
     return flat.reshape(n, width)
 

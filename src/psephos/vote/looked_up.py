@@ -1,4 +1,4 @@
-"""Answers that are looked up: how many voters said yes, and the posterior of so many."""
+"""Predictions from a table: the number of voters for a label, and its posterior probability."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,12 +15,12 @@ class LookedUp(NamedTuple):
     """The look-up of one label, or class, for one case."""
 
     name: str
-    yes: float  # the weight of the voters that say it: a number of neighbours
-    total: float  # of all voters
-    place: int  # the table is read in column `place` of 0 ... `most`
+    yes: float  # the weight of the voters for it: a number of neighbours
+    total: float  # the weight of all voters
+    place: int  # the column of the table that is read, 0 ... `most`
     most: int
-    chance: float  # the probability of the answer; of classes divided by their sum
-    given: bool | None  # whether the label is given; None of classes
+    chance: float  # its probability; of classes divided by their sum
+    given: bool | None  # whether the label is predicted; None of classes
 
     def found(self, who: str) -> str:
         """Return ``5 of 10 neighbours have it``."""
@@ -39,7 +39,7 @@ class LookedUp(NamedTuple):
 
 
 def looked_up(ballots: Any, case: int) -> list[LookedUp]:
-    """Return the look-up of each label or class for a case (from 0); none of other read-outs."""
+    """Return the look-up of each label or class for a case (from 0); [] of other read-outs."""
     vote = ballots.vote
     posterior: Any = getattr(vote.readout.calibration, "posterior", None)
     if posterior is None:
@@ -60,19 +60,19 @@ def looked_up(ballots: Any, case: int) -> list[LookedUp]:
 
 
 def looked_up_words(ballots: Any, case: int) -> list[str]:
-    """Return the same as sentences, ``ill: 5 of 10 neighbours have it: ...``, likeliest first."""
+    """Return `looked_up` as ``ill: 5 of 10 neighbours have it: ...``, likeliest first."""
     found = sorted(looked_up(ballots, case), key=lambda one: (not one.given, -one.chance))
     who = who_votes(ballots.vote)
     return [f"{sentence_name(one.name)}: {one.words(who)}" for one in found]
 
 
 def who_votes(vote: Any) -> str:
-    """Return what the voters are called."""
+    """Return the name of the voters: 'neighbours' or 'votes'."""
     return "neighbours" if vote.weighting.tag == "neighbours" else "votes"
 
 
 def table_words(vote: Any, names: Sequence[str]) -> list[str]:
-    """Return the table of a read-out in sentences, a label or class each; none of others."""
+    """Return a sentence per label or class with its row of the table; [] of other read-outs."""
     posterior: Any = getattr(vote.readout.calibration, "posterior", None)
     if posterior is None:
         return []

@@ -1,4 +1,4 @@
-"""Base classes of parts that are read as the operation they lower to, and of some operations."""
+"""Base classes of parts that delegate to the operation they lower to, and of some operations."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -16,22 +16,22 @@ from psephos.vote.reasons import Reason
 
 
 class LoweredOnce:
-    """What parts share that keep the operation they lower to, which no file or pickle holds."""
+    """Mixin: parts that cache the operation they lower to, which files and pickles leave out."""
 
     @cached_property
     def _operation(self) -> Any:
         raise NotImplementedError
 
     def lowered(self) -> Any:
-        """Return the operation of `psephos.vote.operations` that gives the same."""
+        """Return the operation of `psephos.vote.operations` with the same results."""
         return self._operation
 
     def usage(self) -> Any:
-        """Return the (T, p) table of who reads what."""
+        """Return the (T, p) table of the columns that each voter reads."""
         return self.lowered().usage()
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
-        """Return (n, p): how much of the sizes each column accounts for."""
+        """Return (n, p): the sizes divided among the columns."""
         return self.lowered().divided(X, size, centre)
 
     def marks(self) -> Breakpoints:
@@ -39,7 +39,7 @@ class LoweredOnce:
         return self.lowered().marks()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields: what was derived from them is made anew."""
+        """Return the fields only: values derived from them are computed again."""
         own: Any = self
         return {field.name: getattr(self, field.name) for field in fields(own)}
 
@@ -47,9 +47,8 @@ class LoweredOnce:
 class ReadAsLowered(LoweredOnce, Voters):
     """Voters whose votes, words, reasons and attribution are those of the operation they lower to.
 
-    A kind of voters declares `lowered` (or `_operation`, which is then made once) and the members
-    that say what it is: `n_voters`, `take`, and of `select` and `columns` those that its other base
-    class lacks.
+    A subclass defines `lowered` (or `_operation`, which is cached), `n_voters` and `take`, and
+    `select` and `columns` if its other base class does not.
     """
 
     def votes(self, X: Floats) -> Floats:
@@ -61,7 +60,7 @@ class ReadAsLowered(LoweredOnce, Voters):
         return self.lowered().rule(voter, names, levels)
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does."""
+        """Return the reason of each vote, for each row."""
         return self.lowered().reasons(X)
 
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
@@ -69,7 +68,7 @@ class ReadAsLowered(LoweredOnce, Voters):
         return self.lowered().sides(voter)
 
     def n_trees(self, voter: int) -> int:
-        """Return how many trees a voter is."""
+        """Return the number of trees of a voter."""
         return self.lowered().n_trees(voter)
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
@@ -77,7 +76,7 @@ class ReadAsLowered(LoweredOnce, Voters):
         return self.lowered().shown_tree(voter, tree)
 
     def tree(self, voter: int) -> Tree | None:
-        """Return the tree that a voter is, for text."""
+        """Return the tree of a voter that is one tree, to be printed."""
         return self.lowered().tree(voter)
 
 
@@ -95,7 +94,7 @@ class WeighedAsLowered(LoweredOnce, Weighting):
         return self.lowered().relative(X)
 
     def of_votes(self, votes: Floats, target: Any) -> Floats:
-        """Return the weights beside votes, of a class whose `needs_votes` is True."""
+        """Return the weights of votes, for a class whose `needs_votes` is True."""
         return self.lowered().of_votes(votes, target)
 
     def asks(self, usage: Any) -> Any:
@@ -111,23 +110,23 @@ class WeighedAsLowered(LoweredOnce, Weighting):
         return self.lowered().mean_share()
 
     def words(self) -> str:
-        """Return what the weights are, in a few words."""
+        """Return a short description of the weights."""
         return self.lowered().words()
 
     def primary_voters(self) -> NDArray[np.intp]:
-        """Return the voters that a complete case needs."""
+        """Return the voters that may have weight on a complete case."""
         return self.lowered().primary_voters()
 
     def reserve(self) -> NDArray[np.bool_]:
-        """Return which voters have weight only where values are missing."""
+        """Return the mask of voters that have weight only where values are missing."""
         return self.lowered().reserve()
 
     def available(self, X: Floats) -> NDArray[np.bool_] | None:
-        """Return which models of a library have all the columns that they read."""
+        """Return the mask of library models whose columns all have a value."""
         return self.lowered().available(X)
 
     def similarities(self, X: Floats) -> Floats | None:
-        """Return the similarity of each row to the training case that a voter is."""
+        """Return the similarity of each row to each voter that is a training case."""
         return self.lowered().similarities(X)
 
     def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> Any:
@@ -136,12 +135,12 @@ class WeighedAsLowered(LoweredOnce, Weighting):
 
 
 class RowByRow(Voters):
-    """Operations whose reasons are made row by row, by the code that a scorer has too."""
+    """Operations whose reasons are computed row by row, by the code that scorers also use."""
 
     reader: ClassVar[type[Any]]  # in psephos.vote.reading
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does."""
+        """Return the reason of each vote, for each row."""
         rows = zip(X.tolist(), self.votes(X).tolist(), strict=True)
         return [self._reader.reasons(x, votes) for x, votes in rows]
 

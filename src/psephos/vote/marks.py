@@ -1,6 +1,6 @@
-"""Breakpoints of parts: conformance vectors are drawn among them.
+"""Breakpoints of parts, near which conformance vectors are drawn.
 
-Values of training rows are left out: a range is rounded outwards.
+They contain no value of a training row: ranges are rounded outwards.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ Marks = Breakpoints
 
 
 def joined_marks(marks: Sequence[Marks]) -> Marks:
-    """Return the marks of several parts."""
+    """Return the breakpoints of several parts, concatenated."""
     columns = np.concatenate([np.empty(0, dtype=np.intp), *(j for j, _ in marks)])
     return columns, np.concatenate([np.empty(0), *(values for _, values in marks)])
 
 
 def outer_marks(columns: Indices, low: NDArray[np.float64], high: NDArray[np.float64]) -> Marks:
-    """Return marks about ranges: their ends, rounded outwards to a tenth of the range or less."""
+    """Return the ends of ranges as breakpoints, rounded outwards to the range's power of ten."""
     unit = 10.0 ** np.floor(np.log10(np.maximum(high - low, 1e-300)))
     unit = np.where(high > low, unit, np.maximum(np.abs(low), 1.0))
     ends = np.floor(low / unit) * unit, np.ceil(high / unit) * unit
@@ -30,7 +30,7 @@ def outer_marks(columns: Indices, low: NDArray[np.float64], high: NDArray[np.flo
 def range_marks(
     columns: Indices, cases: NDArray[np.float64], is_category: NDArray[np.bool_]
 ) -> Marks:
-    """Return marks about the range of cases (m, q), of columns of numbers that any has."""
+    """Return breakpoints around the ranges of cases (m, q), of numeric columns with any value."""
     known = np.flatnonzero(~np.isnan(cases).all(axis=0) & ~is_category)
     own = cases[:, known]
     return outer_marks(columns[known], np.nanmin(own, axis=0), np.nanmax(own, axis=0))

@@ -12,30 +12,32 @@ _BLOCK = 1 << 20
 
 
 class Multiplicity(NamedTuple):
-    """For each row, all (n,): the answer, how many models were asked and say another, and which.
+    """Predictions of a library's models on each row, all arrays of shape (n,).
 
-    `rival` is the class that most of those say, -1 where none does.
+    `answer` is the class that the vote predicts, `n_models` the number of models evaluated,
+    `against` the number that predict another class, and `rival` the class that most of these
+    predict, -1 where none does.
     """
 
     answer: NDArray[np.intp]
-    asked: NDArray[np.intp]
+    n_models: NDArray[np.intp]
     against: NDArray[np.intp]
     rival: NDArray[np.intp]
 
 
 def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
-    """Return who disagrees among the models that are asked about each row of X, shape (n, p).
+    """Return how many models of a library disagree with its prediction for each row of X, (n, p).
 
-    Asked are the models of the lowest tier that have all their columns: those that vote, and with
-    ``vote='best'`` those that would. A voter that reads nothing is no model.
+    Evaluated are the models of the lowest tier whose columns all have a value, also those that
+    ``vote='best'`` gives no weight. A voter that reads no column does not count as a model.
     """
     weighting: Any = vote.weighting
     target: Any = vote.target
     library = weighting.available(X[:0]) is not None
     if not library or target.kind not in ("binary", "multiclass"):
         raise PsephosError(
-            "multiplicity is that of a library of small models that give classes (swag): the "
-            "voters of other models are no models that answer by themselves."
+            "multiplicity needs a library of small classifiers (swag): the voters of other models "
+            "do not predict on their own."
         )
     tier: NDArray[np.intp] = weighting.tier
     reads: NDArray[np.bool_] = weighting.reads
@@ -46,17 +48,16 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
         can = weighting.available(rows) & reads.any(axis=1)
         first = np.where(can, tier, tier.max() + 1).min(axis=1, keepdims=True)
         votes = vote.votes(rows)
-        said: NDArray[np.intp] = target.answers(votes.reshape(-1, votes.shape[2])).reshape(
+        predicted: NDArray[np.intp] = target.answers(votes.reshape(-1, votes.shape[2])).reshape(
             votes.shape[:2]
         )
         voting = can & (tier == first)
         for k in range(target.n_classes):
-            counts[start : start + step, k] = (voting & (said == k)).sum(axis=1)
+            counts[start : start + step, k] = (voting & (predicted == k)).sum(axis=1)
     score, mass = vote.score_and_mass(X)
     answer: NDArray[np.intp] = target.chosen(vote.readout.decided(score, target, mass))
-    asked = counts.sum(axis=1)
-    others = counts.copy()
-    others[np.arange(len(X)), answer] = 0
-    against = others.sum(axis=1)
-    rival = np.where(against > 0, others.argmax(axis=1), -1)
-    return Multiplicity(answer, asked, against, rival)
+    n_models = counts.sum(axis=1)
+    counts[np.arange(len(X)), answer] = 0
+    against = counts.sum(axis=1)
+    rival = np.where(against > 0, counts.argmax(axis=1), -1)
+    return Multiplicity(answer, n_models, against, rival)

@@ -1,4 +1,4 @@
-"""What every part of a vote shares: it names its columns and can move to a smaller table."""
+"""Base classes of voters and weightings, and the checks and column helpers that they share."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -63,7 +63,7 @@ class Part(ABC):
 
     @abstractmethod
     def usage(self) -> Usage:
-        """Return the (T, p) boolean CSR table of who reads what."""
+        """Return the (T, p) boolean CSR table of the columns that each voter reads."""
 
     @abstractmethod
     def select(self, columns: Columns) -> Self:
@@ -74,46 +74,46 @@ class Part(ABC):
         """Return the part for these voters only, in this order; it drops columns no longer read."""
 
     def lowered(self) -> Any:
-        """Return the operation of `psephos.vote.operations` that gives the same votes, or weights.
+        """Return the operation of `psephos.vote.operations` with the same votes, or weights.
 
-        It is what readers outside fitting see. A part that is one returns itself.
+        Scorers, pages, SQL and ONNX read operations only. An operation returns itself.
         """
         return self
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
-        """Return (n, p): how much of the sizes (n, T) each column accounts for.
+        """Return (n, p): the sizes (n, T) of the voters, divided among the columns they read.
 
-        `centre` (p,) are the training means. By default every column that a voter reads gets the
-        same share.
+        `centre` (p,) are the training means. By default each column that a voter reads has an
+        equal share.
         """
         return evenly(self.usage(), size)
 
     def marks(self) -> Breakpoints:
-        """Return (columns, values): the breakpoints of answers, or points about a range."""
+        """Return (columns, values): breakpoints of the votes, or points around a column's range."""
         return np.empty(0, dtype=np.intp), np.empty(0)
 
     def named_rows(self, names: Array) -> Self:
-        """Return the part with names in place of the positions of training rows that it keeps."""
+        """Return the part with the training rows it keeps named, instead of numbered."""
         return self
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table, or parts of such, are kept."""
+        """Return the number of training rows of which the part keeps values."""
         return 0
 
     def refusal(self) -> str:
-        """Return why no file can hold the part; it follows 'the model cannot be saved: '."""
+        """Return why the part cannot be saved; it follows 'the model cannot be saved: '."""
         return f"{type(self).__name__} is not plain data"
 
 
 class Voters(Part):
-    """T voters: their votes on rows, and why. Base class of every kind of voters."""
+    """T voters: their votes on rows, and the reasons. Base class of every kind of voters."""
 
     @abstractmethod
     def votes(self, X: Floats) -> Floats:
         """Return the (n, T, K) votes of all voters on the rows of X, shape (n, p): finite.
 
-        X holds numbers as they are in the table, NaN where one is missing, and of a category its
-        code: its place among the levels of the fit, or NaN for one that the fit did not have.
+        A number in X is as in the table, NaN where it is missing; a category is its code: its index
+        among the levels of the fit, NaN for a level that the fit did not have.
         """
 
     @abstractmethod
@@ -122,14 +122,15 @@ class Voters(Part):
 
     @abstractmethod
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row of X, shape (n, p), why each of the T voters votes as it does."""
+        """Return the reason of each of the T votes, for each row of X, shape (n, p)."""
 
     @abstractmethod
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
-        """Return a voter's possible votes, (condition, (K,) vote); '' is a condition too long.
+        """Return a voter's possible votes as (condition, (K,) vote); [] if they are too many.
 
-        Of several, the first is ``if so``, and others say whether they take missing values:
-        ``otherwise, also if missing``, or ``otherwise`` and ``if missing``.
+        The condition of a vote that never changes is ``always``. Of several the first is
+        ``if so``; the others name the vote where the value is missing: ``otherwise, also if
+        missing``, or ``otherwise`` and ``if missing``.
         """
 
     def weighted_sum(self, weights: Floats, X: Floats) -> Floats:
@@ -139,32 +140,32 @@ class Voters(Part):
         return np.einsum("nt,ntk->nk", weights, votes)
 
     def primary(self) -> Self:
-        """Return the voters without what they read only where a value is missing."""
+        """Return the voters without the columns that they read only where a value is missing."""
         return self
 
     def primary_beside(self, unsure: Sequence[int]) -> Self:
-        """Return the voters like `primary`, but for what they read where one of `unsure` is new.
+        """Return the voters as `primary` does, but ready for unknown categories in `unsure`.
 
         `unsure` are positions of columns that may hold categories the voters do not know.
         """
         return self.primary() if not unsure else self
 
     def abstaining(self) -> Self:
-        """Return the same voters in words of complete cases: on others they abstain."""
+        """Return the same voters, described for complete cases: on others they abstain."""
         return self
 
     @property
     def kind(self) -> str:
-        """What the voters are, in an anatomy: their tag, where it is of one kind of voters."""
+        """Name of the kind of voters, as in an anatomy: the tag by default."""
         part: Any = type(self)
         return str(getattr(part, "tag", part.__name__))
 
     def kinds(self) -> tuple[str, ...]:
-        """Return the kinds of the voters inside, those first met first."""
+        """Return the kinds of the voters inside, in the order of their first voter."""
         return (self.kind,)
 
     def are_cases(self) -> bool:
-        """Return whether the voters are training cases, alike but for their values."""
+        """Return whether the voters are training cases."""
         return False
 
     def voter_names(self) -> tuple[str, ...]:
@@ -177,7 +178,7 @@ class Voters(Part):
         return names[voter] if names else ""
 
     def how_said(self) -> str | None:
-        """Return what the voters say: 'answer', 'probability', 'log-odds' or 'value'."""
+        """Return what a vote is: 'answer', 'probability', 'log-odds' or 'value'."""
         return getattr(self, "says", None)
 
     def open(self, voter: int, X: Floats, names: Names) -> tuple[Any, Floats, Names] | None:
@@ -189,11 +190,11 @@ class Voters(Part):
         return None
 
     def joined_parts(self) -> tuple["Voters", ...]:
-        """Return the voters of several kinds that these are: these alone, if of one kind."""
+        """Return the voters of each kind; these voters alone if they are of one kind."""
         return (self,)
 
     def n_trees(self, voter: int) -> int:
-        """Return how many trees a voter is; 0 of another kind."""
+        """Return the number of trees of a voter; 0 of other kinds."""
         return 0
 
     def shown_tree(self, voter: int, tree: int) -> ShownTree:
@@ -201,15 +202,15 @@ class Voters(Part):
         raise PsephosError(f"voter {voter} is not a tree.")
 
     def tree(self, voter: int) -> Tree | None:
-        """Return the tree that a voter is, for text; None of other kinds."""
+        """Return the tree of a voter that is one tree, to be printed; None of other voters."""
         return None
 
     def components(self) -> tuple[Floats, Floats] | None:
-        """Return (means, standard deviations) of the densities that are the votes, (T,) each."""
+        """Return (means, standard deviations), (T,) each, of voters that vote with densities."""
         return None
 
     def row_names(self) -> Array | None:
-        """Return the names or positions of the training rows that the voters are, (T,)."""
+        """Return the names or positions, (T,), of voters that are training rows."""
         return None
 
 
@@ -225,50 +226,49 @@ class Weighting(Part):
     def weights(self, X: Floats) -> Floats:
         """Return the raw (n, T) weights on the rows of X, shape (n, p): finite.
 
-        X is as `Voters.votes` gets it: NaN where a value is missing, and of a category its code,
-        of which no mean or difference means anything. Weights below 0 are for a sum of votes
-        alone: any other read-out takes them as shares.
+        X is as for `Voters.votes`: NaN where a value is missing, codes of categories. Weights may
+        be negative only if the score is a sum of votes: other read-outs use weights as shares.
         """
 
     @abstractmethod
     def mean_share(self) -> Floats:
         """Return (T,): each voter's mean share of the weight, >= 0, with sum 1.
 
-        The mean is over the training rows that the weights keep; of weights that keep none it is
-        what a case without missing values has. `describe` prints it; no answer depends on it.
+        The mean is over the training rows that the weights keep; if they keep none, it is the share
+        on a case without missing values. `describe` prints it; no prediction depends on it.
         """
 
     @abstractmethod
     def words(self) -> str:
-        """Return what the weights are, in a few words."""
+        """Return a short description of the weights."""
 
     def fits(self, target: "AnyTarget", is_sum: bool) -> str:
         """Return why a vote cannot have these weights; '' if it can."""
         return ""
 
     def where(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return where a voter is the only one with weight, such as ``in the leaf x > 3``."""
+        """Return where only this voter has weight, such as ``in the leaf x > 3``; '' for none."""
         return ""
 
     def because(self, X: Floats, reasons: list[list[Reason]]) -> list[list[Reason]]:
-        """Return the reasons of the voters with what the weights say of them, if they do."""
+        """Return the reasons of the voters, with those of their weights if there are any."""
         return reasons
 
     def of_votes(self, votes: Floats, target: "AnyTarget") -> Floats:
-        """Return the weights (n, T) or (n, T, K) beside votes (n, T, K); see `needs_votes`."""
+        """Return the weights, (n, T) or (n, T, K), of votes (n, T, K); see `needs_votes`."""
         raise NotImplementedError
 
     def asks(self, usage: Any) -> Any:
-        """Return the (T, p) table of the columns that weights by `of_votes` depend on.
+        """Return the (T, p) table of the columns on which weights by `of_votes` depend.
 
-        None: each weight on the columns of its voter; `usage` is the table of the voters.
+        None: each weight depends on the columns of its voter. `usage` is the table of the voters.
         """
         return None
 
     def relative(self, X: Floats) -> tuple[Floats, Floats | None]:
         """Return (w, log_scale): the raw (n, T) weights are exp(log_scale) times w, row by row.
 
-        So weights beyond the range of float64 have shares. None: w are the weights themselves.
+        Shares of weights beyond the range of float64 can so be computed. None: w are the weights.
         """
         weights = self.weights(X)
         if np.ndim(weights) != 3:  # else one of an output each
@@ -276,35 +276,35 @@ class Weighting(Part):
         return weights, None
 
     def sums_with(self, voters: Voters) -> Callable[[Floats], tuple[Floats, Floats]] | None:
-        """Return a function of X to (sums, mass) without weights; None if there is none."""
+        """Return a function of X to (sums, mass) that needs no weights; None: not available."""
         return None
 
     def primary_voters(self) -> NDArray[np.intp]:
-        """Return the voters that a complete case needs."""
+        """Return the voters that may have weight on a complete case."""
         return np.arange(self.n_voters, dtype=np.intp)
 
     def reserve(self) -> NDArray[np.bool_]:
-        """Return which voters, (T,), have weight only where values are missing."""
+        """Return the mask, (T,), of voters that have weight only where values are missing."""
         return np.zeros(self.n_voters, dtype=bool)
 
     def available(self, X: Floats) -> NDArray[np.bool_] | None:
-        """Return (n, T): which models of a library have all the columns that they read."""
+        """Return the mask, (n, T), of library models whose columns all have a value."""
         return None
 
     def weighed(self, X: Floats) -> NDArray[np.intp] | None:
-        """Return the voters that have a weight on any row; None: all may have one."""
+        """Return the indices of voters with weight on some row; None: all may have weight."""
         return None
 
     def similarities(self, X: Floats) -> Floats | None:
-        """Return (n, T): the similarity of each row to the training case that a voter is."""
+        """Return (n, T): the similarity of each row to each voter that is a training case."""
         return None
 
     def nearest(self, voters: Voters, target: "AnyTarget", X: Floats, k: int) -> Any:
-        """Return `Nearest`, the training cases of greatest weight; None where none is kept."""
+        """Return the training cases of greatest weight as `Nearest`; None if none is kept."""
         return None
 
     def kept_cases(self) -> Floats | None:
-        """Return the (m, q) training cases that weights compare with: anchors, neighbours."""
+        """Return the (m, q) training cases with which rows are compared: anchors, neighbours."""
         return None
 
     def local_similarity(self) -> Any:
@@ -312,7 +312,7 @@ class Weighting(Part):
         return None
 
     def anchor_scores(self, voters: Voters) -> Floats | None:
-        """Return (m, K): what local weights and these voters answer at the anchors."""
+        """Return (m, K): the scores of local weights and these voters at the anchors."""
         return None
 
     def prototype_batches(self) -> Any:
@@ -321,7 +321,7 @@ class Weighting(Part):
 
 
 class ReadsColumns:
-    """What parts share that keep `n_features` and `columns`, and nothing else of the table."""
+    """Mixin: `select` of parts whose only fields about the table are `n_features` and `columns`."""
 
     n_features: int
     columns: Columns
@@ -333,10 +333,7 @@ class ReadsColumns:
 
 
 class ReadsLike:
-    """What parts share whose columns are those of another part, which they hold in a field.
-
-    `read_by` is the name of that field.
-    """
+    """Mixin: `n_features`, `columns` and `select` of the part in the field named `read_by`."""
 
     read_by: ClassVar[str]
 
@@ -357,7 +354,7 @@ class ReadsLike:
 
 
 class ReadsNothing:
-    """What parts share that read no column."""
+    """Mixin: parts that read no column."""
 
     n_features: int
 
@@ -383,7 +380,7 @@ def label_of(voters: Voters, voter: int) -> str:
 
 
 def log_odds(chances: NDArray[np.float64], n_outputs: int) -> NDArray[np.float64]:
-    """Return (n, K) log-odds of (n, n_classes) probabilities, of which none counts below 1e-9.
+    """Return (n, K) log-odds of (n, n_classes) probabilities, each taken as at least 1e-9.
 
     Two classes are ``log(p_1 / p_0)``, one column; more ``log p_k`` less its mean over classes.
     """
@@ -406,22 +403,22 @@ def evenly(table: Any, size: Floats) -> Floats:
 
 
 def named_of(rows: NDArray[Any], names: NDArray[Any]) -> Array:
-    """Return the names of rows that are positions; '' for -1; rows that have names keep them."""
+    """Return names for rows given as positions, '' for -1; rows given by name are unchanged."""
     if rows.dtype.kind not in "iu":
         return rows
     return np.where(rows >= 0, names[np.maximum(rows, 0)], "")
 
 
 def check(condition: bool, sentence: str) -> None:
-    """Raise PsephosError unless a part is consistent; compiled kernels trust what passed here."""
+    """Raise PsephosError unless a part is consistent: compiled kernels check nothing."""
     if not condition:
         raise PsephosError(f"inconsistent part of a vote: {sentence}.")
 
 
 def check_answers(given: Any, shape: tuple[int, ...], part: Any, what: str) -> None:
-    """Raise PsephosError unless what a part answers is finite numbers of that shape.
+    """Raise PsephosError unless votes or weights are finite numbers of that shape.
 
-    Votes have K outputs more.
+    Votes (`what` is 'votes') have one axis more, of K outputs.
     """
     array, k = np.asarray(given), int(what == "votes")
     found = None
@@ -439,7 +436,7 @@ def check_answers(given: Any, shape: tuple[int, ...], part: Any, what: str) -> N
 
 
 def check_part(part: Any) -> None:
-    """Check that arrays are of the types that a part's annotations name, and its columns sorted."""
+    """Check that the arrays have the types of a part's annotations, and that columns are sorted."""
     for name, kind in array_types(cast("type[Any]", type(part))).items():
         array = getattr(part, name)
         check(array is None or array.dtype == kind, f"{name} is not {kind}")
@@ -456,12 +453,12 @@ def check_columns(columns: Columns, n_features: int) -> None:
 
 
 def check_within(places: NDArray[np.intp], end: Any, fault: str) -> None:
-    """Check that places are from 0 to below `end`, a number or one for each."""
+    """Check that indices are at least 0 and below `end`, a number or one for each index."""
     check(bool(((places >= 0) & (places < end)).all()), fault)
 
 
 def check_ptr(ptr: NDArray[np.intp], n: int, end: int, of: str) -> NDArray[np.intp]:
-    """Check that pointers divide 0 ... end among n, and return how much each gets."""
+    """Check that n + 1 pointers increase from 0 to `end`, and return the n sizes."""
     check(ptr.shape == (n + 1,), f"pointers of {of} differ in number")
     inside = ((ptr >= 0) & (ptr <= end)).all()  # first: differences of the rest may wrap
     sizes = np.diff(ptr)
@@ -473,7 +470,7 @@ def check_ptr(ptr: NDArray[np.intp], n: int, end: int, of: str) -> NDArray[np.in
 def check_places(
     places: NDArray[np.intp], ptr: NDArray[np.intp], n_voters: int, n_columns: int
 ) -> NDArray[np.intp]:
-    """Check that pointers give each voter sorted places of columns, and return their numbers."""
+    """Check that pointers give each voter sorted column indices, and return their numbers."""
     check(places.ndim == 1, "places of columns are not in a row")
     sizes = check_ptr(ptr, n_voters, len(places), "a voter's columns")
     check_within(places, n_columns, "a voter reads a column it lacks")
@@ -483,17 +480,17 @@ def check_places(
 
 
 def check_present(X: NDArray[np.float64], kind: str) -> None:
-    """Raise PsephosError if a value is missing, for voters that cannot answer without it."""
+    """Raise PsephosError if a value is missing, for voters that cannot vote without it."""
     missing = np.isnan(X).any(axis=1)
     if missing.any():
         raise PsephosError(
-            f"row {int(missing.argmax())} of these lacks a value that {kind} need: fill the gap, "
-            "or leave the row out."
+            f"row {int(missing.argmax())} of these lacks a value that {kind} need: impute it, or "
+            "leave the row out."
         )
 
 
 def positions(inner: Columns, outer: Columns) -> Columns:
-    """Return where the sorted columns `inner` stand within the sorted columns `outer`."""
+    """Return the positions of the sorted columns `inner` within the sorted columns `outer`."""
     where = np.searchsorted(outer, inner)
     found = len(inner) == 0 or (where[-1] < len(outer) and bool((outer[where] == inner).all()))
     if not found:
@@ -502,7 +499,7 @@ def positions(inner: Columns, outer: Columns) -> Columns:
 
 
 def placed(subsets: Sequence[Columns]) -> tuple[Columns, tuple[Columns, ...]]:
-    """Return the sorted columns of all subsets, and where those of each stand within them."""
+    """Return the sorted columns of all subsets, and the positions of each subset within them."""
     columns = np.unique(np.concatenate([np.empty(0, dtype=np.intp), *subsets]))
     return columns, tuple(np.searchsorted(columns, own).astype(np.intp) for own in subsets)
 
@@ -513,13 +510,13 @@ def usage_of_all(part: Any) -> Usage:
 
 
 def usage_of(part: Any, places: Sequence[NDArray[np.intp]]) -> Usage:
-    """Return the (T, p) table of a part whose voters each read these places in `columns`."""
+    """Return the (T, p) table of a part whose voters each read these positions in `columns`."""
     voter = np.repeat(np.arange(len(places)), [len(own) for own in places])
     return usage_at(part, voter, np.concatenate([np.empty(0, dtype=np.intp), *places]))
 
 
 def usage_at(part: Any, voter: NDArray[np.intp], place: NDArray[np.intp]) -> Usage:
-    """Return the (T, p) table of a part: its voters, and the places in `columns` that they read."""
+    """Return the (T, p) table of a part whose voters read these positions in `columns`."""
     return usage_table(voter, part.columns[place], (part.n_voters, part.n_features))
 
 

@@ -1,11 +1,11 @@
-"""A vote as nested lists and dictionaries, which any language reads: the codec's parts, unpacked.
+"""The plain form of a vote: nested lists and dictionaries, which any language can read.
 
 A part is ``{"kind": tag, field: value, ...}``: the tag and the fields of its dataclass, as in the
-model file, with arrays written as nested lists. Its docstring says what each field is.
+model file, with arrays written as nested lists. Its docstring explains each field.
 
 - An array of numbers or truth values is a list (of lists) of numbers, row by row, truth values 0
-  and 1; ``null`` is NaN, ``{"float": "inf"}`` and ``{"float": "-inf"}`` are infinite. One without
-  any number whose shape a list does not show is ``{"shape": [0, 5]}``.
+  and 1; ``null`` is NaN, ``{"float": "inf"}`` and ``{"float": "-inf"}`` are infinite. An empty
+  array whose shape a list does not show is ``{"shape": [0, 5]}``.
 - A tuple is a list; None is ``null``.
 """
 
@@ -27,10 +27,9 @@ _FLOATS = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
 
 def to_plain(value: Any) -> Any:
-    """Return a part, or what a field of one holds, as lists, dictionaries, words and numbers.
+    """Return a part, or the value of a field, as lists, dictionaries, strings and numbers.
 
-    Names of training rows, by which parts explain themselves, are left out: where the part has
-    them, -1 (unknown) stands in their place; positions in the training table are kept.
+    Names of training rows are replaced by -1 (unknown); positions in the training table are kept.
     """
     if value is None or isinstance(value, bool | str | int):
         return value
@@ -79,9 +78,9 @@ def _listed(array: Array) -> Any:
 
 # ---------------------------------------------------------------------- and back
 def from_plain(data: Any, hint: Any = Any) -> Any:
-    """Return the part that plain data describe: the library's own reader of the plain form.
+    """Return the part of plain data: the inverse of `to_plain`.
 
-    `hint` is what it is for, as the field that holds it is annotated.
+    `hint` is the annotation of the field that holds the data.
     """
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -109,7 +108,7 @@ def _part(content: Mapping[str, Any]) -> Any:
     known = hints(cls)
     given = {name: value for name, value in content.items() if name != "kind"}
     if not set(given) <= set(signature(cls).parameters):
-        raise PsephosError(f"a plain model gives part {content['kind']!r} a field it has not.")
+        raise PsephosError(f"a plain model gives part {content['kind']!r} an unknown field.")
     try:
         return cls(**{name: from_plain(value, known[name]) for name, value in given.items()})
     except (TypeError, KeyError, ModelFileError) as error:
@@ -119,7 +118,7 @@ def _part(content: Mapping[str, Any]) -> Any:
 
 
 def _array(data: Any, kind: Any) -> Array:
-    """Return an array of the kind that a field is annotated with."""
+    """Return an array of the type in a field's annotation."""
     wanted: Any = get_args(kind)[0] if get_args(kind) else Any
     if isinstance(data, dict) and "shape" in data:
         shape = cast("dict[str, list[int]]", data)["shape"]

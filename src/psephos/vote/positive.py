@@ -1,9 +1,9 @@
-"""Which class answers are about, where nobody says it: one rule for validations and pages."""
+"""The default positive class: one rule for validations and pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# words for the absence of what is looked for, as classes are often called
+# usual names of the negative class
 _ABSENT = {
     "absent", "alive", "benign", "control", "controls", "disease-free", "false", "healthy", "live",
     "living", "n", "neg", "negative", "no", "non-case", "non-diseased", "noncase", "nondiseased",
@@ -17,23 +17,23 @@ _ABSENT = {
 
 @dataclass(frozen=True)
 class Positive:
-    """The class that answers are about, and by what rule it was taken."""
+    """The positive class, and the rule that chose it."""
 
     code: int
     rule: str
 
 
 def usual_positive(classes: Sequence[str], sizes: Sequence[int]) -> Positive:
-    """Return the class that answers are about.
+    """Return the positive class by default.
 
-    Of two classes one of which bears a usual word for nothing found (healthy, control, benign,
-    alive, no, 0), the other one; else the class of fewest cases, of equals the last.
+    If one of two classes has a usual name of a negative class (healthy, control, benign, alive,
+    no, 0), it is the other one; else it is the class with the fewest cases, of equals the last.
 
     Parameters
     ----------
     classes : sequence of str
     sizes : sequence of int
-        Cases of each class; empty where they are not known: then it is the last.
+        Number of cases of each class; empty if unknown: then it is the last class.
     """
     absent = [name.strip().lower() in _ABSENT for name in classes]
     if len(classes) == 2 and sum(absent) == 1:

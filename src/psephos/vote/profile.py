@@ -1,4 +1,4 @@
-"""What the training columns of a vote were like, each by itself: no row can be put together."""
+"""Summaries of the training columns of a vote, each by itself: they reveal no training row."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -16,17 +16,16 @@ LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # quantiles that are kept
 @register
 @dataclass(frozen=True)
 class Profile:
-    """A summary of each training column that a vote reads, of at most 512 evenly spaced rows.
+    """A summary of each training column that a vote reads, from at most 512 evenly spaced rows.
 
-    Of each column alone, never of rows: what validation compares a cohort with, and what
-    `next_column` draws a missing measurement from.
+    Validation compares a cohort with it, and `next_column` draws missing measurements from it.
 
     Parameters
     ----------
     n_rows : int
-        Rows that were summarised.
+        Number of rows that were summarised.
     missing : ndarray of shape (q,)
-        The share of them without a value.
+        Share of them without a value.
     quantiles : ndarray of shape (q, 7)
         The least value, the quantiles 0.1, 0.25, 0.5, 0.75 and 0.9 (linear between values), and
         the greatest value; NaN for a column of categories or without values.
@@ -39,7 +38,8 @@ class Profile:
     share : ndarray
         The share of each level among the rows with a value.
     mass : ndarray of shape (7,) or (0,), default=empty
-        The same quantiles of the total weight of a row, where training cases vote or weigh.
+        The same quantiles of the total weight of a row, if training cases vote or weights depend
+        on them.
     """
 
     tag: ClassVar[str] = "profile of columns"
@@ -96,10 +96,9 @@ class Profile:
         )
 
     def points(self, column: int, n: int) -> tuple[Floats, Floats]:
-        """Return values of a column and their probabilities: its levels, or n like quantiles.
+        """Return values of a column and their probabilities: its levels, or n quantiles.
 
-        Quantiles between those that are kept are linear; there are none of a column that had no
-        value.
+        Quantiles are interpolated between those that are kept; a column without values has none.
         """
         shares = self.levels(column)
         if shares is not None:
@@ -148,7 +147,7 @@ def profile_of(X: Floats, is_category: NDArray[np.bool_]) -> Profile:
 
 
 def _quantiles(X: Floats, count: NDArray[np.intp]) -> Floats:
-    """Return the quantiles, (q, 7), of columns that have `count` values each, linear between."""
+    """Return the interpolated quantiles, (q, 7), of columns that have `count` values each."""
     ordered = np.sort(X, axis=0)  # missing values come last
     found: list[Floats] = []
     for level in LEVELS:

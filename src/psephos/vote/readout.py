@@ -1,4 +1,4 @@
-"""How a weighted vote becomes an answer: named data, never a callable."""
+"""Read-out of a weighted vote: from votes and weights to a score and probabilities."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -15,13 +15,13 @@ from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.target import AnyTarget
 
-_special: Any = scipy.special  # its types say less than they promise
+_special: Any = scipy.special  # its types are incomplete
 _SCORES = ("sum", "normalised", *CHOICES)
 _LINKS = ("share", "logistic", "identity")
 
 
 class _Settings(NamedTuple):
-    """What read-outs may look at besides votes and weights."""
+    """Arguments of read-outs besides votes and weights."""
 
     target: AnyTarget
     seed: int
@@ -39,22 +39,23 @@ class Readout:
         sum: F(x) = sum_t w_t(x) h_t(x). normalised: the same divided by the mass,
         ``mass(x) = sum_t |w_t(x)|``. majority: each voter counts for the class it votes for.
         loudest: the voter of greatest weight alone (maximum a posteriori). drawn: one voter, drawn
-        with the chance of its weight (Gibbs) by the row's content and `seed`, so that neither order
-        nor batches matter. borda: ranks of classes. median, trimmed mean: of the votes, output by
-        output.
+        with a probability proportional to its weight (Gibbs); the draw depends on the row's content
+        and `seed` only, not on the order of rows or on batches. borda: ranks of classes. median,
+        trimmed mean: of the votes, output by output.
     link : {'share', 'logistic', 'identity'}
         From a score to probabilities. share: the share of the weight that voted for the class,
         ((K - 1) F_k + 1) / K, which is (1 + F) / 2 for two classes. logistic: softmax of
         `slope` * F, which is 1 / (1 + exp(-slope * F)) for two classes. identity: the score is
-        the answer (regression).
+        the prediction (regression).
     slope : float
-        Of the logistic link; 1 otherwise.
+        Slope of the logistic link; 1 otherwise.
     seed : int, default=0
-        Of what is drawn.
+        Seed of the draws of 'drawn'.
     cut : float, default=0.0
         The share of the weight that a trimmed mean leaves out at either end.
     calibration : Sigmoid, Isotonic, Temperature, PosteriorTable or ClassVotes, default=None
-        From the link's probabilities to calibrated (or weighed) ones; the answer follows them.
+        Map from the link's probabilities to calibrated (or weighted) ones, by which the class is
+        then predicted.
     """
 
     tag: ClassVar[str] = "readout"
@@ -76,7 +77,7 @@ class Readout:
 
     @property
     def is_sum(self) -> bool:
-        """Return whether the score is a sum over voters of weight times vote, or its share."""
+        """Return whether the score is a weighted sum or mean of the votes."""
         return self.score not in CHOICES
 
     def terms(
@@ -86,9 +87,9 @@ class Readout:
         rows: NDArray[np.float64],
         target: AnyTarget,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (shares, votes), (n, T, K), of a read-out that is no sum.
+        """Return (shares, votes), (n, T, K), of a read-out that is not a sum.
 
-        The score is the sum of their product over voters.
+        The score is the sum over voters of their product.
 
         Parameters
         ----------
@@ -103,7 +104,7 @@ class Readout:
     def decided(
         self, score: NDArray[np.float64], target: AnyTarget, mass: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Return the (n, K) scores that decide: from calibrated probabilities, if there are any.
+        """Return the (n, K) scores after calibration; the scores themselves if there is none.
 
         `mass` (n,) is as for `probabilities`.
         """
@@ -125,10 +126,10 @@ class Readout:
     def probabilities(
         self, score: NDArray[np.float64], target: AnyTarget, mass: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Return (n, n_classes) probabilities from an (n, K) score; of labels, each its own.
+        """Return (n, n_classes) probabilities from an (n, K) score; of labels, one each.
 
-        `mass` (n,) tells a table of posteriors the rows on which no voter has a weight; None: there
-        are none.
+        `mass` (n,) is 0 on rows where no voter has weight: a table of posteriors then uses the
+        prior. None: there are no such rows.
         """
         linked, apart = self._linked(score, target), target.kind == "multilabel"
         if self.calibration is None:

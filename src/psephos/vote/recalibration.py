@@ -1,4 +1,4 @@
-"""A map of a model's probabilities that held-out answers justify, beside the model's own."""
+"""Recalibration of a model's probabilities by the held-out predictions of its recipe."""
 
 import math
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ from psephos.vote.part import check
 @register
 @dataclass(frozen=True)
 class Recalibration:
-    """A rising map from a model's probabilities to those its recipe's held-out answers come to.
+    """A rising map from a model's probabilities to calibrated ones, fitted on held-out predictions.
 
-    The model answers as before; `psephos.recalibrated` returns one that answers through the map.
-    The pairs it was fitted on are answers of models fitted on parts of the table: the map takes
-    the final model's probabilities to be on their scale.
+    The model predicts as before; `psephos.recalibrated` returns one that applies the map. The map
+    was fitted on predictions of models trained on parts of the table: it assumes that the final
+    model's probabilities are on their scale.
 
     Parameters
     ----------
     calibration : Sigmoid or Isotonic
     n_cases : int
-        Held-out cases.
+        Number of held-out cases.
     log_loss, brier : float
-        Of their answers as they were.
+        Scores of their predictions before the map.
     log_loss_after, brier_after : float
-        After the map, cross-fitted: of maps fitted on other cases.
+        Scores after it, cross-fitted: each case by a map fitted on other cases.
     n_folds : int
-        Of the cross-fitting.
+        Folds of the cross-fitting.
     """
 
     tag: ClassVar[str] = "recalibration"
@@ -43,7 +43,7 @@ class Recalibration:
 
     def __post_init__(self) -> None:
         numbers = (self.log_loss, self.brier, self.log_loss_after, self.brier_after)
-        check(all(math.isfinite(one) and one >= 0 for one in numbers), "a loss is no number")
+        check(all(math.isfinite(one) and one >= 0 for one in numbers), "a loss is not a number")
         check(self.n_cases > 0 and self.n_folds > 1, "a recalibration of no cases")
 
     @property
@@ -57,7 +57,7 @@ class Recalibration:
         return self.log_loss_after < self.log_loss
 
     def words(self) -> str:
-        """Return what it is and what it changed, as a clause."""
+        """Return a clause on the map and the change of log-loss and Brier score."""
         change = "lowered" if self.helped else "did not lower"
         return (
             f"a {self.method} map fitted on the held-out answers of {self.n_cases} cases; "
@@ -68,11 +68,11 @@ class Recalibration:
 
 
 def no_map(what: str, n_classes: int) -> str:
-    """Return the sentence that there is no map for held-out answers, and where one comes from."""
+    """Return the message for a model without a recalibration map: why, and how to get one."""
     if not n_classes:
         return f"{what} predicts numbers: --calibrated is for classifiers."
     return (
         f"{what} has no map of held-out answers: the models that psephos compare writes have one, "
-        "if they tell classes apart, gave held-out answers for at least two cases of each class, "
-        "and have no calibration of their own. psephos.calibrate fits one on rows you hold out."
+        "if they are classifiers with held-out answers for at least two cases of each class and no "
+        "calibration of their own. psephos.calibrate fits one on rows you hold out."
     )

@@ -1,4 +1,4 @@
-"""Rows compared by their content."""
+"""Groups of equal rows."""
 
 from typing import Any
 
@@ -8,20 +8,20 @@ from psephos._types import Floats, NDArray
 
 
 def columns_of(values: Any, columns: Any) -> Floats:
-    """Return some columns of a table, dense."""
+    """Return some columns of a dense or sparse table as a dense array."""
     part: Any = values[:, columns]
     return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
 
 
 def row_groups(rows: Floats) -> NDArray[np.intp]:
-    """Return a number per row, by its content; equal rows share it (NaN equals NaN, -0 is 0)."""
+    """Return a group number per row; equal rows share it (NaN equals NaN, -0 equals 0)."""
     plain = np.ascontiguousarray(np.where(np.isnan(rows), np.nan, rows) + 0.0)
     keys = plain.view(np.dtype((np.void, plain.dtype.itemsize * plain.shape[1]))).ravel()
     return np.unique(keys, return_inverse=True)[1].astype(np.intp)
 
 
 def first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return for each row the position of the first row of its group."""
+    """Return the position of the first row of each row's group."""
     first = np.full(groups.max(initial=-1) + 1, len(groups))
     np.minimum.at(first, groups, np.arange(len(groups)))
     return first[groups]

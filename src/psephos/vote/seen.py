@@ -1,4 +1,4 @@
-"""Whether rows are those that a model was fitted, or its probabilities calibrated, on."""
+"""Detection of rows on which a model was fitted, or its probabilities calibrated."""
 
 import math
 from typing import Any, NamedTuple
@@ -13,35 +13,35 @@ from psephos.vote.importance import SampleRows, evenly_spaced
 from psephos.vote.profile import Profile, profile_of
 from psephos.vote.rows import columns_of, first_of, row_groups
 
-_RARE = math.log(1e6)  # rarer than once in a million is not by chance
-_DRAWS, _COLUMNS = 999, 64  # bootstrap samples, and their columns, that a summary is compared with
+_RARE = math.log(1e6)  # events less probable than 1e-6 are not due to chance
+_DRAWS, _COLUMNS = 999, 64  # bootstrap samples, and their columns, to which a summary is compared
 _ROUNDING = 1e-9
-_PRECISION = 1e-5  # numbers as near as this may be the same in another precision
+_PRECISION = 1e-5  # numbers this close may be equal in another precision
 
 
 class Seen(NamedTuple):
-    """How far rows are training rows, by what a model keeps of those.
+    """Evidence that rows are training rows of a model.
 
     Parameters
     ----------
     n : int
-        Rows.
+        Number of rows.
     kept : bool
         Whether the model keeps training rows.
     same : ndarray of int
-        Rows that equal one of these, in all columns the model reads.
+        Rows that equal a kept row in all columns the model reads.
     single : bool
-        Whether not even one of them is so by chance, by how often values of each column agree.
+        Whether even one equal row is improbable, given how often values of each column agree.
     often : bool
-        Whether more are the same than of new rows (a chance below one in a million).
+        Whether more rows are equal than among new rows (p < 1e-6).
     ordered : bool
-        Whether the rows are the kept ones in their order, which chance does not bring about.
+        Whether the rows are the kept ones in their order, and this is not due to chance.
     others : bool
-        Whether all rows equal kept ones and labels do not: another experiment of the same design.
+        Whether all rows equal kept ones but labels differ: another experiment of the same design.
     fitted : bool
-        Whether the summary of all columns is that of the rows that the model was fitted on.
+        Whether the summary of all columns equals that of the rows the model was fitted on.
     calibrated : int
-        Rows that look like those that its probabilities were calibrated on.
+        Number of rows that look like those on which its probabilities were calibrated.
     """
 
     n: int
@@ -60,14 +60,14 @@ class Seen(NamedTuple):
         return self.fitted or self.ordered or (self.often and len(self.same) == self.n)
 
     def equal_words(self) -> str:
-        """Return in a clause which rows equal a training row; there is one."""
+        """Return a clause on the rows that equal a training row; there must be one."""
         return (
             f"{len(self.same)} of the {self.n} rows {'are' if len(self.same) > 1 else 'is'} "
             f"identical to training rows (the first is row {self.same[0]}), in all columns it reads"
         )
 
     def words(self) -> str:
-        """Return in a clause how the rows are known; nothing if they are new as far as is known."""
+        """Return a clause on why the rows look like training rows; '' if they may be new."""
         if self.often:
             return self.equal_words()
         fitted = self.fitted or self.ordered
@@ -77,25 +77,27 @@ class Seen(NamedTuple):
 
 
 def seen(model: Any, values: Any, y: Any = None) -> Seen:
-    """Return how far rows are those that a model was fitted on.
+    """Return the evidence that rows are those a model was fitted on.
 
-    A model that was fitted in this process keeps up to 512 training rows on the columns it reads,
-    and as many that its probabilities were calibrated on. Rows are compared with these, and labels
-    with theirs: as many are the same by chance as kept rows are copies of each other. Where all
-    rows equal kept ones but a label does not, they are another experiment of the same design.
-    A pickled model, or that of a file, knows a summary of each column alone: it is compared
-    with that of the rows, and equal only if these are all training rows. Equal summaries are taken
-    for chance (columns of few values) if one of 999 bootstrap samples of the rows has the same
-    sums, too. What is not equal is compared as in another precision: see `_rounded`.
+    A model fitted in this process keeps up to 512 training rows on the columns it reads, and as
+    many of the rows on which its probabilities were calibrated. Rows and labels are compared with
+    these; the number of equal rows expected by chance is estimated from the kept rows that are
+    copies of each other. If all rows equal kept ones but a label differs, they are another
+    experiment of the same design.
+
+    A model that was pickled or read from a file has only a summary of each column, which equals
+    that of the rows only if these are all training rows. Equal summaries count as chance (columns
+    of few values) if one of 999 bootstrap samples of the rows also has the same sums. Numbers that
+    are not equal are compared again in a lower precision: see `_rounded`.
 
     Parameters
     ----------
     model : object
-        One that is not a fitted estimator of psephos keeps nothing to compare with.
+        Models other than fitted estimators of psephos keep nothing to compare with.
     values : array of shape (n, p)
         Rows as the vote reads them.
     y : array of shape (n,), default=None
-        Their labels, classes as indices; None where they are not known.
+        Their labels, classes as indices; None if unknown.
     """
     kept: SampleRows | None = getattr(model, "_sample", None)
     later: SampleRows | None = getattr(model, "_calibration_rows", None)
@@ -120,7 +122,7 @@ def seen(model: Any, values: Any, y: Any = None) -> Seen:
 
 
 def _beside_kept(found: Seen, kept: SampleRows, values: Any, y: Any) -> Seen:
-    """Return how rows are beside those that a model keeps."""
+    """Return the evidence from comparing rows with the kept ones, exactly and then rounded."""
     one, other = kept.values, columns_of(values, kept.columns)
     labelled = y is not None and kept.labels is not None
     if y is not None and kept.labels is not None:
@@ -131,12 +133,12 @@ def _beside_kept(found: Seen, kept: SampleRows, values: Any, y: Any) -> Seen:
     if exact.often or exact.ordered or exact.others:
         return exact
     near = _compared(found, *_rounded(one, other), labelled)
-    # of columns that say the same a few are near each other by chance: one such row says nothing
+    # where columns are correlated, a few rows are close by chance: one such row is no evidence
     return near._replace(single=False) if near.often or near.ordered or near.others else exact
 
 
 def _compared(found: Seen, kept: Floats, rows: Floats, labelled: bool) -> Seen:
-    """Return how rows are beside kept ones; the last column is the labels if it is `labelled`."""
+    """Return the evidence from equal rows; the last column holds labels if `labelled`."""
     known, (n, m) = row_groups(np.vstack([kept, rows])), (len(kept), len(rows))
     count = np.bincount(known[:n], minlength=known.max() + 1)
     same, given = np.flatnonzero(count[known[n:]]), np.unique(known[n:])
@@ -150,7 +152,7 @@ def _compared(found: Seen, kept: Floats, rows: Floats, labelled: bool) -> Seen:
     twins = int(number[number > 1].sum())
     different = kept[np.unique(known[:n], return_index=True)[1]]
     single = both > 0 and _no_chance(different, math.log(len(number) * len(given)))
-    # as many by chance as kept rows equal each other
+    # expected by chance: as often as kept rows equal each other
     single = single and pdtrc(both - 1, len(given) * twins / n) < math.exp(-_RARE / 2)
     often = _too_many(both, len(given), twins, n)
     surprise = (number * np.log(n / number)).sum()  # -ln of the chance of rows like these, in order
@@ -159,11 +161,12 @@ def _compared(found: Seen, kept: Floats, rows: Floats, labelled: bool) -> Seen:
 
 
 def _rounded(kept: Floats, rows: Floats) -> tuple[Floats, Floats]:
-    """Return kept and other rows, with numbers that are the same in another precision made equal.
+    """Return kept and other rows, with numbers that may be equal in another precision made equal.
 
-    Kept numbers of a column are the same if no gap between them is wider than 1e-5 of the number
-    plus 1e-4 of the distance of the column's quartiles, and others are that of the nearest within
-    it. Kept rows are so more often copies of each other, which is what chance is measured by.
+    Adjacent kept numbers of a column become equal if their difference is at most 1e-5 of the number
+    plus 1e-4 of the column's interquartile range; another number becomes the nearest kept one
+    within that distance. More kept rows are then copies of each other, and the number of equal rows
+    expected by chance rises accordingly.
     """
     kept, rows, left = kept.copy(), rows.copy(), np.arange(len(rows))
     for j in np.flatnonzero(~np.isnan(kept).all(axis=0)):
@@ -179,23 +182,23 @@ def _rounded(kept: Floats, rows: Floats) -> tuple[Floats, Floats]:
             nearest = np.where(given - values[below] < values[above] - given, below, above)
             found = np.abs(values[nearest] - given) <= near[nearest]
             table[at, j] = np.where(found, first[nearest], given)
-        left = left[found | np.isnan(given)]  # no other row is the same
+        left = left[found | np.isnan(given)]  # no other row can be equal
     return kept, rows
 
 
 def refuse_seen(model: Any, values: Any, what: str, y: Any, *, calibrated: bool = True) -> None:
-    """Raise PsephosError if rows are among those that a model was fitted or calibrated on.
+    """Raise PsephosError if rows look like those on which a model was fitted or calibrated.
 
     Parameters
     ----------
     model, values
         As in `seen`.
     what : str
-        What needs other rows, for the message.
+        The function that needs other rows, for the message.
     y
         As in `seen`.
     calibrated : bool, default=True
-        Whether rows that its probabilities were calibrated on are refused, too.
+        Whether to refuse also rows on which its probabilities were calibrated.
     """
     found = seen(model, values, y)
     if found.words() and (calibrated or found.often or found.ordered or found.fitted):
@@ -206,7 +209,7 @@ def refuse_seen(model: Any, values: Any, what: str, y: Any, *, calibrated: bool 
 
 
 def seen_words(found: Seen) -> str:
-    """Return that cases are training cases, as a sentence; nothing if they may be new."""
+    """Return a sentence saying that cases look like training cases; '' if they may be new."""
     none = "(same values): these are not validation figures."
     cases = plural(found.n, "case")
     if found.whole or found.often:
@@ -224,10 +227,10 @@ def summary_of(model: Any, rows: SampleRows) -> Profile:
 
 # ---------------------------------------------------------------------- rows
 def _too_many(both: int, n: int, twins: int, known: int) -> bool:
-    """Return whether more of n different rows equal a kept row than chance brings about.
+    """Return whether more of n different rows equal a kept row than expected by chance.
 
-    Of `known` kept rows, `twins` equal another one: with a uniform prior on the chance that a row
-    does, what is found among others like them is beta-binomial.
+    Of `known` kept rows, `twins` equal another one: with a uniform prior on the probability that a
+    row does, the number among n new rows is beta-binomial.
     """
     a, b, k = twins + 1.0, known - twins + 1.0, np.arange(both, n + 1.0)
     log = -np.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0) + betaln(k + a, n - k + b) - betaln(a, b)
@@ -235,12 +238,12 @@ def _too_many(both: int, n: int, twins: int, known: int) -> bool:
 
 
 def first_copies(X: Values) -> NDArray[np.intp]:
-    """Return for each row the position of the first row that it is a copy of, its own if of none.
+    """Return the position of the first row that each row copies; its own if it copies none.
 
     Equal rows are copies if chance does not explain them: with c_j the share of pairs of different
     rows that agree in column j, n rows have n (n - 1) / 2 times the product of the c_j equal pairs
-    if columns are independent. They are copies if fewer than one in a thousand is expected, and,
-    where all rows are equal, if they hold a fraction.
+    if columns are independent. They are copies if fewer than 0.001 such pairs are expected or, if
+    all rows are equal, if they hold a number that is not an integer.
 
     Parameters
     ----------
@@ -250,7 +253,7 @@ def first_copies(X: Values) -> NDArray[np.intp]:
     table = as_numbers(X)
     n = int(table.shape[0])
     alone = rows = np.arange(n)
-    for columns in (slice(_COLUMNS), slice(None)):  # the rest is compared where these are equal
+    for columns in (slice(_COLUMNS), slice(None)):  # all columns only where the first are equal
         same = row_groups(columns_of(table[rows], columns))
         twice = np.bincount(same)[same] > 1
         rows, same = rows[twice], same[twice]
@@ -267,10 +270,10 @@ def first_copies(X: Values) -> NDArray[np.intp]:
 
 
 def _no_chance(different: Floats, log_pairs: float) -> bool:
-    """Return whether fewer than one in a thousand of so many pairs of rows are equal by chance.
+    """Return whether fewer than 0.001 of exp(`log_pairs`) pairs of rows are expected to be equal.
 
-    Two rows agree in all columns with the product of the chances that they do in each, which are
-    those of pairs of the rows given.
+    The probability that two rows agree in all columns is taken as the product over columns of the
+    share of agreeing pairs among the rows given.
     """
     pairs = len(different) * (len(different) - 1) / 2
     for column in different.T:
@@ -280,7 +283,7 @@ def _no_chance(different: Floats, log_pairs: float) -> bool:
 
 
 def as_numbers(X: Any) -> Any:
-    """Return any table as numbers; words as codes of their column."""
+    """Return any table as numbers, with strings as codes of their column."""
     if hasattr(X, "tocsr"):
         return X.tocsr()
     table = np.asarray(X)
@@ -293,7 +296,7 @@ def as_numbers(X: Any) -> Any:
 
 # ---------------------------------------------------------------------- summaries
 def _alike(one: Profile, other: Profile, near: float) -> bool:
-    """Return whether two summaries are equal, numbers to so much of their size and spread."""
+    """Return whether two summaries are equal, numbers up to `near` of their size and spread."""
     exact = all(
         np.array_equal(getattr(one, name), getattr(other, name))
         for name in ("n_rows", "missing", "category", "ptr", "share")
@@ -307,9 +310,9 @@ def _alike(one: Profile, other: Profile, near: float) -> bool:
 def _by_chance(rows: Floats, near: float) -> bool:
     """Return whether other rows of the same distribution may have the same summary.
 
-    Bootstrap samples stand for them, and sums of columns for summaries: where one of 999 is the
-    same, equal summaries say nothing. Rows that are new are so taken for training rows in less than
-    one of 2,000 tables, whatever columns hold.
+    The test draws 999 bootstrap samples and compares sums of columns in place of summaries: if one
+    sample has the same sums, equal summaries are no evidence. New rows are so mistaken for training
+    rows in less than one of 2,000 tables, whatever the columns.
     """
     plain = np.nan_to_num(rows[:, :_COLUMNS])
     size = np.abs(plain).max(axis=0, initial=0.0)

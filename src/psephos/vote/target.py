@@ -1,4 +1,4 @@
-"""What is predicted, and how an answer is written as numbers."""
+"""Targets: the classes, labels or numbers that are predicted, and their coding as votes."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -49,9 +49,9 @@ class Target:
             raise PsephosError("a target needs at least two classes.")
         plain = self.classes.dtype.kind in "biufUO"
         if not plain or not all(isinstance(c, _LABELS) for c in self.classes.tolist()):
-            raise PsephosError("class labels are numbers, booleans or words.")
+            raise PsephosError("class labels must be numbers, booleans or strings.")
         if len({isinstance(c, str) for c in self.classes.tolist()}) > 1:
-            raise PsephosError("class labels are words or numbers, not both.")
+            raise PsephosError("class labels must be all strings or all numbers, not both.")
 
     @property
     def kind(self) -> Kind:
@@ -78,30 +78,30 @@ class Target:
 
     @property
     def outputs(self) -> list[str]:
-        """Return the names of the K columns of a score; '' where there is one."""
+        """Return the names of the K columns of a score; [''] if K is 1."""
         return [""] if self.n_outputs == 1 else [str(label) for label in self.classes.tolist()]
 
     def words(self, votes: NDArray[np.float64]) -> list[str]:
-        """Return the class that each row of (m, K) votes is for."""
+        """Return the name of the class that each row of (m, K) votes is for."""
         return self.classes[self.answers(votes)].astype(str).tolist()
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[Any]:
-        """Return the label each row of a (n, K) score is for."""
+        """Return the predicted label of each row of an (n, K) score."""
         return self.classes[self.chosen(score)]
 
     def chosen(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the class index of each row of (n, K) scores that decide."""
+        """Return the predicted class index of each row of (n, K) scores, after any calibration."""
         return self.answers(score)
 
     @property
     def losses(self) -> NDArray[np.float64] | None:
-        """Return the loss of each answer, rows the true class; None: of every wrong answer 1."""
+        """Return the losses, (true class, predicted class); None: 1 for every wrong class."""
         return None
 
     def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (n, K) scores in which classes that differ by rounding from the first are level.
+        """Return (n, K) scores in which classes that differ from the greatest by rounding equal it.
 
-        So a tie is a tie in answers and in probabilities, and goes to the first class.
+        A tie is then a tie in predictions and in probabilities, and goes to the first class.
         """
         if self.n_outputs == 1:
             return np.where(np.abs(score) <= LEVEL, 0.0, score)
@@ -114,10 +114,10 @@ class Target:
         return np.where(near, top[:, None], score)
 
     def answers(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the class index each row of a (n, K) score is for; a tie goes to the first.
+        """Return the class index of each row of an (n, K) score; a tie goes to the first class.
 
-        With `losses` it is the answer of least expected loss, by the class shares whose codes add
-        up to the score.
+        With `losses` it is the class of least expected loss, under the class shares whose mean code
+        is the score.
         """
         losses = self.losses
         if losses is not None:
@@ -129,7 +129,7 @@ class Target:
         return score.argmax(axis=1)
 
     def _shares(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the (n, n_classes) shares p of which the score is sum over k of p_k code_k."""
+        """Return the (n, n_classes) shares p whose sum over k of p_k code_k is the score."""
         if self.n_outputs == 1:
             return np.column_stack([1.0 - score[:, 0], 1.0 + score[:, 0]]) / 2.0
         k = self.n_classes
@@ -137,26 +137,26 @@ class Target:
 
     # ------------------------------------------------------------------ in words
     def leading(self, score: NDArray[np.float64]) -> int:
-        """Return the output that the answer to a (K,) score is about: its class's, or the one."""
+        """Return the output of the class predicted by a (K,) score, or the only output."""
         return 0 if self.n_outputs == 1 else int(self.answers(score[None])[0])
 
     def about(self, output: int) -> str:
-        """Return what a contribution to an output adds to."""
+        """Return the name of the class that a contribution to an output counts for."""
         return f"class {self._named(1 if self.n_outputs == 1 else output)}"
 
     def _named(self, k: int) -> str:
         return sentence_name(str(self.classes[k]))
 
     def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
-        """Return what a (K,) vote says: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
+        """Return a (K,) vote in words: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
 
         Parameters
         ----------
         vote : ndarray of shape (K,)
         scale : float
-            The size of the votes beside it: what is rounding beside them is 0.
+            The size of the other votes: rounding errors of that size count as 0.
         adds : bool
-            Whether it is a term of a sum, not a share of one.
+            Whether votes are terms of a sum, rather than averaged.
         """
         k = int(self.answers(vote[None])[0])
         named = [str(label) for label in self.classes.tolist()]
@@ -164,7 +164,7 @@ class Target:
         return class_vote(vote.tolist(), scale, adds, named, k, level, code)
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
-        """Return the answer to a (K,) score in words: its class and probability, and its ties."""
+        """Return the prediction of a (K,) score in words: class, probability and ties."""
         k = int(self.chosen(score[None])[0])
         words = f"{self._named(k)} ({percent(float(chances[k]))})"
         if self.rule():
@@ -176,11 +176,11 @@ class Target:
         return f"{words}, the first of equals: {' and '.join(others)} alike"
 
     def rule(self) -> str:
-        """Return what decides in place of the greatest score, in words; '' if nothing does."""
+        """Return the rule that replaces the greatest score, in words; '' if there is none."""
         return ""
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return y . F(x) scaled so that a voter alone scores 1 if right and -1/(K-1) if wrong.
+        """Return y . F(x), scaled to 1 for one correct voter and -1/(K-1) for a wrong one.
 
         For two classes this is y F(x) with y in {-1, 1}.
         """
@@ -193,14 +193,14 @@ class Target:
 @register
 @dataclass(frozen=True)
 class CostTarget(Target):
-    """Classes that are not equally bad to be mistaken for: the answer is that of least loss.
+    """Classes with misclassification losses: the class of least expected loss is predicted.
 
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
         The labels, sorted.
     loss : ndarray of shape (n_classes, n_classes)
-        ``loss[j, k]`` is what it costs to answer k where j is true.
+        ``loss[j, k]`` is the loss of predicting k where j is true.
     """
 
     tag: ClassVar[str] = "target with losses"
@@ -210,9 +210,9 @@ class CostTarget(Target):
         super().__post_init__()
         k = self.n_classes
         if self.loss.shape != (k, k) or self.loss.dtype != np.float64:
-            raise PsephosError("losses are a table of numbers: a row and a column for each class.")
+            raise PsephosError("losses must be a table of numbers, a row and a column a class.")
         if not (np.isfinite(self.loss).all() and (self.loss >= 0).all()):
-            raise PsephosError("losses are finite numbers of at least 0.")
+            raise PsephosError("losses must be finite numbers of at least 0.")
 
     @property
     def losses(self) -> NDArray[np.float64]:
@@ -222,10 +222,10 @@ class CostTarget(Target):
 @register
 @dataclass(frozen=True)
 class ThresholdTarget(Target):
-    """Two classes, one of which is the answer where its probability is at least a threshold.
+    """Two classes, one of which is predicted where its probability is at least a threshold.
 
-    The second class is the answer where the score that decides (of calibrated probabilities, if
-    there are any: 2 p - 1) is above `bound`, and the first elsewhere.
+    The second class is predicted where the score (2 p - 1 of a calibrated probability p, if there
+    is a calibration) is above `bound`, and the first elsewhere.
 
     Parameters
     ----------
@@ -245,9 +245,9 @@ class ThresholdTarget(Target):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.n_classes != 2 or self.positive not in (0, 1):
-            raise PsephosError("a threshold is for two classes.")
+            raise PsephosError("a threshold needs exactly two classes.")
         if not (0.0 < self.threshold < 1.0 and np.isfinite(self.bound)):
-            raise PsephosError("a threshold is a number above 0 and below 1.")
+            raise PsephosError("a threshold must be a number above 0 and below 1.")
 
     def chosen(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
         return (score[:, 0] > self.bound).astype(np.intp)
@@ -257,7 +257,7 @@ class ThresholdTarget(Target):
 
 
 class _Numbers:
-    """What targets that are numbers share: the score is the answer."""
+    """Base class of numeric targets: the score is the prediction."""
 
     outputs: list[str] | Any
 
@@ -280,7 +280,7 @@ class _Numbers:
         return score
 
     def leading(self, score: NDArray[np.float64]) -> int:
-        """Return 0: ballots are about the first number."""
+        """Return 0: ballots explain the first number."""
         return 0
 
     def words(self, votes: NDArray[np.float64]) -> list[str]:
@@ -293,19 +293,19 @@ class _Numbers:
         return self.vote_words(score, 0.0, False)
 
     def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Raise: a margin is for classes."""
+        """Raise PsephosError: only classes have a margin."""
         raise PsephosError("a margin needs classes: this vote answers with a number.")
 
 
 @register
 @dataclass(frozen=True)
 class RegressionTarget(_Numbers):
-    """A number: one column, which is the answer itself.
+    """A number: the prediction is the one column of the score.
 
     Parameters
     ----------
     unit : str, default=''
-        In words.
+        Its unit, in words.
     """
 
     tag: ClassVar[str] = "regression target"
@@ -322,12 +322,12 @@ class RegressionTarget(_Numbers):
 @register
 @dataclass(frozen=True)
 class NumbersTarget(_Numbers):
-    """Several numbers at once: one column each, which are the answer itself.
+    """Several numbers at once: the prediction is the columns of the score, one a number.
 
     Parameters
     ----------
     names : tuple of str
-        Of the numbers.
+        Names of the numbers.
     """
 
     tag: ClassVar[str] = "numbers target"
@@ -335,7 +335,7 @@ class NumbersTarget(_Numbers):
 
     def __post_init__(self) -> None:
         if not self.names or len(set(self.names)) < len(self.names):
-            raise PsephosError("numbers that are predicted together have different names.")
+            raise PsephosError("numbers that are predicted together must have different names.")
 
     @property
     def outputs(self) -> list[str]:
@@ -348,18 +348,18 @@ class NumbersTarget(_Numbers):
 @register
 @dataclass(frozen=True)
 class LabelsTarget:
-    """Several labels that a case may have or not, each on its own (multilabel).
+    """Several labels, each of which a case has or does not have (multilabel).
 
-    A score has one signed column a label, as two classes have one: +1 has it, -1 has it not.
+    A score has one signed column a label: +1 for cases that have it, -1 for others.
 
     Parameters
     ----------
     classes : ndarray of shape (K,)
         The labels.
     threshold : float, default=0.0
-        A label is given where its score is above.
+        A label is predicted where its score is above the threshold.
     or_equal : bool, default=False
-        Whether it is given at the threshold, too.
+        Whether it is also predicted where its score equals the threshold.
     """
 
     tag: ClassVar[str] = "labels target"
@@ -369,12 +369,12 @@ class LabelsTarget:
 
     def __post_init__(self) -> None:
         if not -1 <= self.threshold <= 1:
-            raise PsephosError("a threshold of scores is not between -1 and 1.")
+            raise PsephosError("a threshold of scores must be between -1 and 1.")
         if self.classes.ndim != 1 or not len(self.classes):
             raise PsephosError("a target of labels needs at least one label.")
         plain = self.classes.dtype.kind in "biufUO"
         if not plain or not all(isinstance(c, _LABELS) for c in self.classes.tolist()):
-            raise PsephosError("labels are numbers, booleans or words.")
+            raise PsephosError("labels must be numbers, booleans or strings.")
         if len(set(map(str, self.classes.tolist()))) < len(self.classes):
             raise PsephosError("two labels have one name.")
 
@@ -395,7 +395,7 @@ class LabelsTarget:
         return [str(label) for label in self.classes.tolist()]
 
     def coded(self, y: Array) -> NDArray[np.float64]:
-        """Return the (n, K) votes that say the labels y, an (n, K) table of 0 and 1."""
+        """Return labels y, an (n, K) table of 0 and 1, as (n, K) votes of -1 and 1."""
         return 2.0 * np.asarray(y, dtype=np.float64) - 1.0
 
     def words(self, votes: NDArray[np.float64]) -> list[str]:
@@ -403,7 +403,7 @@ class LabelsTarget:
         return [labels_called(row, self.outputs) for row in votes.tolist()]
 
     def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (n, K) scores in which what is 0 but for rounding is 0."""
+        """Return (n, K) scores in which rounding errors around 0 are 0."""
         return np.where(np.abs(score) <= LEVEL, 0.0, score)
 
     def decode(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -418,7 +418,7 @@ class LabelsTarget:
         return f"label {sentence_name(self.outputs[output])}"
 
     def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
-        """Return what a (K,) vote says: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
+        """Return a (K,) vote in words: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
         return label_vote(vote.tolist(), scale, adds, self.outputs)
 
     def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:

@@ -1,4 +1,4 @@
-"""Two classes, one of which is the answer from a given probability on."""
+"""Thresholds of the probability from which one of two classes is predicted."""
 
 import math
 from dataclasses import replace
@@ -11,12 +11,12 @@ from psephos.vote.vote import Vote
 
 
 def at_threshold(vote: Vote, threshold: Any, positive: int = 1) -> Vote:
-    """Return the vote that answers a class where its probability is at least `threshold`.
+    """Return the vote that predicts a class where its probability is at least `threshold`.
 
     Parameters
     ----------
     vote : Vote
-        Of two classes; of one that has a threshold, this one takes its place.
+        A vote of two classes; a threshold that it has is replaced.
     threshold : float
         Above 0 and below 1.
     positive : int, default=1
@@ -25,8 +25,8 @@ def at_threshold(vote: Vote, threshold: Any, positive: int = 1) -> Vote:
     Raises
     ------
     PsephosError
-        If there are not two classes, or losses decide already, or the threshold is not a
-        probability.
+        If there are not two classes, losses decide already, or the threshold is not above 0 and
+        below 1.
     """
     target: Any = vote.target
     if type(target) not in (Target, ThresholdTarget) or target.n_classes != 2:
@@ -49,7 +49,7 @@ def at_threshold(vote: Vote, threshold: Any, positive: int = 1) -> Vote:
 
 
 def with_calibration(vote: Vote, calibration: Any) -> Vote:
-    """Return the vote with this map of its probabilities; a threshold is one of the new ones."""
+    """Return the vote with this calibration; a threshold is kept, for calibrated probabilities."""
     mapped = replace(vote, readout=replace(vote.readout, calibration=calibration))
     target = vote.target
     if not isinstance(target, ThresholdTarget):

@@ -1,4 +1,4 @@
-"""The noun: F(x) = sum_t w_t(x) h_t(x), and everything that is read off it once for all models."""
+"""`Vote`: F(x) = sum_t w_t(x) h_t(x), and the predictions and explanations of all models."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,11 +22,11 @@ from psephos.vote.target import AnyTarget
 
 
 class Terms(NamedTuple):
-    """What the score of some cases is made of."""
+    """The parts of the score of some cases."""
 
     votes: Floats  # (n, T, K)
     shares: Floats  # (n, T), as `Vote.shares`
-    contributions: Floats  # (n, T, K): they sum to the score over the voters
+    contributions: Floats  # (n, T, K): their sum over the voters is the score
 
 
 _BLOCK = 1 << 22  # numbers in one (rows, voters, outputs) block: 32 MiB
@@ -36,7 +36,7 @@ _CELLS = 1 << 26  # numbers of the table that are dense at once: 512 MiB
 @register
 @dataclass(frozen=True, repr=False)
 class Vote:
-    """A fitted model: voters, their weights, and how the weighted vote becomes an answer.
+    """A fitted model: voters, their weights, and how the weighted vote becomes a prediction.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Vote:
         fault = self.weighting.fits(self.target, self.readout.is_sum)
         check(not fault, fault)
 
-    # ------------------------------------------------------------------ who reads what
+    # ------------------------------------------------------------------ columns that are read
     @property
     def n_voters(self) -> int:
         """Return T."""
@@ -89,7 +89,7 @@ class Vote:
         return np.union1d(self.voters.columns, self.weighting.columns).astype(np.intp)
 
     def usage(self) -> Usage:
-        """Return the (T, p) boolean CSR table of who (voter or weight) reads which column."""
+        """Return the (T, p) boolean CSR table of columns that each voter or its weight reads."""
         table: Any = self.voters.usage() + self.weighting.usage()
         if self._of_votes:
             own = self.voters.usage()
@@ -99,7 +99,7 @@ class Vote:
 
     @cached_property
     def used(self) -> Columns:
-        """Return the sorted columns that a case without missing values is answered by."""
+        """Return the sorted columns that predictions of cases without missing values depend on."""
         return self.primary().columns
 
     @cached_property
@@ -109,10 +109,10 @@ class Vote:
 
     @property
     def near_only(self) -> Columns:
-        """Return the sorted columns that act only through the distance between cases.
+        """Return the sorted columns that only the distance between cases reads.
 
-        They are in no test of a voter that votes both ways; voters that are training cases name the
-        columns themselves.
+        No voter with more than one possible vote reads them; voters that are training cases read
+        all of their columns.
         """
         if not isinstance(self.weighting.lowered(), DistanceWeights):
             return np.empty(0, dtype=np.intp)
@@ -129,13 +129,13 @@ class Vote:
         return self.weighting.primary_voters()
 
     def reserve(self) -> NDArray[np.bool_]:
-        """Return which voters, (T,), have weight only where values are missing."""
+        """Return the mask, (T,), of voters that have weight only where values are missing."""
         return self.weighting.reserve()
 
     def primary(self) -> "Vote":
-        """Return the vote without what is read only where a value is missing.
+        """Return the vote without the columns that are read only where a value is missing.
 
-        A case whose values are all there, of categories that the model knows, gets the same answer.
+        Its predictions are the same for cases without missing values or unknown categories.
         """
         kept = self.primary_voters()
         vote = self if len(kept) == self.n_voters else self.take(kept)
@@ -148,16 +148,16 @@ class Vote:
         )
 
     def lowered(self) -> "Vote":
-        """Return the vote with its parts as operations: what scorer, page, SQL and ONNX read."""
+        """Return the vote with its parts as operations, which scorer, page, SQL and ONNX read."""
         return replace(self, voters=self.voters.lowered(), weighting=self.weighting.lowered())
 
     def named_rows(self, names: Array) -> "Vote":
-        """Return the vote with names for the training rows it keeps, instead of positions.
+        """Return the vote with the training rows it keeps named, instead of numbered.
 
         Parameters
         ----------
         names : ndarray of str of shape (n,)
-            Of all rows that it was fitted on.
+            Names of all rows that it was fitted on.
         """
         voters, weighting = (part.named_rows(names) for part in (self.voters, self.weighting))
         return replace(self, voters=voters, weighting=weighting)
@@ -167,7 +167,7 @@ class Vote:
         return replace(self, voters=self.voters.take(voters), weighting=self.weighting.take(voters))
 
     def truncate(self, n_voters: int) -> "Vote":
-        """Return the vote of the first `n_voters`; the columns and scale of weights stay."""
+        """Return the vote of the first `n_voters`; their weights do not change."""
         if not 1 <= n_voters <= self.n_voters:
             raise PsephosError(f"cannot keep {n_voters} of {self.n_voters} voters.")
         return self.take(np.arange(n_voters))
@@ -198,14 +198,14 @@ class Vote:
         return self.readout.is_sum and not self._of_votes
 
     def _reads_in_place(self, X: Values) -> bool:
-        """Whether rows are looked at where they lie, by weights that pick their own columns."""
+        """Whether rows are read without a copy, by weights that pick their own columns."""
         lies = type(X) is np.ndarray and X.dtype == np.float64 and X.flags.carray
         if not lies or X.shape[1:] != (self.n_features,):
             return False
         return self._own_sums() is not None
 
     def _blocks(self, X: Any, in_place: bool) -> Iterator[tuple[slice, Floats]]:
-        """Yield rows in blocks, dense float64, only the columns that are read unless in place."""
+        """Yield (slice, rows) blocks, dense float64, of the columns read; of all if `in_place`."""
         rows = X.shape[0]
         per_row = self.n_voters if self._own_sums() is None else 1  # weights
         width = max(1, len(self.columns))
@@ -298,17 +298,17 @@ class Vote:
         return found is not None and bool(found[1].all())
 
     def answers(self, X: Any) -> Array:
-        """Return the answer to each row, by the score and, where there is one, the calibration."""
+        """Return the prediction of each row, from the score and the calibration, if any."""
         return self.decided(*self.score_and_mass(X))
 
     def decided(self, score: Floats, mass: Floats | None = None) -> Array:
-        """Return the answers that (n, K) scores come to; see `Readout.probabilities` of `mass`."""
+        """Return the predictions of (n, K) scores; `mass` is as for `Readout.probabilities`."""
         return self.target.decode(self.readout.decided(score, self.target, mass))
 
     def unanswered(self, X: Values, score: Floats, mass: Floats) -> list[str]:
-        """Return why each row has no answer, of its score and mass; '' if it has one.
+        """Return why each row has no answer, from its score and mass; '' if it has one.
 
-        See `psephos.vote.reading.answered`: 'weight', 'values' or 'tie'.
+        Reasons are 'weight', 'values' and 'tie': see `psephos.vote.reading.answered.unanswered`.
         """
         decided = self.readout.decided(score, self.target, mass).tolist()
         found = ["tie" if tied(self.target, row) else "" for row in decided]
@@ -327,7 +327,7 @@ class Vote:
 
     @cached_property
     def column_needs(self) -> tuple[list[list[int]], list[bool]]:
-        """Return the columns of each voter and of its distances, and who needs all of them."""
+        """Return the columns of each voter and its distances, and whether it needs all of them."""
         vote = self.lowered()
         table = vote.voters.usage()
         if isinstance(vote.weighting, DistanceWeights):
@@ -336,7 +336,7 @@ class Vote:
         return reads, needing_all(vote.voters, vote.weighting)
 
     def unanswered_words(self, X: Values, score: Floats, mass: Floats, names: Names) -> list[str]:
-        """Return why each row has no answer, in words that say what would do; '' if it has one."""
+        """Return a sentence on why each row has no answer and what it needs; '' if it has one."""
         how = *self._compact.column_needs, self.target, names.select(self.columns.tolist())
         rows = zip(self.unanswered(X, score, mass), self._dense(X).tolist(), strict=True)
         return [why and unanswered_words(why, x, *how) for why, x in rows]
@@ -347,13 +347,13 @@ class Vote:
         return self.readout.probabilities(score, self.target, mass)
 
     def votes(self, X: Values) -> Floats:
-        """Return every vote, shape (n, T, K): for small cases."""
+        """Return every vote, shape (n, T, K): for small tables."""
         return self._compact.voters.votes(self._dense(X))
 
     def leaves(self, X: Values) -> NDArray[np.intp]:
         """Return the node (0: the root) at which each row ends in each tree, (n, trees).
 
-        It is -1 where a row is spread over leaves. Voters of other kinds have no column.
+        It is -1 where a row is divided among leaves. Voters that are not trees are left out.
         """
         read, voters = self._dense(X), self._compact.voters
         parts: Any = voters.joined_parts()
@@ -362,20 +362,20 @@ class Vote:
         return np.hstack([none, *(np.where(leaf < 0, -1, leaf - at) for leaf, at in ends)])
 
     def weights(self, X: Values) -> Floats:
-        """Return every raw weight, (n, T), for small cases; by output, the mean of their sizes."""
+        """Return every raw weight, (n, T), for small tables; mean size of weights by output."""
         read = self._dense(X)
         if self._of_votes:
             return over_outputs(self._compact._votes_and_weights(read)[1])
         return self._compact.weighting.weights(read)
 
     def constant_weights(self) -> Floats | None:
-        """Return the raw weights, (T,), if no case can change them; else None."""
+        """Return the raw weights, (T,), if they are the same for every case; else None."""
         if self._of_votes or len(self.weighting.columns):
             return None
         return np.array(self.weighting.weights(np.zeros((1, self.n_features)))[0])
 
     def reasons(self, X: Values) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does; columns are the table's."""
+        """Return the reason of each vote, for each row; columns are numbers of the table."""
         read = self._dense(X)
         reasons = self._compact.weighting.because(read, self._compact.voters.reasons(read))
         if self._compact is self:
@@ -384,19 +384,19 @@ class Vote:
         return [[reason.mapped(where, {}) for reason in row] for row in reasons]
 
     def weighed(self, X: Values) -> NDArray[np.intp] | None:
-        """Return the voters that have a weight on any row; None unless the weighting says so."""
+        """Return the indices of voters with weight on some row; None if all may have weight."""
         return self._compact.weighting.weighed(self._dense(X))
 
     def similarities(self, X: Values) -> Floats | None:
-        """Return how near each row is to the training case a voter is, (n, T); None if none is."""
+        """Return (n, T) similarities of rows to voters that are training cases; else None."""
         return self._compact.weighting.similarities(self._dense(X))
 
     def open(
         self, voter: int, X: Values, names: Names, member: int | None = None
     ) -> tuple["Vote", Floats, Names] | None:
-        """Return the vote that a voter is, and the rows and words it is asked with, or None.
+        """Return (vote, rows, names) of a voter that is itself a vote; None if it is not one.
 
-        With `member`, of voters that read answers: that of the member.
+        With `member`, of voters that read the answers of members: the vote of that member.
         """
         voters = self._compact.voters
         of = voters if member is None else voters.read_members()
@@ -406,11 +406,11 @@ class Vote:
         )
 
     def marks(self) -> Marks:
-        """Return (columns, values) about which cases are drawn to try the vote; see `marks_of`."""
+        """Return (columns, values) near which conformance vectors are drawn."""
         return joined_marks([self.voters.marks(), self.weighting.marks()])
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table the vote keeps, on the columns it reads."""
+        """Return the number of training rows of which the vote keeps values."""
         return max(self.voters.training_rows(), self.weighting.training_rows())
 
     def alike(self) -> list[list[int]]:
@@ -431,7 +431,8 @@ class Vote:
     def shares(self, X: Values) -> Floats:
         """Return the weights as the score uses them, (n, T): divided by the mass unless a sum.
 
-        Where they differ by output, and of read-outs that pick voters, their mean over outputs.
+        Weights that differ by output, and those of read-outs that pick voters, are averaged over
+        outputs.
         """
         if self.readout.score == "sum":
             return self.weights(X)
@@ -447,7 +448,7 @@ class Vote:
         return _shares(self._compact.weighting.relative(read)[0])[:, :, None]
 
     def contributions(self, X: Values) -> Floats:
-        """Return the (n, T, K) terms of the score; they sum to it over the voters."""
+        """Return the (n, T, K) contributions, whose sum over the voters is the score."""
         return self.terms(X).contributions
 
     def terms(self, X: Values) -> Terms:
@@ -490,10 +491,10 @@ class Vote:
             yield self.target.level(self.readout.finish(total, mass)), mass
 
     def anchor_scores(self) -> Floats:
-        """Return the sums over t of E_t[i] h_t(z_i) at the anchors z_i, each by its own identity.
+        """Return (m, K): the sums over t of E_t[i] h_t(z_i) at the anchors z_i.
 
-        Theorem 1 of the SamBA paper is about this vote: anchor i is weighed with its own
-        expertise even where other anchors coincide with it on the columns read. Shape (m, K).
+        Theorem 1 of the SamBA paper is about this vote: anchor i has its own expertise even where
+        other anchors equal it on the columns read.
 
         Raises
         ------
@@ -505,7 +506,7 @@ class Vote:
             raise PsephosError("anchor_scores needs local weights: this vote has no anchors.")
         return found
 
-    # ------------------------------------------------------------------ what is read off it
+    # ------------------------------------------------------------------ measures
     def margins(self, X: Values, y: NDArray[np.intp]) -> Floats:
         """Return each row's margin in [-1, 1]: the vote for its class, divided by the mass.
 
@@ -517,9 +518,9 @@ class Vote:
         return self.target.margin(score, y)
 
     def local_importance(self, X: Values, baseline: Baseline) -> Floats:
-        """Return (n, q): each column's share of what moves a row's score from its training mean.
+        """Return (n, q): the share of each of `columns` in the move of a row's score from its mean.
 
-        Rows sum to 1, or to 0 where no column moves the score; columns are those of `columns`.
+        The mean is that of the training rows. Rows sum to 1, or to 0 if no column moves the score.
         """
         out = np.empty((X.shape[0], len(self.columns)))
         for part, read in self._blocks(X, in_place=False):
@@ -532,7 +533,7 @@ class Vote:
         return vote.weighting.nearest(vote.voters, vote.target, self._dense(X), k)
 
     def weighting_words(self) -> str:
-        """Return what the weights are, in words."""
+        """Return a short description of the weights."""
         return self.weighting.words()
 
 

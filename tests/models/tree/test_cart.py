@@ -169,7 +169,7 @@ def test_the_first_of_equal_losses_is_the_answer():
     pair = CostTarget(np.array([0, 1]), np.array([[0, 1], [3, 0.0]]))
     assert_array_equal(pair.answers(np.array([[-0.6], [-0.5], [-0.4]])), [0, 0, 1])
     for wrong in (np.zeros(2), np.ones((2, 2), int), np.full((2, 2), np.nan), -np.eye(2)):
-        with pytest.raises(PsephosError, match="losses are"):
+        with pytest.raises(PsephosError, match="losses must be"):
             CostTarget(np.array([0, 1]), wrong)
 
 

@@ -41,7 +41,7 @@ def test_codes_are_the_cuts_passed(random_seed):
 
 @pytest.mark.parametrize("max_bin", [2, 257])
 def test_too_many_bins(max_bin):
-    with pytest.raises(PsephosError, match=f"max_bin={max_bin}"):
+    with pytest.raises(PsephosError, match=f"max_bin must be .* got {max_bin}"):
         BlockBins.of([], max_bin)
 
 

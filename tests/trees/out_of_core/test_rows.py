@@ -78,7 +78,7 @@ def test_a_block_is_of_bounded_size():
         (lambda X, y: ArrayRows(X[0], y), "float64 of shape"),
         (lambda X, y: ArrayRows(X, y[:-1]), "y has shape"),
         (lambda X, y: ArrayRows(X, 3), "y is column 3"),
-        (lambda X, y: ArrayRows("nowhere.npy", y), "no file 'nowhere.npy' for X"),
+        (lambda X, y: ArrayRows("nowhere.npy", y), "'nowhere.npy' for X was not found"),
         (lambda X, y: ArrayRows(__file__, y), "not an .npy file"),
     ],
 )

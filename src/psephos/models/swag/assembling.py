@@ -211,10 +211,10 @@ def disagreeing_models(vote: Vote, table: Table) -> ColumnLists:
     """Return who disagrees on each row; see `SparseWrapperClassifier.multiplicity`."""
     found, target = multiplicity_of(vote, table.dense()), vote.target
     classes: list[Any] = getattr(target, "classes").tolist()  # noqa: B009
-    share = np.where(found.asked > 0, found.against / np.maximum(found.asked, 1), np.nan)
+    share = np.where(found.n_models > 0, found.against / np.maximum(found.n_models, 1), np.nan)
     return {
         "case": table.rows.tolist(),
-        "n_models": found.asked.tolist(),
+        "n_models": found.n_models.tolist(),
         "n_disagree": found.against.tolist(),
         "share": share.tolist(),
         "rival": [classes[k] if k >= 0 else None for k in found.rival.tolist()],

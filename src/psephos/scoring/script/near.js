@@ -56,7 +56,7 @@ class Distance {
     }
     if (metric === "euclidean")
       return this.points.map((point, i) => this.square(z, point, batch[i]));
-    if (z.some(Number.isNaN)) throw new Error("distances need every value: fill the gap");
+    if (z.some(Number.isNaN)) throw new Error("distances need every value: give the missing one");
     const row = times(z, sharp[0]);
     return this.points.map((point) => METRICS[metric](row, times(point, sharp[0])) ** 2);
   }

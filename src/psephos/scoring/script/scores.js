@@ -21,7 +21,7 @@ class Scoring extends Part {
     const gaps = gapsOf(this.reads[t], x);
     if (this.part.fill) return [];
     if (gaps.length && !this.part.abstains) {
-      throw new Error(`${this.kind} need every value: fill the gap`);
+      throw new Error(`${this.kind} need every value: give the missing one`);
     }
     return gaps;
   }

@@ -1,4 +1,4 @@
-"""Boosted trees on rows that are never in one place: on a disk, or on the workers of a cluster."""
+"""Boosted trees on rows that do not fit in memory: on a disk, or on the workers of a cluster."""
 
 from psephos.trees.out_of_core.dask import dask_partitions
 from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows

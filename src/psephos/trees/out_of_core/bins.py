@@ -1,7 +1,4 @@
-"""Bins of columns that were only ever seen through their summaries.
-
-The mergeable weighted quantile summary: quantiles of data that are never in one place.
-"""
+"""Bins of columns from mergeable weighted quantile summaries of their blocks."""
 
 import math
 from collections.abc import Sequence
@@ -18,29 +15,28 @@ from psephos.trees.bins import MAX_BINS
 from psephos.trees.newton_hist import edges
 from psephos.trees.out_of_core.rows import weights_of
 
-_LEAST = 1 << 11  # points: with fewer, calls would cost more than their work
-_BUFFER = 8  # rows that wait, for each point kept of them: sorting is cheaper than merging
+_LEAST = 1 << 11  # least number of points: fewer would not save time
+_BUFFER = 8  # buffered rows per point kept: sorting is faster than merging
 
 
 @dataclass(frozen=True, eq=False)
 class QuantileSummary:
-    """What is kept of weighted numbers to answer for their ranks within a known error.
+    """A summary of weighted numbers from which ranks are computed with a known error.
 
-    Of data D of total weight w(D), values x_1 < ... < x_k are kept, the least and the greatest
-    among them, each with a weight. Let R(x) be the sum of the weights kept up to x. The summary's
-    error is the least eps with, for every x::
+    Of data D with total weight w(D), it keeps values x_1 < ... < x_k, including the least and the
+    greatest, each with a weight. Let R(x) be the sum of the weights kept up to x. The error of the
+    summary is the least eps with, for every x::
 
         0 <= weight of D up to x - R(x) <= eps w(D)
 
     A summary of all rows has error 0; merging gives the larger error of the two; pruning to 2 b
-    points adds at most 1 / b. So any tree of merges and prunes, over blocks of a file or over
-    machines, knows its error.
+    points adds at most 1 / b. The error of any sequence of merges and prunes, over blocks of a file
+    or over machines, is therefore known.
 
     Parameters
     ----------
     points : ndarray of shape (2, k)
-        Values (ascending) and weights. This array is all there is: it may be stored and sent as it
-        is. Build one of data with `of`.
+        Values (ascending) and weights; `of` builds a summary from data.
 
     References
     ----------
@@ -106,8 +102,8 @@ class QuantileSummary:
     def prune(self, b: int) -> "QuantileSummary":
         """Return a summary of at most 2 b points, of an error greater by at most 1 / b.
 
-        Of the points whose sums of weights lie in one of b equal parts of the total, the first and
-        the last are kept; the last takes over the weight of those between.
+        Of the points whose cumulative weights lie in the same of b equal parts of the total, the
+        first and the last are kept; the last gets the weight of those between.
         """
         if len(self) <= 2 * b:
             return self
@@ -119,9 +115,9 @@ class QuantileSummary:
     def bins(self, max_bins: int) -> tuple[Floats, Floats]:
         """Return the least and the greatest kept value of each of at most `max_bins` bins.
 
-        With no more kept values than bins, each has its own. Otherwise bins are filled in order:
-        one is closed where its weight is nearest to an equal share of what is left, so that a
-        frequent value fills a bin of its own and the others share the rest.
+        If there are at most as many kept values as bins, each has its own. Otherwise bins are
+        filled in order, each until its weight is nearest to an equal share of the remaining weight:
+        a frequent value has its own bin, and the others share the rest.
         """
         if len(self) <= max_bins:
             return self.values, self.values
@@ -133,15 +129,15 @@ class QuantileSummary:
 def _known(
     values: ArrayLike, weights: ArrayLike | None
 ) -> tuple[Array, NDArray[np.float64] | None]:
-    """Return the rows that count, checked."""
+    """Return the values and weights of rows that count, after checks."""
     x = np.asarray(values)
     if x.dtype not in (np.float32, np.float64):
         x = x.astype(np.float64)
     w = weights_of(0, weights)
     if x.ndim != 1 or (w is not None and w.shape != x.shape):
         raise PsephosError(
-            f"values of shape {x.shape} and weights of shape {None if w is None else w.shape}: a "
-            "summary is of one column, with a weight for each row."
+            "a summary needs one column, with a weight for each row; got values of shape "
+            f"{x.shape} and weights of shape {None if w is None else w.shape}."
         )
     known = ~np.isnan(x)
     if w is not None:
@@ -159,17 +155,17 @@ def _known(
 
 @dataclass
 class SummaryStream:
-    """A summary of a stream of rows in bounded memory, of a given error.
+    """A summary of a stream of rows with a given error, in bounded memory.
 
-    Rows wait in a buffer of 8 b; a full one is sorted and pruned to 2 b points (level 1). Two
-    summaries of one level are merged, pruned and become one of the next. A row is pruned once a
-    level, so with b = ceil(levels / eps) the error stays at most eps. The result depends on the
-    rows and their order alone, not on the blocks in which they come.
+    Rows are buffered, 8 b at a time; a full buffer is sorted and pruned to 2 b points (level 1).
+    Two summaries of one level are merged and pruned to one of the next level. A row is pruned once
+    per level, so that with b = ceil(levels / eps) the error is at most eps. The result depends on
+    the rows and their order, but not on the blocks in which they come.
     """
 
-    eps: float  # error allowed, as a share of the total weight
-    # rows expected at most: it decides the number of levels. More may come; each further level then
-    # adds eps / levels.
+    eps: float  # greatest error, as a share of the total weight
+    # expected number of rows, which sets the number of levels; with more rows, each further level
+    # adds eps / levels to the error
     max_rows: int = 1 << 32
     b: int = field(init=False)
     _levels: list[QuantileSummary | None] = field(init=False, default_factory=list)
@@ -188,12 +184,12 @@ class SummaryStream:
         return max(math.ceil(levels / self.eps), _LEAST)
 
     def push(self, values: ArrayLike, weights: ArrayLike | None = None) -> None:
-        """Take in rows; see `QuantileSummary.of`."""
+        """Add rows; see `QuantileSummary.of`."""
         x, w = _known(values, weights)
         full = _BUFFER * self.b
         while len(x):
             take = min(len(x), full - self._n_waiting)
-            # A copy: what waits must not keep the caller's whole block alive.
+            # copied, so that the buffer does not keep the caller's block in memory
             self._waiting.append((x[:take].copy(), None if w is None else w[:take].copy()))
             self._n_waiting += take
             x, w = x[take:], None if w is None else w[take:]
@@ -220,7 +216,7 @@ class SummaryStream:
         self._levels.append(summary)
 
     def summary(self) -> QuantileSummary:
-        """Return the summary of all rows so far; more may follow."""
+        """Return the summary of all rows so far; more can be added."""
         whole = self._exact()
         for other in self._levels:
             whole = whole if other is None else other.merge(whole)
@@ -234,18 +230,18 @@ _BINS = 256
 class BlockBins:
     """The bins of a table's columns."""
 
-    n_bins: NDArray[np.int64]  # (p,); bins of known values; it is the code of a missing one
-    # (p, 256); a code of at most b is ``value < cuts[j, b]``; the last cut is above all values seen
+    n_bins: NDArray[np.int64]  # (p,); bins of known values; also the code of a missing value
+    # (p, 256); a code of at most b is ``value < cuts[j, b]``; the last cut is above all values
     cuts: NDArray[np.float64]
 
     @classmethod
     def of(cls, summaries: Sequence[QuantileSummary], max_bin: int = 256) -> Self:
-        """Return bins of even weight.
+        """Return bins of nearly equal weight.
 
-        `max_bin`: bins of a column, the one for missing values among them.
+        `max_bin`: bins of a column, including that of missing values.
         """
         if not 3 <= max_bin <= _BINS:
-            raise PsephosError(f"max_bin={max_bin}: it lies from 3 to {_BINS}.")
+            raise PsephosError(f"max_bin must be from 3 to {_BINS}; got {max_bin}.")
         found = [s.bins(min(max_bin - 1, MAX_BINS)) for s in summaries]
         n_bins = np.array([len(low) for low, _ in found], dtype=np.int64)
         low, high = np.full((2, len(found), _BINS), np.nan)
@@ -259,7 +255,7 @@ class BlockBins:
 
         def work(j: int) -> None:
             padded, inner = np.full(_BINS, np.inf), max(int(self.n_bins[j]) - 1, 0)
-            # Not below a cut is above the number before it.
+            # value >= cut is value > the number before the cut
             padded[:inner] = np.nextafter(self.cuts[j, :inner], -np.inf)
             code_values(columns[j], padded, int(self.n_bins[j]), out[j])
 

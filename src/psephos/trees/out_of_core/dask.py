@@ -11,10 +11,10 @@ from psephos.trees.out_of_core.rows import Block
 
 
 class PartitionRows:
-    """Rows in the partitions of a Dask cluster, a block a partition.
+    """Rows in the partitions of a Dask cluster, one block per partition.
 
-    Partitions stay on the workers that computed them, and are sent one at a time. What a lost
-    worker held is computed again by others.
+    Partitions stay on the workers that computed them, and are sent one at a time. Partitions of a
+    lost worker are computed again by others.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ class PartitionRows:
 
     def __init__(self, client: Any, parts: Sequence[Any], names: list[str] | None = None):
         if not len(parts):
-            raise PsephosError("there is no partition to learn from.")
+            raise PsephosError("parts must have at least one partition; got none.")
         self.names = names
         given = [client.compute(part) if hasattr(part, "dask") else part for part in parts]
         self._rows = [client.submit(_rows, part, pure=False) for part in given]
         sizes = client.gather([client.submit(_size, rows) for rows in self._rows])
         widths = sorted({p for _, p in sizes})
         if len(widths) > 1:
-            raise PsephosError(f"partitions have from {widths[0]} to {widths[-1]} columns.")
+            raise PsephosError(f"partitions must have equal numbers of columns; got {widths}.")
         self.n_rows, self.n_features = sum(n for n, _ in sizes), widths[0]
 
     def blocks(self) -> Iterator[Block]:
@@ -48,8 +48,8 @@ def _rows(part: Sequence[Any]) -> Block:
     values, labels = np.asarray(X), np.asarray(y)
     if values.ndim != 2 or labels.shape != (len(values),):
         raise PsephosError(
-            f"a partition has X of shape {values.shape} and y of shape {labels.shape}: each needs "
-            "a table and a label for each of its rows."
+            "a partition must have a table X and a label for each of its rows; got X of shape "
+            f"{values.shape} and y of shape {labels.shape}."
         )
     return Block.of(0, values.T, labels, weight[0] if weight else None).counted()
 
@@ -66,7 +66,7 @@ def dask_partitions(X: Any, y: Any, weight: Any = None) -> list[Any]:
     X : dask array or data frame
         An array must be in blocks of whole rows.
     y : dask array or series
-        Parted as X is.
+        With the same partitions as X.
     weight : dask array or series, default=None
 
     Raises
@@ -74,7 +74,7 @@ def dask_partitions(X: Any, y: Any, weight: Any = None) -> list[Any]:
     MissingExtraError
         If Dask is not installed.
     PsephosError
-        If the collections are not parted alike.
+        If the collections have different numbers of partitions.
     """
     try:
         delayed: Any = import_module("dask.delayed").delayed
@@ -85,6 +85,6 @@ def dask_partitions(X: Any, y: Any, weight: Any = None) -> list[Any]:
     lengths = [len(part) for part in parted]
     if len(set(lengths)) > 1:
         raise PsephosError(
-            f"X, y and weight have {lengths} partitions: part them alike, arrays by rows only."
+            f"X, y and weight must have equal numbers of partitions, by rows only; got {lengths}."
         )
     return [delayed(mine) for mine in zip(*parted, strict=True)]

@@ -1,4 +1,4 @@
-"""Rows as bins on a disk while trees are grown on them: a file for each block."""
+"""Binned rows in files on a disk, one per block, on which trees are grown."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,11 +21,11 @@ _COLUMNS = 8  # columns of one task of the thread pool
 
 
 class BlockObjective(Protocol):
-    """A loss: row by row, so that blocks do not matter."""
+    """A loss that is a sum over rows, so that it can be computed block by block."""
 
     @property
     def n_outputs(self) -> int:
-        """Return K, the number of margins of a row."""
+        """Return K, the number of margins per row."""
         ...
 
     def gradients(self, margin: _Singles, y: Array, out: _Singles) -> None:
@@ -36,14 +36,14 @@ class BlockObjective(Protocol):
 class DiskRows:
     """Bins, labels, margins, gradients and nodes of rows, in files of a folder.
 
-    Every pass reads blocks in order; in memory are a block and the histograms. For p columns and K
-    outputs a row takes p + 20 + 20 K bytes of the disk, 8 more where rows have weights.
+    Every pass reads blocks in order; a block and the histograms are in memory. With p columns and K
+    outputs a row takes p + 20 + 20 K bytes on the disk, 8 more if rows have weights.
 
     Parameters
     ----------
-    folder : of the files
-    bins : of the columns
-    base : (K,) margins to start from
+    folder : folder of the files
+    bins : bins of the columns
+    base : (K,) initial margins
     n_jobs : threads over columns; trees do not depend on it
     """
 
@@ -53,7 +53,7 @@ class DiskRows:
         self._sizes = np.zeros((len(base), 2))  # of gradients and hessians, for each output
 
     def append(self, block: Block, y: Array) -> None:
-        """Keep the next rows, with their labels as the loss has them."""
+        """Add the next rows, with their labels as numbers for the loss."""
         weight = np.ones(1) if block.weight is None else block.weight
         margin = np.repeat(self._base[None], len(y), axis=0)
         codes = self.bins.codes(block.columns, self._n_jobs)
@@ -61,7 +61,7 @@ class DiskRows:
         self._n_blocks, self.n_rows = self._n_blocks + 1, self.n_rows + len(y)
 
     def gradients(self, objective: BlockObjective) -> None:
-        """Keep gradients, times the weights of the rows, at the margins so far."""
+        """Write the gradients, times the weights of the rows, at the current margins."""
         self._sizes[:] = 0.0
         for b, (margin, y, weight) in self._pass("margin", "y", "weight"):
             found = np.empty((objective.n_outputs, len(y), 2), np.float32)
@@ -72,7 +72,7 @@ class DiskRows:
                 self._write(b, **{f"gradient {output}": gh})
 
     def start(self, output: int, penalty: Penalty) -> tuple[float, float]:
-        """Send all rows to the root, with whole gradients; return their `whole_scales`."""
+        """Set the node of all rows to the root, and write integer gradients; return the scales."""
         scale = whole_scales(self._sizes[output][None], np.ones(1, np.bool_), penalty)
         for b, (gh,) in self._pass(f"gradient {output}"):
             packed = np.empty(len(gh), np.int64)
@@ -81,7 +81,7 @@ class DiskRows:
         return scale
 
     def histograms(self, ints: NDArray[np.int64], wanted: Sequence[int]) -> NDArray[np.int64]:
-        """Move rows to children; return the histograms (slots, p, BINS) of some nodes."""
+        """Move rows to children; return the histograms (slots, p, BINS) of the wanted nodes."""
         p = len(self.bins.n_bins)
         out = np.zeros((len(wanted), p, BINS), np.int64)
         slot_of = np.full(len(ints), -1, np.int32)
@@ -106,13 +106,13 @@ class DiskRows:
         return sums
 
     def answer(self, output: int, answers: _Singles) -> None:
-        """Add to the margins of rows the answers (nodes,) of the nodes where they are."""
+        """Add to the margins of rows the values (nodes,) of their nodes."""
         for b, (margin, node) in self._pass("margin", "node"):
             margin[:, output] += answers[node]
             self._write(b, margin=margin)
 
     def _moving(self, ints: NDArray[np.int64], name: str) -> Iterator[tuple[Array, Any, Array]]:
-        """Yield codes, nodes after their move, and what is kept under a name, block by block."""
+        """Yield (codes, nodes after the move, array of a name), block by block."""
         for b, (codes, node, kept) in self._pass("codes", "node", name):
             kernel.route_block(codes, node, ints, self.bins.n_bins)
             self._write(b, node=node)
@@ -123,9 +123,9 @@ class DiskRows:
             np.save(self._folder / f"{name} {block}.npy", values)
 
     def _pass(self, *names: str) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-        """Yield the number of each block and what is kept of it under these names.
+        """Yield (number of the block, its arrays of these names).
 
-        Files are read, not mapped (DECISIONS/0079).
+        Files are read, not memory-mapped (DECISIONS/0079).
         """
         for b in range(self._n_blocks):
             yield b, [np.load(self._folder / f"{name} {b}.npy") for name in names]

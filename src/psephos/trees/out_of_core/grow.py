@@ -1,9 +1,8 @@
-"""Second-order trees grown level by level on histograms of rows that are in files.
+"""Second-order trees grown level by level on histograms of rows in files.
 
-A pass over the rows makes the histograms of a whole level, where `newton_hist` makes those of one
-node after another, from rows that it puts in the order of the nodes: that is quicker in memory, and
-reads a file that is larger than the memory as often as there are nodes. The trees are the same, bit
-for bit.
+One pass over the rows makes the histograms of a whole level. `newton_hist` makes them node by node,
+from rows in the order of the nodes: this is faster in memory, but would read a file once per node.
+The trees are identical.
 """
 
 from typing import Any
@@ -20,11 +19,11 @@ _Nodes = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 def _grow(rows: DiskRows, output: int, growth: TreeLimits) -> tuple[NewtonTree, NDArray[np.intp]]:
-    """Grow one tree; return it and the place in it of each node that the rows know."""
+    """Grow one tree; return it, and the index in it of each node of the rows."""
     scale = rows.start(output, growth.penalty)
     nodes: _Nodes = np.zeros((1, 6), np.int64), np.zeros((1, 3), np.float32)
     kernel.make_root(nodes, 0)
-    # a node whose histograms are made, its sibling, and those of the two together
+    # a node whose histogram is made, its sibling, and the histogram of both together
     wanted: list[tuple[int, int, Any]] = [(0, 0, None)]
     for _ in range(min(growth.max_depth, max(1, rows.n_rows - 1))):
         made = rows.histograms(nodes[0], [small for small, *_ in wanted])
@@ -46,14 +45,14 @@ def _split(
     scale: tuple[float, float],
     before: _Nodes,
 ) -> tuple[_Nodes, list[tuple[int, int, Any]]]:
-    """Split the nodes of a level where that gains enough; return all nodes, and their children."""
+    """Split the nodes of a level if that gains enough; return all nodes, and the new children."""
     p, count = len(n_bins), len(before[0])
     more = [np.zeros((2 * len(known), part.shape[1]), part.dtype) for part in before]
     nodes: Any = tuple(np.concatenate(pair) for pair in zip(before, more, strict=True))
     bins = None, None, n_bins, growth.directions
     every, lut = (np.arange(p)[None], np.array([p])), np.empty(kernel.BINS, np.uint8)
     scratch, own = np.empty(kernel.BINS, np.int64), np.empty(p, np.intp)
-    luts = np.empty((len(nodes[0]), kernel.BINS), np.uint8)  # of columns of categories: none here
+    luts = np.empty((len(nodes[0]), kernel.BINS), np.uint8)  # not used: no categories
     categories = np.empty(kernel.BINS, np.int64), np.empty(kernel.BINS), luts
     wanted: list[tuple[int, int, Any]] = []
     for node, hist in known.items():
@@ -75,7 +74,7 @@ def _split(
 def _finished(
     rows: DiskRows, output: int, growth: TreeLimits, nodes: _Nodes
 ) -> tuple[NewtonTree, NDArray[np.intp]]:
-    """Return the tree, its nodes in the order of `newton_hist`, and the place of each node."""
+    """Return the tree with nodes in the order of `newton_hist`, and the new index of each node."""
     ints, reals = nodes
     sums = rows.leaves(output, ints)
     inner = np.flatnonzero(ints[:, kernel.FEATURE] >= 0)
@@ -106,9 +105,9 @@ def boost(
     n_estimators: int,
     learning_rate: float,
 ) -> list[list[NewtonTree]]:
-    """Return boosted trees: a list for each round, of a tree for each output.
+    """Return boosted trees: a list per round, with one tree per output.
 
-    `growth`: what limits a tree. `n_estimators`: rounds. `learning_rate`: shrinks answers.
+    `growth`: limits of a tree. `n_estimators`: number of rounds. `learning_rate`: shrinkage.
     """
     rounds: list[list[NewtonTree]] = []
     for _ in range(n_estimators):

@@ -1,4 +1,4 @@
-"""BlockLabels of rows that are read in blocks."""
+"""Labels of rows that are read in blocks."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +14,14 @@ _MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class BlockLabels:
-    """What is known of the labels of some rows, those of weight 0 left out."""
+    """A summary of the labels of some rows of positive weight."""
 
-    numbers: bool  # whether the labels are numbers to learn, and not classes
+    numbers: bool  # whether the labels are numbers, not classes
     n_rows: int
-    # weight of each class; of numbers, of all (key 0), and their weighted sum (key 1)
+    # weight of each class; for numbers the total weight (key 0) and the weighted sum (key 1)
     weight: dict[Any, float]
-    kind: Any = None  # dtype; of classes that are numbers or truth values
-    low: float = np.inf  # least and greatest of numbers
+    kind: Any = None  # dtype of classes that are numbers or truth values
+    low: float = np.inf  # least and greatest number
     high: float = -np.inf
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Rows that are read in blocks: a memory map, an .npy file, a directory of parquet parts."""
+"""Rows that are read in blocks: from a memory map, an .npy file, a directory of parquet files."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ _BLOCK_BYTES = 1 << 23  # of values
 
 
 class Block(NamedTuple):
-    """Some consecutive rows."""
+    """A block of consecutive rows."""
 
     start: int  # number of the first row
     columns: Array  # (p, m) float32 or float64; the values by column, NaN where missing
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 def weights_of(start: int, weight: Any) -> NDArray[np.float64] | None:
-    """Return weights of rows, checked."""
+    """Return weights of rows, after checks."""
     if weight is None:
         return None
     w = np.asarray(weight, dtype=np.float64)
@@ -58,11 +58,11 @@ def weights_of(start: int, weight: Any) -> NDArray[np.float64] | None:
 
 
 class RowSource(Protocol):
-    """Rows that can be read from the first to the last, twice, in equal blocks."""
+    """Rows that can be read from the first to the last, repeatedly, in the same blocks."""
 
     @property
     def n_rows(self) -> int:
-        """Return n, or more than that."""
+        """Return n, or an upper bound."""
         ...
 
     @property
@@ -81,12 +81,12 @@ class RowSource(Protocol):
 
 
 def counted(source: RowSource) -> Iterator[Block]:
-    """Yield the blocks of a source without rows of weight 0, those that have no others left out."""
+    """Yield the blocks of a source without rows of weight 0, and without empty blocks."""
     return (block for block in map(Block.counted, source.blocks()) if len(block.y))
 
 
 def block_length(n_features: int) -> int:
-    """Return the rows of a block: 2^16, fewer where that were more than 2^21 numbers."""
+    """Return the number of rows of a block: 2^16, or fewer if it had more than 2^21 numbers."""
     return int(np.clip(_BLOCK_BYTES // (4 * max(n_features, 1)), 1, _BLOCK_ROWS))
 
 
@@ -97,20 +97,20 @@ class ArrayRows:
     Parameters
     ----------
     X : ndarray, memmap, str or Path of shape (n, p)
-        A path names an .npy file. Rows of a row-major map are read from its file, not through
-        the map, so that no page of it stays with the process.
+        A path is that of an .npy file. Rows of a row-major map are read from its file, not through
+        the map, so that its pages do not stay in memory.
     y : ndarray, memmap, str, Path, or int
-        Labels or numbers of the rows; an integer is the column of X that holds them.
+        Labels or numbers of the rows; an integer is the index of their column in X.
     weight : ndarray, memmap, str, Path, int or None, default=None
-        Weights of the rows; an integer is the column of X that holds them.
+        Weights of the rows; an integer is the index of their column in X.
     block_rows : int, default=None
         Rows of a block; None chooses by `block_length`.
 
     Raises
     ------
     PsephosError
-        If X is no table of float32 or float64 (other numbers: make a copy of that type), or a
-        length or column does not fit.
+        If X is not a table of float32 or float64 (convert other numbers), or a length or column
+        does not fit.
 
     Examples
     --------
@@ -125,8 +125,8 @@ class ArrayRows:
         self._X = _opened(X, "X")
         if self._X.ndim != 2 or self._X.dtype not in (np.float32, np.float64):
             raise PsephosError(
-                f"X is {self._X.dtype} of shape {self._X.shape}: a table of float32 or float64 "
-                "with a row for each case is needed."
+                "X must be a table of float32 or float64 with a row for each case; got "
+                f"{self._X.dtype} of shape {self._X.shape}."
             )
         self._y, self._weight = self._roles(y, "y"), self._roles(weight, "weight")
         taken = {role for role in (self._y, self._weight) if isinstance(role, int)}
@@ -168,7 +168,7 @@ def _opened(given: Any, name: str) -> Array:
     if not isinstance(given, str | Path):
         return given if isinstance(given, np.memmap) else np.asarray(given)
     if not Path(given).is_file():
-        raise PsephosError(f"there is no file {str(given)!r} for {name}: check name and folder.")
+        raise PsephosError(f"file {str(given)!r} for {name} was not found: check name and folder.")
     try:
         return np.load(given, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
@@ -176,9 +176,10 @@ def _opened(given: Any, name: str) -> Array:
 
 
 def _rows(array: Array, start: int, stop: int) -> Array:
-    """Return rows as an array of their own."""
+    """Return rows as a new array."""
     name = getattr(array, "filename", None)
-    # A slice of a map has the file and offset of the whole: only an unsliced one is read by them.
+    # A slice of a map has the filename and offset of the whole map, so that only an unsliced one
+    # can be read by these.
     whole = name is not None and getattr(array, "base", None).__class__.__name__ == "mmap"
     if not (whole and array.flags.c_contiguous):
         return np.array(array[start:stop])
@@ -191,7 +192,7 @@ def _rows(array: Array, start: int, stop: int) -> Array:
 
 
 class ParquetRows:
-    """Rows of a directory of parquet parts (or of one file), in the order of the parts' names.
+    """Rows of the parquet files of a directory (or of one file), in the order of their names.
 
     Parameters
     ----------
@@ -211,8 +212,8 @@ class ParquetRows:
     MissingExtraError
         If pyarrow is not installed.
     PsephosError
-        If there is no part, a part lacks a column, or a column does not hold numbers (truth
-        values count as 0 and 1).
+        If no file is found, a file lacks a column, or a column is not numeric (truth values count
+        as 0 and 1).
     """
 
     def __init__(
@@ -243,7 +244,7 @@ class ParquetRows:
         self.block_rows = block_rows or block_length(self.n_features)
 
     def _checked(self, part: Path) -> int:
-        """Return the number of rows of a part that has all columns."""
+        """Return the number of rows of a file, after checking its columns."""
         file = self._parquet.ParquetFile(part)
         with file:
             schema = file.schema_arrow
@@ -261,7 +262,7 @@ class ParquetRows:
         """Yield the rows in order."""
         start, names = 0, [*self.names, *self._roles]
         for part in self.parts:
-            # Read without a map and without read-ahead of whole row groups: memory stays bounded.
+            # no memory map and no read-ahead of whole row groups: memory stays bounded
             with self._parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
                 for batch in file.iter_batches(self.block_rows, columns=names, use_threads=False):
                     if len(batch):

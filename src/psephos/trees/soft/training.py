@@ -1,6 +1,6 @@
-"""Training soft trees by mini-batches: any loss of margins, any arrays of the standard.
+"""Training of soft trees by mini-batches, for any loss of margins and any array library.
 
-Soft gradient boosting as its authors state it: Algorithm 2 for one mini-batch B, term by term.
+Soft gradient boosting follows Algorithm 2 of its authors, for one mini-batch B:
 
     1  o_0 = 0                                                  for every row of B
     2  for m = 1 ... M:
@@ -15,16 +15,12 @@ l is a loss of margins, nu the learning rate (1 in the source). With e_m = o_m -
     dL/do_m = 2 e_m                                    r_m held fixed ("detached")
     dL/do_m = 2 e_m + nu sum_{k>m} 2 J_k e_k           else: l_k depends on o_m by A_k as well
 
-where J_k is the second derivative of l at A_k. The source does not say which is meant.
+where J_k is the second derivative of l at A_k. The source does not specify which is meant.
 
 Feng, Xu, Jiang & Zhou (2020), "Soft gradient boosting machine", arXiv 2006.04059.
 
-Losses that soft trees are trained on: of margins, with their derivatives.
-
-A loss is any object with `value` and `gradient`, and `curvature` where residuals are not detached.
-Margins may have axes in front of (n, K), such as one a tree.
-
-What gates of soft trees may cost: sending all rows one way, and reading a column.
+A loss is any object with `value` and `gradient`, and `curvature` if residuals are not detached.
+Margins may have axes before (n, K), such as one for the trees.
 """
 
 from collections.abc import Iterator
@@ -41,20 +37,20 @@ from psephos.trees.soft.trees import SoftTrees, backward, forward
 def column_norms(gate: Any, group: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return the norm of each column's weights over all gates of all trees.
 
-    `gate` (I, M, q); `group` (q,): the column that each input of a gate is made of: levels of a
-    category share one.
+    `gate` (I, M, q); `group` (q,): the column of each input of a gate; the levels of a category
+    share one.
     """
     squares = on_host(namespace(gate).sum(gate * gate, axis=(0, 1)))
     return np.sqrt(np.bincount(group, squares.astype(np.float64)))
 
 
 def leaf_spread(leaf: Any, relative: bool, each: Any = None) -> tuple[float, Any]:
-    """Return how far leaves are from the mean of their tree, and its derivative by each leaf.
+    """Return the spread S of leaves around the mean of their tree, and its derivatives.
 
     ``S = sqrt(sum_m each_m^2 sum_l |theta_ml - mean_l theta_ml|^2)``
 
-    `leaf` (M, K, L); `relative`: whether what all K outputs share counts for nothing, as in a
-    softmax. `each` (M,): the factor of each tree's leaves; None: 1.
+    `leaf` (M, K, L); `relative`: whether the mean over the K outputs is ignored, as in a softmax.
+    `each` (M,): the factor of each tree's leaves; None: 1.
     """
     xp = namespace(leaf)
     away = leaf - xp.mean(leaf, axis=2, keepdims=True)
@@ -67,10 +63,10 @@ def leaf_spread(leaf: Any, relative: bool, each: Any = None) -> tuple[float, Any
 
 
 def shrink_columns(gate: Any, group: NDArray[np.intp], by: float) -> None:
-    """Take the proximal step of ``by sum_j sqrt(d_j) |w_j|``: columns shrink, some to exactly 0.
+    """Take the proximal step of ``by sum_j sqrt(d_j) |w_j|``, which sets some columns to 0.
 
-    w_j are the weights of column j over all gates and trees (its group), d_j how many inputs it
-    is: ``w_j <- w_j max(0, 1 - by sqrt(d_j) / |w_j|)`` (Yuan & Lin 2006).
+    w_j are the weights of column j over all gates and trees (its group), d_j its number of inputs:
+    ``w_j <- w_j max(0, 1 - by sqrt(d_j) / |w_j|)`` (Yuan & Lin 2006).
     """
     norms = column_norms(gate, group)
     limit = by * np.sqrt(np.bincount(group))
@@ -79,7 +75,7 @@ def shrink_columns(gate: Any, group: NDArray[np.intp], by: float) -> None:
 
 
 class SquaredError:
-    """Half the squared error: ``|F - y|^2 / 2`` a row."""
+    """Half the squared error of each row: ``|F - y|^2 / 2``."""
 
     def value(self, margin: Any, y: Any, weight: Any) -> Any:
         """Return the weighted sum over rows."""
@@ -97,7 +93,7 @@ class SquaredError:
 
 
 class CrossEntropy:
-    """Cross-entropy of the softmax: ``-sum_k y_k log s_k``, y probabilities of classes."""
+    """Cross-entropy of the softmax s: ``-sum_k y_k log s_k``, y probabilities of classes."""
 
     def value(self, margin: Any, y: Any, weight: Any) -> Any:
         """Return the weighted sum over rows."""
@@ -125,18 +121,18 @@ def _softmax(margin: Any) -> Any:
 
 
 def residual_losses(
-    said: Any, y: Any, weight: Any, loss: Any, learning_rate: float, detach: bool
+    outputs: Any, y: Any, weight: Any, loss: Any, learning_rate: float, detach: bool
 ) -> tuple[Any, Any]:
-    """Return L and its gradient by what each tree says: lines 1 and 4 to 6.
+    """Return L and its gradient by the outputs of each tree: lines 1 and 4 to 6.
 
-    `said` (M, K, n): line 3: o_m of every row. `y` (n, K); `weight` (n,): of the rows in each local
-    loss. `learning_rate`: nu.
+    `outputs` (M, K, n): o_m of every row (line 3). `y` (n, K); `weight` (n,): weights of the rows
+    in each local loss. `learning_rate`: nu.
     """
-    xp = namespace(said)
-    before = xp.zeros_like(said)  # line 1
-    for m in range(1, said.shape[0]):
-        before[m] = before[m - 1] + learning_rate * said[m - 1]
-    o, A = (xp.permute_dims(a, (0, 2, 1)) for a in (said, before))  # (M, n, K)
+    xp = namespace(outputs)
+    before = xp.zeros_like(outputs)  # line 1
+    for m in range(1, outputs.shape[0]):
+        before[m] = before[m - 1] + learning_rate * outputs[m - 1]
+    o, A = (xp.permute_dims(a, (0, 2, 1)) for a in (outputs, before))  # (M, n, K)
     r = -loss.gradient(A, y)  # line 4
     e = o - r
     weighted = weight[:, None] * e
@@ -151,37 +147,37 @@ def residual_losses(
     return L, xp.permute_dims(gradient, (0, 2, 1))
 
 
-def summed_loss(said: Any, y: Any, weight: Any, loss: Any, learning_rate: float) -> tuple[Any, Any]:
-    """Return the loss of the sum ``F = nu sum_m o_m`` itself, and its gradient by each o_m.
+def summed_loss(outputs: Any, y: Any, weight: Any, loss: Any, rate: float) -> tuple[Any, Any]:
+    """Return the loss of the sum ``F = rate sum_m o_m`` itself, and its gradient by each o_m.
 
-    What one soft tree is trained on, and a way to train several for a loss without curvature.
+    One soft tree is trained with it, or several trees with a loss without curvature.
     """
-    xp = namespace(said)
-    F = learning_rate * xp.sum(said, axis=0).T
-    by_margin = learning_rate * weight[:, None] * loss.gradient(F, y)
-    gradient = xp.zeros_like(said)
+    xp = namespace(outputs)
+    F = rate * xp.sum(outputs, axis=0).T
+    by_margin = rate * weight[:, None] * loss.gradient(F, y)
+    gradient = xp.zeros_like(outputs)
     gradient += by_margin.T
     return loss.value(F, y, weight), gradient
 
 
-_ROWS = 4096  # of a block whose margins are computed at once
+_ROWS = 4096  # rows whose margins are computed at once
 _TINY = 1e-30
 
 
 class SoftPlan(NamedTuple):
-    """How soft trees are trained."""
+    """Settings of the training of soft trees."""
 
     loss: Any
     # whether each tree learns the residual of the sum before it (Algorithm 2); else the loss of the
-    # sum itself is minimised
+    # sum is minimised
     boosted: bool = True
-    learning_rate: float = 1.0  # nu, of the sum
+    learning_rate: float = 1.0  # nu, the factor of the sum
     detach: bool = False  # whether residuals are held fixed
     temperature: float = 1.0  # of the gates
-    # of the group lasso of columns, as a share of the least that keeps every column at 0 at the
-    # start
+    # the penalty of the group lasso of columns, as a share of the least one that keeps every column
+    # at 0 at the start
     gate_lasso: float = 0.0
-    # `step_size`, `weight_decay`: of Adam
+    # `step_size`, `weight_decay`: those of Adam
     step_size: float = 0.01
     weight_decay: float = 0.0
     batch_size: int = 128
@@ -189,17 +185,18 @@ class SoftPlan(NamedTuple):
 
 
 class SoftTrainer:
-    """Soft trees, their optimiser, and one step after another.
+    """Soft trees and their optimiser.
 
-    A tree says the same with gates of half the weight and leaves of twice the spread, nearly. So
-    that this cannot evade the penalty of columns, it is of the product of both::
+    Gates of half the weight with leaves of twice the spread give nearly the same tree. The penalty
+    of columns is therefore on the product of weights and spread::
 
         P = sqrt(sum_m limits_m^2 sum_l |theta_ml - mean_l theta_ml|^2)  sum_j sqrt(d_j) |w_j|
 
-    a unit of weight, with w_j the weights of column j over all gates and d_j how many inputs it is.
+    per unit of row weight, with w_j the weights of column j over all gates and d_j its number of
+    inputs.
 
-    `trees`: changed in place. `group` (q,): the column each input of the gates is made of; None:
-    each its own. `limits` (M,): above; `begin_lasso` finds them. None: 0, no penalty.
+    `trees`: changed in place. `group` (q,): the column of each input of the gates; None: each its
+    own. `limits` (M,): as above, computed by `begin_lasso`; None: 0, no penalty.
     """
 
     def __init__(
@@ -219,16 +216,16 @@ class SoftTrainer:
         )  # fmt: skip
 
     def gradients(self, rows: Any, y: Any, weight: Any) -> tuple[Any, SoftTrees]:
-        """Return the loss of a batch, with the penalty of unbalanced gates, and its gradients."""
+        """Return the loss of a batch, without the penalty of columns, and its gradients."""
         plan = self.plan
         found = forward(self.trees, rows, plan.temperature)
         if plan.boosted:
-            loss, d_said = residual_losses(
-                found.said, y, weight, plan.loss, plan.learning_rate, plan.detach
+            loss, slopes = residual_losses(
+                found.outputs, y, weight, plan.loss, plan.learning_rate, plan.detach
             )
         else:
-            loss, d_said = summed_loss(found.said, y, weight, plan.loss, plan.learning_rate)
-        return loss, backward(self.trees, rows, found, d_said, plan.temperature)
+            loss, slopes = summed_loss(found.outputs, y, weight, plan.loss, plan.learning_rate)
+        return loss, backward(self.trees, rows, found, slopes, plan.temperature)
 
     def step(self, rows: Any, y: Any, weight: Any) -> Any:
         """Take one step on a batch; return its loss before the step."""
@@ -248,7 +245,7 @@ class SoftTrainer:
         order = like(order, rows, namespace(rows).int64)
         losses = [
             self.step(rows[at], y[at], weight[at]) for at in batches(order, self.plan.batch_size)
-        ]  # numbers when all steps are asked for: a GPU is not waited for after each
+        ]  # converted to numbers at the end only: a GPU need not wait after each step
         return sum(map(float, losses))
 
     def state(self) -> tuple[Any, Any, Any, int]:
@@ -268,12 +265,12 @@ class SoftTrainer:
             now[...] = then
 
     def begin_lasso(self, rows: Any, y: Any, weight: Any) -> None:
-        """Start all gates at weight 0, and find the penalty `gate_lasso` is a share of.
+        """Set all gates to weight 0, and compute `limits` from `gate_lasso`.
 
-        A tree's leaves count by what a unit of their spread moves: the norm of the gradient by its
-        gates over its spread, as a share of the greatest. The penalty is that under which no
-        column's weights leave 0: the greatest norm of the gradient by a column's weights, over the
-        root of how many inputs it is, a unit of weight and of spread.
+        The factor of a tree's leaves is the norm of the gradient by its gates, over the spread of
+        its leaves, as a share of the greatest. The penalty of which `gate_lasso` is a share is the
+        least under which no column's weights leave 0: the greatest norm of the gradient by a
+        column's weights, over the root of its number of inputs, per unit of weight and of spread.
         """
         xp, gate = namespace(rows), self.trees.gate
         gate *= 0.0
@@ -295,7 +292,7 @@ class SoftTrainer:
         xp = namespace(rows)
         parts = [
             self.plan.learning_rate
-            * xp.sum(forward(self.trees, rows[at], self.plan.temperature).said, axis=0).T
+            * xp.sum(forward(self.trees, rows[at], self.plan.temperature).outputs, axis=0).T
             for at in batches(np.arange(rows.shape[0]), _ROWS)
         ]
         return xp.concat(parts, axis=0)
@@ -307,6 +304,6 @@ class SoftTrainer:
 
 
 def batches(order: Any, size: int) -> Iterator[Any]:
-    """Yield the rows in their order, `size` at a time; the last may be fewer."""
+    """Yield the rows in their order, `size` at a time; the last batch may be smaller."""
     for start in range(0, len(order), size):
         yield order[start : start + size]

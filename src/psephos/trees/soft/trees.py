@@ -1,9 +1,9 @@
-"""Soft trees: all gates of all trees in one matrix product, and the gradients by hand.
+"""Soft trees: forward and backward passes, with all gates of all trees in one matrix product.
 
 A gate i sends a row to its left child with probability ``p_i(x) = sigmoid((w_i . x + b_i) /
 temperature)``. A tree of depth D is complete: gates 0 ... 2^D - 2 from the top, level by level,
 children of i are 2 i + 1 (left) and 2 i + 2. ``reach_l(x)`` is the product of the probabilities on
-the way to leaf l, and a tree says ``h(x) = sum_l reach_l(x) theta_l``.
+the path to leaf l, and the output of a tree is ``h(x) = sum_l reach_l(x) theta_l``.
 
 Arrays have the rows last, so that every level is a slice: gates (I, M, n), leaves (L, M, n).
 """
@@ -29,16 +29,16 @@ class SoftTrees(NamedTuple):
         return int(self.leaf.shape[2]).bit_length() - 1
 
     def copy(self) -> "SoftTrees":
-        """Return the same parameters in arrays of their own."""
+        """Return the same parameters in new arrays."""
         return SoftTrees(*(namespace(a).asarray(a, copy=True) for a in self))
 
 
 class SoftAnswers(NamedTuple):
-    """What soft trees make of rows, and what a backward pass needs of it."""
+    """The outputs of soft trees on rows, and intermediate results for the backward pass."""
 
-    said: Any  # (M, K, n)
+    outputs: Any  # (M, K, n)
     left: Any  # (I, M, n); probabilities of going left
-    # (2^d, M, n) d = 0 ... D each; probabilities of arriving at the nodes of each level.
+    # (2^d, M, n) for d = 0 ... D; probabilities of arriving at the nodes of each level
     reach: list[Any]
 
 
@@ -60,7 +60,7 @@ def started(
 
 
 def forward(trees: SoftTrees, rows: Any, temperature: float = 1.0) -> SoftAnswers:
-    """Return what the trees say of rows (n, q)."""
+    """Return the outputs of the trees on rows (n, q)."""
     xp = namespace(rows)
     n_gates, n_trees, q = trees.gate.shape
     n = rows.shape[0]
@@ -76,23 +76,23 @@ def forward(trees: SoftTrees, rows: Any, temperature: float = 1.0) -> SoftAnswer
         went = reach[-1] * left[first : 2 * first + 1]
         both = xp.stack([went, reach[-1] - went], axis=1)
         reach.append(xp.reshape(both, (2 ** (level + 1), n_trees, n)))
-    said = trees.leaf @ xp.permute_dims(reach[-1], (1, 0, 2))
-    return SoftAnswers(said, left, reach)
+    outputs = trees.leaf @ xp.permute_dims(reach[-1], (1, 0, 2))
+    return SoftAnswers(outputs, left, reach)
 
 
 def backward(
     trees: SoftTrees,
     rows: Any,
     found: SoftAnswers,
-    d_said: Any,
+    slopes: Any,
     temperature: float = 1.0,
 ) -> SoftTrees:
-    """Return the gradients of a loss from those by what the trees say, (M, K, n)."""
+    """Return the gradients of a loss from its derivatives by the outputs, `slopes` (M, K, n)."""
     xp = namespace(rows)
     n_gates, n_trees, q = trees.gate.shape
     reach = found.reach
-    d_leaf = d_said @ xp.permute_dims(reach[-1], (1, 2, 0))
-    above = xp.permute_dims(trees.leaf, (0, 2, 1)) @ d_said
+    d_leaf = slopes @ xp.permute_dims(reach[-1], (1, 2, 0))
+    above = xp.permute_dims(trees.leaf, (0, 2, 1)) @ slopes
     above = xp.permute_dims(above, (1, 0, 2))
     d_left: list[Any] = []
     for level in reversed(range(trees.depth)):

@@ -32,12 +32,12 @@ _NAMED = 6  # a rule names no more columns than this
 @register
 @dataclass(frozen=True)
 class PrototypeVoters(ReadsLike, Voters):
-    """Training cases, each of which votes for its own class or value, and the prior.
+    """Training cases that vote for their own class or value, and the prior.
 
     Parameters
     ----------
     batches : Batches
-        T voters, prototypes and priors.
+        The batches of the T voters, prototypes and priors.
     cases : ndarray of shape (T, q)
         The prototypes in the units of the table, NaN where missing (and for a prior).
     values : ndarray of shape (T, K)
@@ -48,7 +48,7 @@ class PrototypeVoters(ReadsLike, Voters):
         Identifiers of the prototypes: positions in the training table, or its own row names; -1
         or an empty name where unknown.
     name : str
-        What a prior is, in words.
+        Name of the prior in descriptions.
     """
 
     tag: ClassVar[str] = "prototype voters"
@@ -84,7 +84,7 @@ class PrototypeVoters(ReadsLike, Voters):
         return (self.values[:, 0], self.spread) if self.values.shape[1] == 1 else None
 
     def usage(self) -> Usage:
-        """Return the (T, p) table: the columns in which a prototype is described."""
+        """Return the (T, p) table of the columns in which each prototype is described."""
         return self.batches.usage()
 
     def named_rows(self, names: Array) -> Self:
@@ -105,9 +105,9 @@ class PrototypeVoters(ReadsLike, Voters):
         )
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the prototype in words: its row, and its values where its batch looks sharpest.
+        """Return the prototype in words: its row and its values, narrowest bandwidth first.
 
-        Such as ``near row 17: dose = 0.5, site = lung and 3 more columns``.
+        For example ``near row 17: dose = 0.5, site = lung and 3 more columns``.
         """
         batch = int(self.batches.batch[voter])
         if batch == PRIOR:
@@ -129,7 +129,7 @@ class PrototypeVoters(ReadsLike, Voters):
         return f"near {named}: {', '.join(values[:_NAMED])}{rest}"
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, the training case beside it, or what the prior is."""
+        """Return the reason of each vote, for each row: the training case, or the prior."""
         reader = CaseReader({**unpacked(to_plain(self)), "rows": self.rows.tolist()})
         return [reader.reasons(x) for x in X.tolist()]
 

@@ -25,16 +25,16 @@ from psephos.vote.reasons import Reason
 
 
 def design_matrix(X: Floats, source: Columns, level: Floats) -> Floats:
-    """Return the (n, P) design of a table: its numbers as they are, its categories as 0 and 1.
+    """Return the (n, P) design matrix of a table: numbers unchanged, categories as 0/1 columns.
 
     Parameters
     ----------
     X : ndarray of shape (n, p)
-        Codes in categorical columns; NaN is missing, and missing in every column made of it.
+        Codes in categorical columns; NaN is missing, also in every column made from it.
     source : ndarray of shape (P,)
-        The column each design column is made of.
+        The column from which each design column is made.
     level : ndarray of shape (P,)
-        The code it stands for; NaN: the number itself.
+        The code for which it is 1; NaN: the number itself.
     """
     design = np.asfortranarray(X[:, source], dtype=np.float64)
     for j in np.flatnonzero(~np.isnan(level)):
@@ -44,10 +44,10 @@ def design_matrix(X: Floats, source: Columns, level: Floats) -> Floats:
 
 
 class _OnColumns(ReadsColumns, Voters):
-    """Voters on a table that is made of columns: what the two kinds share.
+    """Base class of voters on a table derived from columns.
 
-    A part has `inner`, `_table`, which makes the table, and `_of`: the position in `columns` of
-    the column that each column of the table is made of.
+    A subclass has `inner`, the voters on that table, and defines `_table`, which makes the table,
+    and `_of`: the position in `columns` of the source of each of the table's columns.
     """
 
     inner: Voters
@@ -67,13 +67,13 @@ class _OnColumns(ReadsColumns, Voters):
         return self.inner.votes(self._table(X))
 
     def usage(self) -> Usage:
-        """Return the (T, p) table: a category is one column, whatever its levels."""
+        """Return the (T, p) table; the levels of a category count as one column."""
         inner: Any = sparse.coo_array(self.inner.usage())
         voter, made = inner.coords
         return usage_at(self, voter, self._of[made])
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
-        """Return (n, p): sizes (n, T) divided as on the table, added up for each column."""
+        """Return (n, p): sizes (n, T) divided as on the derived table, summed by source column."""
         found = self.inner.divided(self._table(X), size, self._table(centre[None])[0])
         out = np.zeros((self.n_features, len(X)))
         np.add.at(out, self.columns[self._of], found.T)
@@ -96,7 +96,7 @@ class _OnColumns(ReadsColumns, Voters):
 @register
 @dataclass(frozen=True)
 class CodedVoters(_OnColumns):
-    """Voters on a design matrix, asked through the table it is made of.
+    """Voters on a design matrix with 0/1 columns, evaluated on the table it is made from.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class CodedVoters(_OnColumns):
     source : ndarray of shape (P,), intp
         Position in `columns` of each design column.
     level : ndarray of shape (P,), float64
-        The category it stands for; NaN: the number itself.
+        The category for which it is 1; NaN: the number itself.
     """
 
     tag: ClassVar[str] = "coded voters"
@@ -123,7 +123,7 @@ class CodedVoters(_OnColumns):
         check_part(self)
         p = self.inner.n_features
         check(self.source.shape == self.level.shape == (p,), "the design has another width")
-        check_within(self.source, len(self.columns), "the design reads a column that is not there")
+        check_within(self.source, len(self.columns), "the design reads a column outside the list")
 
     @property
     def _of(self) -> NDArray[np.intp]:
@@ -136,7 +136,7 @@ class CodedVoters(_OnColumns):
         return replace(self, inner=self.inner.primary()).take(np.arange(self.n_voters))
 
     def marks(self) -> Marks:
-        """Return (columns, values) of those of the design that are columns of the table."""
+        """Return (columns, values) of the design columns that are numbers of the table."""
         design, values = self.inner.marks()
         whole = np.isnan(self.level[design])
         return self.columns[self.source[design[whole]]], values[whole]
@@ -156,11 +156,11 @@ class CodedVoters(_OnColumns):
         )
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the voter in words; a 0/1 column is '<column> is <category>'."""
+        """Return the voter in words; a 0/1 column is '(<column> is <category>)'."""
         return self.inner.rule(voter, self._names(names, levels), {})
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does, in the table's own columns."""
+        """Return the reason of each vote, for each row, in the columns of the table."""
         columns, levels = self.columns[self.source].tolist(), self.level.tolist()
         return [
             [reason.decoded(columns, levels, x) for reason in row]
@@ -181,14 +181,14 @@ class CodedVoters(_OnColumns):
 def normal_scores(X: Floats, knots: Floats, scores: Floats, start: NDArray[np.intp]) -> Floats:
     """Return the normal scores of the values of a table.
 
-    Between two knots a score is interpolated, beyond the ends it is that of the end. A missing
+    Scores are interpolated between knots, and constant beyond the first and last knot. A missing
     value has 0, the score of the median.
 
     Parameters
     ----------
     X : ndarray of shape (n, q)
     knots : ndarray of shape (m,)
-        Values of the columns, one column after the other, each column's rising.
+        Values of the columns, one column after the other, rising within a column.
     scores : ndarray of shape (m,)
         Their normal scores.
     start : ndarray of shape (q + 1,)
@@ -218,10 +218,10 @@ class RankedVoters(_OnColumns):
     inner : Voters
         Voters on the table of the q columns' normal scores.
     knots : ndarray of shape (m,)
-        Training values of the columns that are read, one column after the other, each column's
-        rising.
+        Training values of the columns that are read, one column after the other, rising within a
+        column.
     scores : ndarray of shape (m,)
-        Their normal scores, rising as well.
+        Their normal scores, not falling within a column.
     start : ndarray of shape (q + 1,), intp
         Where the knots of each of the q columns begin.
     """
@@ -254,7 +254,7 @@ class RankedVoters(_OnColumns):
         return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
 
     def marks(self) -> Marks:
-        """Return (columns, values) about the range of each column."""
+        """Return (columns, values) around the range of each column."""
         known = np.flatnonzero(np.diff(self.start))
         low, high = self.knots[self.start[known]], self.knots[self.start[known + 1] - 1]
         return outer_marks(self.columns[known], low, high)
@@ -278,7 +278,7 @@ class RankedVoters(_OnColumns):
         return self.inner.rule(voter, [_scored(names[int(j)]) for j in self.columns], {})
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does: values and their scores."""
+        """Return the reason of each vote, for each row, with values and their normal scores."""
         columns = self.columns.tolist()
         return [
             [reason.ranked(columns, x) for reason in row]
@@ -287,6 +287,6 @@ class RankedVoters(_OnColumns):
 
 
 def _scored(name: str) -> str:
-    """Return the name of a column of normal scores; a 0/1 column's is in brackets."""
+    """Return the name of a column of normal scores; in brackets for a 0/1 column."""
     coded = name.startswith("(") and name.endswith(")")
     return f"(normal score of {name[1:-1]})" if coded else f"normal score of {name}"

@@ -1,4 +1,4 @@
-"""Squared distances of rows from points: of local expertise, prototypes, nearest neighbours."""
+"""Squared distances of rows from points, for local expertise, prototypes, nearest neighbours."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -33,7 +33,7 @@ METRICS = (
 @register
 @dataclass(frozen=True)
 class Batches(ReadsColumns):
-    """Which point belongs to which batch, and the columns a batch compares.
+    """The batch of each point, and the columns that a batch compares.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Batches(ReadsColumns):
     columns : ndarray of shape (q,), intp
         Sorted columns that some batch reads.
     inverse_bandwidth : ndarray of shape (B, q)
-        What a batch multiplies differences by, per scaled unit; 0 where it does not compare.
+        Factor of scaled differences in each batch; 0 for columns that it does not compare.
     batch : ndarray of shape (T,), intp
         The batch of each point; -1: a prior, at distance 0 from every row.
     """
@@ -61,14 +61,14 @@ class Batches(ReadsColumns):
         check(bool((np.isfinite(v) & (v >= 0)).all()), "an inverse bandwidth is below 0")
         check(self.batch.ndim == 1, "batches are not in a row")
         inside = (self.batch >= PRIOR) & (self.batch < len(v))
-        check(bool(inside.all()), "a voter's batch is not there")
+        check(bool(inside.all()), "a voter's batch does not exist")
 
     @property
     def n_voters(self) -> int:
         return len(self.batch)
 
     def usage(self) -> Usage:
-        """Return the (T, p) table of the columns that each point is compared on."""
+        """Return the (T, p) table of the columns on which each point is compared."""
         used = np.zeros((self.n_voters, len(self.columns)), dtype=bool)
         own = self.batch != PRIOR
         used[own] = self.inverse_bandwidth[self.batch[own]] > 0
@@ -95,8 +95,8 @@ class Batches(ReadsColumns):
 class Distance(ReadsLike):
     """Squared distances of a row x from m points: u_i, the sum over j of ((z_j - point_ij) v_j)^2.
 
-    z is the scaled row, ``z_j = (x_j - centre_j) inverse_j``, and v the row of `inverse_bandwidth`
-    that is of the point's batch. Two categories differ by 1 or 0 in place of z - point.
+    z is the scaled row, ``z_j = (x_j - centre_j) inverse_j``, and v is the row of
+    `inverse_bandwidth` of the point's batch. For categories the difference is 0 or 1.
 
     Parameters
     ----------
@@ -108,15 +108,15 @@ class Distance(ReadsLike):
     points : ndarray of shape (m, q)
         In scaled units, NaN where missing. Those of a prior are not used.
     gaps : ndarray of shape (B, q) or (0, q)
-        What the square of a column is where the row or the point lacks its value. Of shape (0, q):
-        nothing, and a sum over the columns P that both have is multiplied by q / abs(P).
+        The square of a column where the row or the point has a missing value. Of shape (0, q): the
+        sum over the columns P that both have is multiplied by q / abs(P) instead.
     absent : float
-        Without `gaps`: the distance where no column is in both.
+        Without `gaps`: the distance where no column has a value in both.
     farthest : float
-        A row with a scaled number of a size above it, times v, is refused.
+        A row with abs(z_j v_j) above it raises.
     metric : str
-        euclidean; of another name the distance of the rows z v and point v by that metric, for
-        rows that lack no value.
+        euclidean, or the name of another metric between the rows z v and point v; rows must then
+        have no missing value.
     """
 
     tag: ClassVar[str] = "distance"
@@ -145,7 +145,7 @@ class Distance(ReadsLike):
     def of_cases(
         cls, part: Any, cases: Floats, scale: Floats, is_category: NDArray[np.bool_], **more: Any
     ) -> Self:
-        """Return the distance from cases on a part's columns, differences divided by `scale`."""
+        """Return the distance from cases on a part's columns, with differences over `scale`."""
         q, none = len(scale), np.zeros(len(cases), dtype=np.intp)
         batches = Batches(part.n_features, part.columns, 1.0 / scale[None], none)
         return cls(batches, np.zeros(q), np.ones(q), is_category, cases, np.empty((0, q)), **more)
@@ -157,7 +157,7 @@ class Distance(ReadsLike):
 
     @cached_property
     def _members(self) -> list[tuple[Any, Floats]]:
-        """Return where the points of each batch stand (a slice if it can be), and their values."""
+        """Return the positions of each batch's points (a slice if possible), and their values."""
         members: list[tuple[Any, Floats]] = []
         for b in range(len(self.batches.inverse_bandwidth)):
             own = np.flatnonzero(self.batches.batch == b)
@@ -167,14 +167,15 @@ class Distance(ReadsLike):
         return members
 
     def squares(self, z: Floats) -> Floats:
-        """Return (n, m) squared distances of scaled rows, column by column.
+        """Return (n, m) squared distances of scaled rows.
 
-        So equal rows are at 0, and a row's distances do not depend on the other rows.
+        They are summed column by column: equal rows are at exactly 0, and a row's distances do not
+        depend on the other rows.
         """
         self.refuse_far(z)
         out = np.zeros((len(z), len(self.points)))
         if self.metric != "euclidean":
-            spatial: Any = import_module("scipy.spatial")  # the memory of tables read without it
+            spatial: Any = import_module("scipy.spatial")  # late: it takes memory
             check_present(z, f"distances by the metric {self.metric!r}")
             name = {"manhattan": "cityblock"}.get(self.metric, self.metric)
             v = self.batches.inverse_bandwidth[0]
@@ -208,7 +209,7 @@ class Distance(ReadsLike):
         return np.where(missing == 0, total, np.where(known > 0, shared, self.absent**2))
 
     def parts(self, z: Floats, point: Floats, b: int) -> Floats:
-        """Return (n, q): what each column adds to the square, the gaps where it is missing."""
+        """Return (n, q): the contribution of each column to the square; `gaps` where missing."""
         gap = z - point
         apart = np.where(self.is_category & ~np.isnan(gap), gap != 0, gap)
         with np.errstate(over="ignore"):
@@ -216,7 +217,7 @@ class Distance(ReadsLike):
         return np.where(np.isnan(part), self.gaps[b] if len(self.gaps) else 0.0, part)
 
     def refuse_far(self, z: Floats) -> None:
-        """Raise PsephosError for a row beside which the differences of others would be lost."""
+        """Raise PsephosError for a row so far away that differences between points are lost."""
         if self.farthest == np.inf:
             return
         sizes = np.abs(np.nan_to_num(z)) * self.batches.inverse_bandwidth[0]
@@ -225,7 +226,7 @@ class Distance(ReadsLike):
             raise far_error((z / self.inverse + self.centre)[far.argmax()])
 
     def take(self, points: NDArray[np.intp]) -> Self:
-        """Return the distance from these points; columns that no batch compares are left out."""
+        """Return the distance from these points, without columns that no batch compares."""
         batches, read = self.batches.take(points)
         batch = np.unique(self.batches.batch[points])
         gaps = self.gaps[batch[batch != PRIOR]] if len(self.gaps) else self.gaps

@@ -1,7 +1,7 @@
 """Weights by distance: local expertise, prototypes, nearest neighbours.
 
-What a weighting compares a row with are m points. Their squared distances from the row become m
-similarities by one formula, the profile, and similarities times a table are the weights of voters.
+A row is compared with m points. The profile, one formula, turns their squared distances into m
+similarities; the weights of the voters are the similarities times a table.
 """
 
 from collections.abc import Iterator
@@ -28,14 +28,15 @@ from psephos.vote.part import (
 from psephos.vote.target import AnyTarget
 
 _CELLS = 1 << 20  # distances held at once
-_MOST = np.finfo(np.float64).max  # what a distance beyond float64 counts as
+_MOST = np.finfo(np.float64).max  # reported for distances beyond float64
 
 
 class Nearest(NamedTuple):
-    """The training cases of greatest weight for each case, all (n, k).
+    """The training cases of greatest weight for each case, all arrays of shape (n, k).
 
-    Position among those the weights keep, distance, share of the total weight, name or position
-    in the training table, and class (or number) in words. `meaning` says what they are to the vote.
+    `anchor` is the position among the cases that the weights keep, `share` that of the total
+    weight, `row` the name or position in the training table, and `answer` the class (or number) in
+    words. `meaning` explains the role of these cases in the vote.
     """
 
     anchor: NDArray[np.intp]
@@ -52,8 +53,8 @@ class Nearest(NamedTuple):
 class InversePower:
     """The similarity ``1 / (a^b + d^b)`` of a distance d, which is divided by `scale`.
 
-    With a = 0 and points at distance 0 only these count. `per_query`: a row's distances are divided
-    by their sum over the points, each times its mass, instead of by `scale`.
+    If a = 0 and some points are at distance 0, only these count. `per_query`: a row's distances are
+    divided by their sum over the points, weighted by mass, instead of by `scale`.
     """
 
     tag: ClassVar[str] = "inverse power"
@@ -88,12 +89,12 @@ class Gaussian:
 @register
 @dataclass(frozen=True)
 class NearestK:
-    """The similarity 1 of the k nearest points, or 1 / distance; 0 of the others.
+    """The similarity 1, or 1 / distance, of the k nearest points, and 0 of the others.
 
-    The nearest are points whose mass is k together, the last in part; of equally near points the
-    first. One at an infinite distance is not among them. `by_distance`: the similarity is 1 /
-    distance; where some are at distance 0 it is 1 of these alone. `needed`: a row without any
-    neighbour is refused; otherwise no voter has a weight there.
+    The nearest points are taken until their total mass is k, the last in part; of equally near
+    points the first, and none at an infinite distance. `by_distance`: the similarity is 1 /
+    distance; if some points are at distance 0, it is 1 for these and 0 for the others. `needed`: a
+    row without neighbours raises; otherwise no voter has weight there.
     """
 
     tag: ClassVar[str] = "k nearest"
@@ -103,11 +104,11 @@ class NearestK:
 
     @property
     def words(self) -> str:
-        """Return what weights by them are."""
+        """Return a short description of these weights."""
         return f"the {self.k} nearest neighbours"
 
     def near(self, u: Floats, mass: Floats) -> tuple[Floats, Floats]:
-        """Return (w, 0): similarities times what is counted of each point's mass."""
+        """Return (w, 0): similarities times the part of each point's mass that is counted."""
         apart = np.sqrt(u)
         order = np.argsort(apart, axis=1, kind="stable")
         apart = np.take_along_axis(apart, order, axis=1)
@@ -119,7 +120,7 @@ class NearestK:
         return out, np.zeros(len(u))
 
     def weighed(self, apart: Floats, counted: Floats) -> Floats:
-        """Return the weights of neighbours at distances, of which so much is counted."""
+        """Return the weights of neighbours, from their distances and counted masses."""
         if self.needed and not counted.any(axis=1).all():
             raise PsephosError(
                 "a row has a value in no column in which a training case has one, so that none is "
@@ -142,7 +143,7 @@ class RightOrWrong:
     Parameters
     ----------
     right : ndarray of shape (m, ceil(T / 8)), uint8
-        Who was right where, eight voters a byte, first voter in the highest bit.
+        Bits of which voter was right where, eight voters a byte, the first in the highest bit.
     voters : int
         T.
     low, high : float
@@ -180,7 +181,7 @@ class RightOrWrong:
 @register
 @dataclass(frozen=True)
 class Degrees:
-    """A table `degrees` (m, T) of any numbers of at least 0."""
+    """A table `degrees` (m, T) of numbers of at least 0."""
 
     tag: ClassVar[str] = "degrees"
     degrees: Floats
@@ -203,7 +204,7 @@ class Degrees:
 @register
 @dataclass(frozen=True)
 class OwnPoint:
-    """Each voter is a point: `voter` (T,) says which, and has its similarity alone."""
+    """Each voter is a point, with the index `voter` (T,), and has the similarity of that point."""
 
     tag: ClassVar[str] = "own point"
     voter: NDArray[np.intp]
@@ -226,14 +227,14 @@ class OwnPoint:
 @register
 @dataclass(frozen=True)
 class DistanceWeights(ReadsLike, Weighting):
-    """w_t(x) = sum over points i of mass_i k(u_i(x)) table_it, k the profile.
+    """w_t(x) = sum over points i of mass_i k(u_i(x)) table_it.
 
     Parameters
     ----------
     distance : Distance
-        u.
+        u, the squared distances from the points.
     profile : InversePower, Gaussian or NearestK
-        k.
+        k, the similarity of a squared distance.
     mass : ndarray of shape (m,)
         Positive.
     table : RightOrWrong, Degrees or OwnPoint
@@ -265,7 +266,7 @@ class DistanceWeights(ReadsLike, Weighting):
 
     @property
     def _centres(self) -> NDArray[np.intp] | None:
-        """The point that each voter has a kernel around; None of other weights."""
+        """The point at the centre of each voter's kernel; None for other weights."""
         if isinstance(self.profile, Gaussian) and isinstance(self.table, OwnPoint):
             return self.table.voter
         return None
@@ -292,17 +293,18 @@ class DistanceWeights(ReadsLike, Weighting):
         return weights, log_scale
 
     def similarities(self, X: Floats) -> Floats | None:
-        """Return (n, T): the kernel between each row and the point a voter is."""
+        """Return (n, T): the kernel between each row and each voter's point."""
         if not isinstance(self.profile, Gaussian):
             return None
         z = self.distance.scaled(X)
         return self.table.sums(np.exp(-0.5 * self.distance.squares(z)))
 
     def mean_share(self) -> Floats:
-        """Return each voter's share of the table; of voters that are points, of the weight there.
+        """Return each voter's share of the table; for voters that are points, of the weight.
 
-        Of kernels each point is left out at its own place, as in the fit, where prototypes are
-        evaluated by other rows. Costs m^2 q; where all those weights are 0, shares of the mass.
+        The weight is summed over the points, at a cost of m^2 q. A kernel is left out at its own
+        point, as in the fit, where prototypes are evaluated on other rows. If all weights are 0,
+        shares are those of the mass.
         """
         t = self.n_voters
         if not isinstance(self.table, OwnPoint):
@@ -342,16 +344,16 @@ class DistanceWeights(ReadsLike, Weighting):
         return order, np.minimum(apart, _MOST), share
 
     def nearest(self, voters: Voters, target: AnyTarget, X: Floats, k: int) -> Nearest | None:
-        """Return the k points of greatest weight that voters are; None where they are not points.
+        """Return the k voters of greatest weight; None if voters are not points.
 
-        The distance is that of the profile, such as ``sqrt(-2 log G)`` of a Gaussian G.
+        The distance is that of the profile, such as ``sqrt(-2 log G)`` for a Gaussian G.
         """
         if not isinstance(self.table, OwnPoint):
             return None
         return cases_near(self.table.voter, voters, target, self.nearest_points(X, k))
 
     def usage(self) -> Usage:
-        """Return the (T, p) table: what a voter's point, or all points, are compared on."""
+        """Return the (T, p) table of the columns on which rows and points are compared."""
         if not isinstance(self.table, OwnPoint):
             return usage_of_all(self)
         return self.distance.batches.usage()[self.table.voter]
@@ -359,9 +361,10 @@ class DistanceWeights(ReadsLike, Weighting):
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by each column's part of the squared distance.
 
-        Of kernels, and of several batches, it is the distance from each voter's point (a prior
-        gives nothing, a point that equals the row gives as its batch compares); else that from the
-        row of column means (for a category, from the most frequent one).
+        For kernels, and for several batches, this is the distance from each voter's point: a prior
+        counts for no column, and the size of a point that equals the row is divided by the inverse
+        bandwidths of its batch. Otherwise it is the distance from the row of column means (for a
+        category, from the most frequent level).
         """
         d = self.distance
         z, out = d.scaled(X), np.zeros((len(X), self.n_features))
@@ -382,7 +385,7 @@ class DistanceWeights(ReadsLike, Weighting):
         return out
 
     def marks(self) -> Any:
-        """Return (columns, values) about the range of the points."""
+        """Return (columns, values) around the range of the points."""
         d = self.distance
         return range_marks(self.columns, d.points / d.inverse + d.centre, d.is_category)
 
@@ -390,7 +393,7 @@ class DistanceWeights(ReadsLike, Weighting):
         return int((self.distance.batches.batch != PRIOR).sum())
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights; of kernels with their points alone."""
+        """Return the weights of these voters; kernels keep only their own points."""
         if self._centres is None:
             return replace(self, table=self.table.take(voters))
         kept = self._centres[voters]
@@ -404,10 +407,10 @@ def cases_near(
     target: AnyTarget,
     found: tuple[NDArray[np.intp], Floats, Floats],
 ) -> Nearest | None:
-    """Return `found` points (index, distance, share) as the training cases that voters are.
+    """Return `found` points (index, distance, share) as training cases that vote.
 
-    `voter` (T,) is which point each voter is. None where voters are not cases, or a point that has
-    weight is not a voter any more.
+    `voter` (T,) is the point of each voter. None if voters are not cases, or a point with weight is
+    no longer a voter.
     """
     order, apart, share = found
     rows = voters.row_names()

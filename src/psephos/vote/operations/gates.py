@@ -1,4 +1,4 @@
-"""The operation `SoftTreeVoters`: complete trees whose gates divide every case."""
+"""The operation `SoftTreeVoters`: soft trees, complete trees whose gates divide every case."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -26,8 +26,8 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
     """Soft trees of depth D: a gate sends a share of a case to the left, the rest to the right.
 
     ``left_g(x) = 1 / (1 + exp(-(bias_g + sum_j coef_gj z_j(x))))`` with ``z_j = (x_j - centre_j) /
-    scale_j``, and 0 where x_j is missing, where instead ``absent_gj`` is added. A tree votes
-    ``sum_l reach_l(x) leaf_l``, reach_l being the product of the shares on the way to leaf l.
+    scale_j``; where x_j is missing, z_j is 0 and ``absent_gj`` is added. A tree votes
+    ``sum_l reach_l(x) leaf_l``, where reach_l is the product of the shares on the path to leaf l.
     Gates are numbered from the top, level by level; children of g are 2 g + 1 (left) and 2 g + 2.
 
     Parameters
@@ -38,10 +38,10 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         Sorted columns that any of the trees reads.
     centre, scale : ndarray of shape (q,)
     coef : ndarray of shape (T, 2^D - 1, q)
-        A column whose numbers are all 0 in a tree is not read by it.
+        A tree does not read columns whose coefficients are all 0.
     bias : ndarray of shape (T, 2^D - 1)
     gaps : ndarray of shape (a,), intp
-        Positions in `columns`, rising, of those whose being missing says something.
+        Positions in `columns`, rising, of the columns that have coefficients in `absent`.
     absent : ndarray of shape (T, 2^D - 1, a)
     leaf : ndarray of shape (T, 2^D, K)
     """
@@ -82,7 +82,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         return self.leaf.shape[1].bit_length() - 1
 
     def _inputs(self, X: Floats) -> Floats:
-        """Return (n, q + a): what the gates' coefficients, then `absent`, are times."""
+        """Return (n, q + a): the inputs that the gates multiply by `coef`, then by `absent`."""
         read = X[:, self.columns]
         with np.errstate(over="ignore"):
             away = (read - self.centre) / self.scale
@@ -105,13 +105,13 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         return usage_at(self, voter, column)
 
     def _read(self) -> NDArray[np.bool_]:
-        """Return which tree reads which of `columns`, (T, q)."""
+        """Return the (T, q) mask of the columns that each tree reads."""
         read = (self.coef != 0).any(axis=1)
         read[:, self.gaps] |= (self.absent != 0).any(axis=1)
         return read
 
     def marks(self) -> Marks:
-        """Return (columns, values): two units about the centres."""
+        """Return (columns, values): two units on either side of the centres."""
         away = 2.0 * self.scale
         return outer_marks(self.columns, self.centre - away, self.centre + away)
 
@@ -132,7 +132,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
 
     # ------------------------------------------------------------------ in words
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the tree in words: its depth, and the log-odds of its first gate."""
+        """Return a description of the tree: its depth, and the log-odds of its first gate."""
         read = np.flatnonzero(self._read()[voter])
         coded = any(names[int(j)].startswith("(") for j in self.columns[read])
         tree = f"a soft tree of depth {self.depth} on {plural(len(read), _kind(coded))}"
@@ -151,14 +151,14 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         return f"{tree}; its first gate goes left by log-odds {odds}{beyond} ({unit})"
 
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
-        """Return no answer: a soft tree has as many as there are cases."""
+        """Return []: a soft tree may vote differently on every case."""
         return []
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided among gates, and in a gate among its terms.
 
-        A gate counts for what its moving from where it stands at the training mean changes, with
-        the rest of the tree as it is for the case; a term for ``|coef_j (z_j - mean z_j)|``.
+        The part of a gate is the change of the vote if the gate alone moved from its value at the
+        training mean to that of the case; the part of a term is ``|coef_j (z_j - mean z_j)|``.
         """
         inputs, middle = self._inputs(X), self._inputs(centre[None])
         linear, mean = self._linear(inputs), self._linear(middle)
@@ -185,9 +185,9 @@ def _kind(coded: bool) -> str:
 
 
 def _times(table: Floats, cases: Floats) -> Floats:
-    """Return the product, a case's part of it the same bits whatever the other cases.
+    """Return the product; each entry is the same to the last bit whatever the other cases are.
 
-    So are those of a row of the table whatever the others are, and columns of 0.
+    Nor does it depend on the other rows of the table, or on columns of 0.
     """
     product: Any = csr_array(table) @ cases
     return product
@@ -209,7 +209,7 @@ def _reach(linear: Floats) -> Floats:
 
 
 def _gate_moves(linear: Floats, mean: Floats, leaf: Floats) -> Floats:
-    """Return (gates, n): how much each gate's not being at its mean changes the tree's answer."""
+    """Return (gates, n): the change of the tree's vote as each gate moves from its mean."""
     left, gates = _chance(linear), len(linear)
     below = np.empty((2 * gates + 1, linear.shape[1], leaf.shape[1]))
     below[gates:] = leaf[:, None]

@@ -1,4 +1,4 @@
-"""Operations on voters: several kinds joined in one order, and readers of other voters' answers."""
+"""Operations on voters: several kinds in one order, and voters that read the votes of others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ class JoinedVoters(Voters):
     part : ndarray of shape (T,), intp
         The part of each voter.
     place : ndarray of shape (T,), intp
-        Its number in the part.
+        Its index in the part.
     names : tuple of str, default=()
-        A name for each voter, where they have one.
+        A name for each voter, if they have names.
     """
 
     tag: ClassVar[str] = "joined voters"
@@ -44,10 +44,10 @@ class JoinedVoters(Voters):
         widths = {part.n_features for part in self.parts}
         check(len(widths) == 1, "joined voters have different tables")
         check(self.part.shape == self.place.shape and self.part.ndim == 1, "voters lack a part")
-        check_within(self.part, len(self.parts), "a part is not there")
+        check_within(self.part, len(self.parts), "a part does not exist")
         check(len(self.names) in (0, len(self.part)), "voters and their names differ in number")
         sizes = np.array([part.n_voters for part in self.parts])[self.part]
-        check_within(self.place, sizes, "a voter is not there")
+        check_within(self.place, sizes, "a voter does not exist")
 
     @property
     def n_features(self) -> int:
@@ -62,7 +62,7 @@ class JoinedVoters(Voters):
         return np.unique(np.concatenate([part.columns for part in self.parts])).astype(np.intp)
 
     def _at(self, voter: int) -> tuple[Voters, int]:
-        """Return the part of a voter, and its number in it."""
+        """Return the part of a voter, and its index in it."""
         return self.parts[int(self.part[voter])], int(self.place[voter])
 
     def votes(self, X: Floats) -> Floats:
@@ -74,7 +74,7 @@ class JoinedVoters(Voters):
         return np.concatenate(votes, axis=1)[:, order]
 
     def weighted_sum(self, weights: Floats, X: Floats) -> Floats:
-        """Return the (n, K) weighted sums, part by part if each voter of a part is there once."""
+        """Return the (n, K) weighted sums, part by part if every voter of a part occurs once."""
         if self._own is None:
             return super().weighted_sum(weights, X)
         total = np.zeros(())
@@ -84,7 +84,7 @@ class JoinedVoters(Voters):
 
     @cached_property
     def _own(self) -> list[NDArray[np.intp]] | None:
-        """Return the voters of each part in its order; None where one is not there once."""
+        """Return the voters of each part in its order; None if one does not occur exactly once."""
         own = [np.flatnonzero(self.part == k) for k in range(len(self.parts))]
         own = [mine[np.argsort(self.place[mine])] for mine in own]
         whole = all(
@@ -119,7 +119,7 @@ class JoinedVoters(Voters):
         return replace(self, parts=tuple(part.primary() for part in self.parts))
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
-        """Return (n, p): sizes (n, T) divided by the rule of each part."""
+        """Return (n, p): sizes (n, T) divided by the method of each part."""
         out = np.zeros((len(X), self.n_features))
         for k, part in enumerate(self.parts):
             own = np.zeros((part.n_voters, len(X)))
@@ -144,7 +144,7 @@ class JoinedVoters(Voters):
         return max(part.training_rows() for part in self.parts)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters only, in this order; parts left without a voter are dropped."""
+        """Return these voters only, in this order, without parts that have none of them."""
         order: list[int] = voters.tolist()
         part, place = self.part[voters], self.place[voters]
         kept = np.unique(part)
@@ -188,7 +188,7 @@ def join(parts: list[tuple[NDArray[np.intp], Voters]], names: Sequence[str] = ()
     parts : list of (positions, voters)
         Voter i of `voters` comes at ``positions[i]``; the positions of all parts are 0 ... T - 1.
     names : sequence of str, default=()
-        Of the voters, or none.
+        Names of the voters, or none.
     """
     if len(parts) == 1 and not names and bool((np.diff(parts[0][0]) > 0).all()):
         return parts[0][1]
@@ -202,7 +202,7 @@ def join(parts: list[tuple[NDArray[np.intp], Voters]], names: Sequence[str] = ()
 @register
 @dataclass(frozen=True)
 class ComposedVoters(Voters):
-    """Voters on a table of the columns and, behind them, of the answers of other voters.
+    """Voters on the columns of the table followed by the votes of other voters, the members.
 
     Parameters
     ----------
@@ -212,9 +212,9 @@ class ComposedVoters(Voters):
         T voters on p + B K' columns: those of the table, then the votes of the members, all
         outputs of the first before those of the second.
     answers : tuple of str
-        The names of these B K' columns.
+        The names of the B K' columns of votes.
     shares : bool, default=False
-        Whether votes are read as the probabilities p that they are the coding of: see `as_read`.
+        Whether votes are converted to probabilities: see `as_read`.
     """
 
     tag: ClassVar[str] = "composed voters"
@@ -265,7 +265,7 @@ class ComposedVoters(Voters):
         return tuple(f"{head} on answers of {members}" for head in heads)
 
     def usage(self) -> Usage:
-        """Return the (T, p) table: what a reader reads, or the members whose answers it reads."""
+        """Return the (T, p) table of columns that a reader, or a member that it reads, reads."""
         p = self.n_features
         reads: Any = self.readers.usage().astype(np.int64)
         member = np.repeat(np.arange(self.members.n_voters), self._outputs)
@@ -276,7 +276,7 @@ class ComposedVoters(Voters):
         return replace(self, members=self.members.primary(), readers=self.readers.primary())._kept()
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
-        """Return (n, p): sizes (n, T) divided among what readers read; answers among columns."""
+        """Return (n, p): sizes (n, T) divided by the readers, and parts of votes by the members."""
         p = self.n_features
         middle = self.table(centre[None])[0]
         inner = self.readers.divided(self.table(X), size, middle)
@@ -296,7 +296,7 @@ class ComposedVoters(Voters):
         return replace(self, members=members, readers=readers)
 
     def marks(self) -> Marks:
-        """Return (columns, values) of the members, and of the readers on the table."""
+        """Return (columns, values) of the members, and of the readers in columns of the table."""
         read, values = self.readers.marks()
         own = read < self.n_features
         return joined_marks([self.members.marks(), (read[own], values[own])])
@@ -305,7 +305,7 @@ class ComposedVoters(Voters):
         return max(self.members.training_rows(), self.readers.training_rows())
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these readers only; members whose answers none reads are dropped."""
+        """Return these readers only, without members that none of them reads."""
         return replace(self, readers=self.readers.take(voters))._kept()
 
     def _kept(self) -> Self:
@@ -324,7 +324,7 @@ class ComposedVoters(Voters):
         )
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the reader's rule; an answer has its name."""
+        """Return the reader's rule, in names of columns and of answers."""
         return self.readers.rule(voter, [*names, *map(sentence_name, self.answers)], levels)
 
     def label(self, voter: int) -> str:
@@ -334,7 +334,7 @@ class ComposedVoters(Voters):
         return self.members
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, why each reader votes as it does, in columns and answers."""
+        """Return the reason of each vote, for each row, in columns and answers."""
         p, reasons = self.n_features, self.readers.reasons(self.table(X))
         usage: Usage = self.usage()
         read = [tuple(usage[[t]].indices.tolist()) for t in range(self.n_voters)]
@@ -348,7 +348,7 @@ class ComposedVoters(Voters):
         return [[of_answers(*each, x) for each in zip(row, read, strict=True)] for row, x in rows]
 
     def open(self, voter: int, X: Floats, names: Names) -> tuple[Any, Floats, Names] | None:
-        """Return the vote that a reader is, with its rows and words; None if it is not one."""
+        """Return (vote, rows, names) of a reader that is itself a vote; None if it is not one."""
         wide = replace(names, columns=[*names.columns, *self.answers])
         return self.readers.open(voter, self.table(X), wide)
 
@@ -357,16 +357,16 @@ class ComposedVoters(Voters):
 
 
 def as_read(answers: Floats, n_outputs: int) -> Floats:
-    """Return the probabilities that coded answers v, (n, B K), are the means of codes by.
+    """Return the probabilities under which votes v, (n, B K), are the mean codes of classes.
 
-    They are ((K - 1) v + 1) / K; of two classes (K = 1) that of the second, (1 + v) / 2.
+    They are ((K - 1) v + 1) / K; for two classes (K = 1) that of the second, (1 + v) / 2.
     """
     k = max(n_outputs, 2)
     return np.clip(((k - 1) * answers + 1.0) / k, 0.0, 1.0)
 
 
 def answer_names(members: Sequence[str], outputs: Sequence[str]) -> tuple[str, ...]:
-    """Return ``kNN's answer``, or ``kNN for ill`` and so on where there are several outputs."""
+    """Return names such as ``kNN's answer``, or ``kNN for ill`` if there are several outputs."""
     if len(outputs) == 1:
         return tuple(f"{name}'s answer" for name in members)
     return tuple(f"{name} for {output}" for name in members for output in outputs)

@@ -62,7 +62,7 @@ class KernelVoters(ReadsColumns, RowByRow):
         ``y_i alpha_i``; P pairs (0, 1), (0, 2), ... (1, 2), ... of classes.
     intercept : ndarray of shape (T, P)
     gamma : ndarray of shape (T,)
-        Positive; not looked at if `kernel` is 'linear'.
+        Positive; ignored if `kernel` is 'linear'.
     value : ndarray of shape (n_classes, K)
         The table of codes.
     kernel : {'rbf', 'linear'}, default='rbf'
@@ -70,13 +70,13 @@ class KernelVoters(ReadsColumns, RowByRow):
     says : {'answer', 'probability'}, default='answer'
         answer: the code of the class with the greatest score, the first of equals. probability:
         ``sum_k p_k code_k`` with p = 1 / (1 + exp(-margin)) for the second of two classes, and p
-        proportional to exp(score) of more. Margins are not calibrated: these shares say which
-        answer is the surer, not how often it is right.
+        proportional to exp(score) for more. Margins are not calibrated: p ranks predictions by
+        confidence, but does not estimate how often they are right.
     abstains : bool, default=False
         False: a missing value in any column that is read raises. True: a voter that lacks a value
         votes 0 on that row, and the others decide.
     called : {'support vector machine', 'kernel score'}, default='support vector machine'
-        What words call it: a kernel score minimises another loss than the hinge.
+        Name in descriptions: a kernel score minimises another loss than the hinge.
 
     Raises
     ------
@@ -154,7 +154,7 @@ class KernelVoters(ReadsColumns, RowByRow):
             for first in range(0, len(present), size):
                 block = present[first : first + size]
                 z = (table[block] - self.centre[own]) * self.inverse[own]
-                out[block, t] = self._said(self._margins(t, z))
+                out[block, t] = self._vote(self._margins(t, z))
         return out
 
     def _own(self, voter: int) -> slice:
@@ -168,7 +168,7 @@ class KernelVoters(ReadsColumns, RowByRow):
         return self.support[first : first + int(sizes[voter])].reshape(shape)
 
     def _margins(self, voter: int, z: Floats) -> Floats:
-        """Return (n, P) margins of scaled rows; sums run in one order, whatever the rows."""
+        """Return (n, P) margins of scaled rows, summed in the same order for every row."""
         support = self._support(voter)
         kernel = np.zeros((len(z), len(support)))
         for j in range(z.shape[1]):
@@ -183,7 +183,7 @@ class KernelVoters(ReadsColumns, RowByRow):
         sums = [(kernel * row).sum(axis=1) for row in dual]
         return np.stack(sums, axis=1) + self.intercept[voter]
 
-    def _said(self, margins: Floats) -> Floats:
+    def _vote(self, margins: Floats) -> Floats:
         """Return the (n, K) votes of margins (n, P)."""
         if len(self.value) == 2:
             scores = np.concatenate([np.zeros_like(margins), margins], axis=1)
@@ -196,13 +196,13 @@ class KernelVoters(ReadsColumns, RowByRow):
         return usage_at(self, voter, self.position)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
-        """Return the same machines for a table whose columns are times these powers of two."""
+        """Return the same machines for a table whose columns are multiplied by powers of two."""
         own = powers[self.columns[self.position]]
         centre, inverse = np.ldexp(self.centre, own), np.ldexp(self.inverse, -own)
         return replace(self, centre=centre, inverse=inverse)
 
     def marks(self) -> Marks:
-        """Return (columns, values): two units about the centres."""
+        """Return (columns, values): two units on either side of the centres."""
         away = 2.0 / self.inverse
         return outer_marks(self.columns[self.position], self.centre - away, self.centre + away)
 

@@ -34,7 +34,7 @@ _Levels = tuple[tuple[int, Floats], ...]
 @register
 @dataclass(frozen=True)
 class NestedVoters(ReadsColumns, Voters):
-    """Voters that are votes: each votes what its own weighted vote comes to.
+    """Voters that are votes: each votes the prediction of its own weighted vote.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ class NestedVoters(ReadsColumns, Voters):
     places : tuple of ndarray of shape (d_t,)
         The positions in `columns` of the columns each vote is on, in its order.
     inner : tuple of Vote
-        T votes, each on columns that it reads all; their classes are rows of `value`.
+        T votes, each on a table of the columns it reads; their classes are rows of `value`.
     levels : tuple of tuple of (int, ndarray)
-        For each vote, its columns of categories and their values: a category's code is its place
-        among the values, another value is missing.
+        For each vote, its columns of categories and their values: a category's code is its index
+        among the values, any other value is missing.
     says : {'answer', 'probability', 'log-odds', 'value'}
-        The code of the class a vote decides for; the mean of the codes under its probabilities;
-        their log-odds; the number it predicts.
+        The code of the class that a vote predicts; the mean of the codes under its probabilities;
+        the log-odds of these; the number it predicts.
     value : ndarray of shape (n_classes, K)
         The codes; for numbers (1, 1) and not read.
     abstains : bool
@@ -85,7 +85,7 @@ class NestedVoters(ReadsColumns, Voters):
 
     def _check_target(self, target: Any) -> None:
         plain = isinstance(target, Target | RegressionTarget)
-        check(plain, "a vote within a vote answers with one class or one number")
+        check(plain, "a vote within a vote predicts one class or one number")
         number = isinstance(target, RegressionTarget)
         check(number == (self.says == "value"), "votes answer with numbers, or with classes")
         if isinstance(target, Target):
@@ -114,7 +114,7 @@ class NestedVoters(ReadsColumns, Voters):
         return out
 
     def _votes(self, vote: Vote, score: Floats, mass: Floats) -> Floats:
-        """Return the (n, K) votes that the (n, k) scores of an inner vote come to, mass (n,)."""
+        """Return the (n, K) votes of the (n, k) scores and (n,) mass of an inner vote."""
         target: Any = vote.target
         if target.kind == "regression":
             return score
@@ -129,13 +129,13 @@ class NestedVoters(ReadsColumns, Voters):
         return vote.readout.probabilities(score, target, mass) @ codes
 
     def usage(self) -> Usage:
-        """Return the (T, p) table: a vote reads what any of its own voters or weights reads."""
+        """Return the (T, p) table of the columns that each vote reads."""
         return usage_of(self, self.places)
 
     def primary(self) -> Self:
-        """Return the same votes without what only a missing value asks; all if they abstain.
+        """Return the votes without columns read only where values are missing, unless they abstain.
 
-        A category that one vote does not know is missing to it; those that any knows may come.
+        A category that is known to some vote is a missing value for those that do not know it.
         """
         if self.abstains:
             return self
@@ -160,8 +160,8 @@ class NestedVoters(ReadsColumns, Voters):
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by the importance inside each vote.
 
-        Inside, a voter counts for how far it moves from its vote on the row of column means;
-        where none moves, for its weight.
+        It is measured by the difference of votes from those on the row of column means or, if no
+        vote differs, by the weights.
         """
         out = np.zeros((len(X), self.n_features))
         for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
@@ -201,7 +201,7 @@ class NestedVoters(ReadsColumns, Voters):
         return replace(self, columns=columns, places=places, inner=inner, levels=levels)
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return the words of a vote's only voter, or how many they are and what they read."""
+        """Return the rule of a vote's only voter, or the number of voters and their columns."""
         vote = self.inner[voter]
         table: list[int] = self.columns[self.places[voter]].tolist()
         words, known = [names[j] for j in table], self._words(voter, levels)
@@ -209,11 +209,11 @@ class NestedVoters(ReadsColumns, Voters):
             return vote.voters.rule(0, words, known)
         composed = getattr(vote.voters, "tag", "") == "composed voters"
         answers: Any = cast("Any", vote.voters).answers if composed else ()
-        told = f" and on members' answers ({listed(answers, 6)})" if answers else ""
-        return f"{_who(vote)} on {listed(words) or 'no column'}{told}"
+        more = f" and on members' answers ({listed(answers, 6)})" if answers else ""
+        return f"{_who(vote)} on {listed(words) or 'no column'}{more}"
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, the reason of a vote's only voter, or how many they are."""
+        """Return, for each row, the reason of a vote's only voter, or the number of voters."""
         votes, read = self.votes(X), X[:, self.columns]
         reasons: list[list[Reason]] = [[] for _ in X]
         for t in range(self.n_voters):
@@ -246,25 +246,25 @@ class NestedVoters(ReadsColumns, Voters):
         return reasons
 
     def open(self, voter: int, X: Floats, names: Names) -> tuple[Vote, Floats, Names]:
-        """Return a vote within the vote, the table it is asked with, and the words of both."""
+        """Return an inner vote, the table on which it is evaluated, and its names."""
         vote = self.inner[voter]
         table: list[int] = self.columns[self.places[voter]].tolist()
         levels = self._words(voter, names.levels)
         classes = self._classes(vote, names)
         words = Names([names.columns[j] for j in table], levels, classes)
-        if classes:  # codes within the vote, words to a reader
+        if classes:  # the vote has codes, the reader sees names
             target = replace(cast("Target", vote.target), classes=np.array(classes, dtype=object))
             vote = replace(vote, target=target)
         return vote, _coded(np.ascontiguousarray(X[:, table]), self.levels[voter]), words
 
     def _words(self, voter: int, levels: dict[int, list[str]]) -> dict[int, list[str]]:
-        """Return the categories of a vote in words, by its own columns."""
+        """Return the names of the categories of an inner vote, by its own columns."""
         known = [levels.get(int(j), []) for j in self.columns[self.places[voter]]]
         return {j: [_word(float(v), known[j]) for v in own] for j, own in self.levels[voter]}
 
     @staticmethod
     def _classes(vote: Vote, names: Names) -> list[str]:
-        """Return the words of the classes of a vote, which are codes of those of the outer."""
+        """Return the names of an inner vote's classes, which are class indices of the outer."""
         target: Any = vote.target
         if target.kind == "regression":
             return []
@@ -273,13 +273,13 @@ class NestedVoters(ReadsColumns, Voters):
         return [known[c] if c < len(known) else str(c) for c in codes]
 
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
-        """Return the answers of a vote's only voter, if its weight is constant."""
+        """Return the votes of an inner vote with one voter of constant weight; else []."""
         vote = self.inner[voter]
         if vote.n_voters > 1 or not isinstance(vote.weighting, Constant):
             return []
         alpha = vote.weighting.alpha
         size, sides = np.abs(alpha), vote.voters.sides(0)
-        if self.abstains:  # where a value is missing it is not asked
+        if self.abstains:  # it has no vote where a value is missing
             sides = [(when.split(" or if missing")[0], value) for when, value in sides[:2]]
         return [
             (when, self._votes(vote, vote.readout.finish(alpha * value[None], size), size)[0])
@@ -295,20 +295,20 @@ def _who(vote: Vote) -> str:
 
 
 def _word(value: float, outer: list[str]) -> str:
-    """Return the word of a category: that of a code of the table, or the number itself."""
+    """Return the name of a category: that of its code in the table, or the number itself."""
     code = value.is_integer() and 0 <= value < len(outer)
     return outer[int(value)] if code else f"{value:g}"
 
 
 def _primary(vote: Vote, unsure: Sequence[int]) -> Vote:
-    """Return a vote without what it reads only where a value is missing, or new in `unsure`."""
+    """Return a vote without columns it reads only for missing values, or new ones in `unsure`."""
     if not unsure:
         return vote.primary()
     return replace(vote, voters=vote.voters.primary_beside(unsure))
 
 
 def _coded(table: Floats, levels: _Levels) -> Floats:
-    """Return a table of one's own in which categories are codes."""
+    """Replace categories by codes in a table, in place, and return it."""
     for j, values in levels:
         order = np.argsort(values)
         at = np.minimum(np.searchsorted(values[order], table[:, j]), len(values) - 1)
@@ -325,16 +325,16 @@ def nested(
     *,
     abstains: bool,
 ) -> NestedVoters | None:
-    """Return fitted models of the library as voters, or None if one of them is something else.
+    """Return fitted models of the library as voters, or None if one is not of the library.
 
-    A class derived from one of the library's is something else: it may answer as it likes. Models
-    are of the classes 0 ... n_classes - 1, or of numbers; `subsets` are the columns of the table
-    that each was fitted on, in order; `code` is (n_classes, K).
+    Classes derived from the library's do not count, as they may predict differently. Models predict
+    the classes 0 ... n_classes - 1, or numbers; `subsets` are the columns of the table on which
+    each was fitted, in order; `code` is (n_classes, K).
     """
     votes: list[Any] = [getattr(model, "vote_", None) for model in estimators]
     if not all(map(_is_own, estimators)):
         return None
-    if abstains:  # asked of complete rows only
+    if abstains:  # evaluated on complete rows only
         votes = [vote.primary() for vote in votes]
     read = [subset[vote.columns] for subset, vote in zip(subsets, votes, strict=True)]
     levels = [m.schema_.select(v.columns).levels for m, v in zip(estimators, votes, strict=True)]

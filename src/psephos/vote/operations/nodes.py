@@ -1,4 +1,4 @@
-"""Nodes of trees: made of stumps and of chains of tests, and checked."""
+"""Nodes of trees: construction from stumps and chains of tests, and checks."""
 
 from dataclasses import replace
 from typing import Any
@@ -35,12 +35,12 @@ def flat_nodes(
 def chains(
     sizes: Indices, column: Indices, op: Indices, bound: Floats
 ) -> tuple[Indices, Indices, TreeNodes]:
-    """Return tests as chains: the roots, where each ends if all its tests hold, and the nodes.
+    """Return chains of tests: their roots, the nodes reached if all tests hold, and all nodes.
 
     Parameters
     ----------
     sizes : ndarray of shape (T,)
-        How many tests each has, of the next of the other arrays.
+        Number of tests of each chain, in the order of the other arrays.
     column : ndarray of shape (tests,)
     op : ndarray of shape (tests,)
         0: ``value <= bound``; 1: ``value > bound``; 2, on categories: ``code = bound``.
@@ -56,7 +56,7 @@ def chains(
     columns[node] = column
     coded = op == 2
     whole = (bound >= 0) & (bound < 2**20) & (bound == np.floor(bound))
-    check(bool(whole[coded].all()), "a test asks for a category that is not a code")
+    check(bool(whole[coded].all()), "a test compares with a category that is not a code")
     threshold[node[~coded]] = bound[~coded]
     flip[node] = op == 1
     lengths[node[coded]] = bound[coded].astype(np.intp) + 1
@@ -70,7 +70,7 @@ def chains(
 
 
 def leaf_chains(tree: Tree, leaves: Indices) -> tuple[Indices, Indices, TreeNodes]:
-    """Return the ways to leaves of a tree as `chains` does; missing values go as in the tree."""
+    """Return the paths to leaves of a tree as `chains`; missing values go as in the tree."""
     parent, branch = np.full(tree.n_nodes, -1), np.zeros(tree.n_nodes, np.intp)
     for node in np.flatnonzero(tree.n_children).tolist():
         parent[tree.children(node)], branch[tree.children(node)] = node, (0, 1)
@@ -103,7 +103,7 @@ def leaf_chains(tree: Tree, leaves: Indices) -> tuple[Indices, Indices, TreeNode
 
 # ---------------------------------------------------------------------- checks
 def check_nodes(root: Indices, nodes: TreeNodes, n_columns: int) -> None:
-    """Check that nodes are those of trees: kernels trust them."""
+    """Check that nodes form trees, since kernels do not check."""
     _check_kinds(nodes)
     _check_rules(nodes, n_columns)
     _check_shape(root, nodes)
@@ -112,7 +112,7 @@ def check_nodes(root: Indices, nodes: TreeNodes, n_columns: int) -> None:
 
 
 def _check_kinds(nodes: TreeNodes) -> None:
-    """Check that every array is one, of the right type and length."""
+    """Check that every field is an array of the right type and length."""
     given: Any = nodes
     check(isinstance(given, TreeNodes), "the nodes are not those of trees")
     n, surrogates = nodes.n_nodes, nodes.surrogates
@@ -144,7 +144,7 @@ def _check_kinds(nodes: TreeNodes) -> None:
 
 
 def _check_rules(nodes: TreeNodes, n_columns: int) -> None:
-    """Check that rules read columns that are there and name branches that are there."""
+    """Check that the columns and branches of rules exist."""
     surrogates, branches = nodes.surrogates, nodes.n_children
     check(bool((branches >= 0).all()), "a number of branches is negative")
     inner = branches > 0
@@ -178,7 +178,7 @@ def _check_rules(nodes: TreeNodes, n_columns: int) -> None:
 
 
 def _check_soft(nodes: TreeNodes) -> None:
-    """Check that every threshold lies between its bounds, all of them numbers."""
+    """Check that every soft threshold lies between its bounds, which must be numbers."""
     lower, upper = nodes.lower, nodes.upper
     check(lower is not None and upper is not None, "a soft threshold has one bound")
     if lower is None or upper is None:
@@ -193,7 +193,7 @@ def _check_soft(nodes: TreeNodes) -> None:
 
 
 def _check_shape(root: NDArray[np.intp], nodes: TreeNodes) -> None:
-    """Check that every tree is one: each node but its root is the child of one before it."""
+    """Check that each node but the roots is the child of one earlier node of its tree."""
     n = nodes.n_nodes
     check(root.ndim == 1, "roots are not in a row")
     check_within(root, n, "a root is not a node")

@@ -1,4 +1,4 @@
-"""The operation `Scores`: linear models, naive Bayes and quadratic discriminants as one form."""
+"""The operation `Scores`: linear models, naive Bayes and quadratic discriminants."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -26,21 +26,21 @@ from psephos.vote.reading.scores import ScoreReader
 
 _NAMED = 6  # columns that a rule of a linear model spells out
 _FEW = 4  # columns whose means and deviations a rule spells out
-_LOWEST = -1e300  # of a score, so that differences of scores are numbers
+_LOWEST = -1e300  # least score, so that differences of scores are finite
 _ROUNDING = 1e-12
 
 
 @register
 @dataclass(frozen=True)
 class Scores(ReadsColumns, RowByRow):
-    """Models of scores, and the votes that scores result in.
+    """Voters by scores: linear models and Gaussian densities of classes.
 
-    Score r of a voter is its constant and the sum of what its columns x_j add, one of
+    Score r of a voter is its constant plus one of
 
-    - ``coef_rj x_j``: linear models;
-    - ``-((x_j - centre_rj)^2 / variance_rj + log(2 pi variance_rj)) / 2``: densities of classes in
-      which columns are independent;
-    - together ``-|W_r (x - centre_r)|^2 / 2``: densities of classes with a covariance.
+    - the sum over its columns of ``coef_rj x_j``: linear models;
+    - the sum of ``-((x_j - centre_rj)^2 / variance_rj + log(2 pi variance_rj)) / 2``: densities
+      with independent columns;
+    - ``-|W_r (x - centre_r)|^2 / 2``: densities with a covariance.
 
     Parameters
     ----------
@@ -56,18 +56,18 @@ class Scores(ReadsColumns, RowByRow):
     value : ndarray of shape (n_classes, K)
         The table of codes; of shape (any, 1) and not read where `says` is 'value'.
     called : str
-        What gives the scores, in words.
+        Name of the model in descriptions.
     says : {'answer', 'probability', 'value'}, default='answer'
-        answer: the code of the class with the greatest score, the first of equals; of one score
-        (R = 1) the second class above 0. probability: ``sum_k p_k code_k`` with p_k proportional
-        to ``exp(slope score_k)``; of one score these are those of 0 and of it. value: the score
-        itself, R = 1.
+        answer: the code of the class with the greatest score, the first of equals; with one score
+        (R = 1) that of the second class if it is above 0. probability: ``sum_k p_k code_k`` with
+        p_k proportional to ``exp(slope score_k)``; with one score the first class has the score 0.
+        value: the score itself, R = 1.
     slope : float, default=1.0
-        Log-odds a unit of the score.
+        Log-odds per unit of the score.
     abstains : bool, default=False
         Whether a voter that lacks a value it reads votes 0; else a missing value raises.
     fill : ndarray of shape (sum of d_t,), default=None
-        What stands in for a missing value; None: nothing does.
+        Values that replace missing ones; None: none do.
     coef : ndarray of shape (R, sum of d_t), default=None
     centre : ndarray of shape (R, sum of d_t), default=None
     variance : ndarray of shape (R, sum of d_t), default=None
@@ -99,7 +99,7 @@ class Scores(ReadsColumns, RowByRow):
         n_voters, n_scores = self.constant.shape
         sizes = check_places(self.position, self.ptr, n_voters, len(self.columns))
         given = [a is not None for a in (self.coef, self.variance, self.whitening)]
-        check(sum(given) == 1 and given[0] == (self.centre is None), "no form of scores is given")
+        check(sum(given) == 1 and given[0] == (self.centre is None), "not one form of scores")
         wide, square = (n_scores, len(self.position)), (n_scores, int((sizes**2).sum()))
         for name in ("coef", "centre", "variance", "whitening"):
             array, shape = getattr(self, name), square if name == "whitening" else wide
@@ -107,7 +107,7 @@ class Scores(ReadsColumns, RowByRow):
         positive = self.variance is None or bool((self.variance > 0).all())
         check(positive, "a variance is not positive")
         filled = self.fill is None or (self.fill.shape == wide[1:] and not self.abstains)
-        check(filled, "what stands in for missing values does not fit")
+        check(filled, "fill does not fit")
         check_says(self.value, n_scores, self.says)
         check(0 < self.slope < np.inf, "a slope is not a positive number")
 
@@ -116,7 +116,7 @@ class Scores(ReadsColumns, RowByRow):
         return len(self.ptr) - 1
 
     def _own(self, voter: int) -> tuple[slice, Columns]:
-        """Return the entries of a voter, and the columns of the table that it reads."""
+        """Return the slice of a voter's entries, and the columns of the table that it reads."""
         own = slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
         return own, self.columns[self.position[own]]
 
@@ -129,7 +129,7 @@ class Scores(ReadsColumns, RowByRow):
         return out
 
     def _scores(self, voter: int, X: Floats) -> Floats:
-        """Return the (n, R) scores of a voter: sums in one order, whatever the other rows are."""
+        """Return the (n, R) scores of a voter, summed in the same order for every row."""
         own, read = self._own(voter)
         score = np.zeros((len(X), self.constant.shape[1]))
         if self.whitening is None:
@@ -149,7 +149,7 @@ class Scores(ReadsColumns, RowByRow):
         return score + self.constant[voter]
 
     def _added(self, entry: int, values: Floats) -> Floats:
-        """Return what a column of a voter adds to its scores, (n, R)."""
+        """Return the (n, R) contributions of a column of a voter to its scores."""
         if self.coef is not None:
             return values[:, None] * self.coef[:, entry]
         variance: Any = self.variance
@@ -163,7 +163,7 @@ class Scores(ReadsColumns, RowByRow):
 
     @property
     def blocks(self) -> NDArray[np.intp]:
-        """Return where each voter's matrices begin in `whitening`, and the end."""
+        """Return the start of each voter's matrices in `whitening`, and the end."""
         return np.concatenate([[0], np.cumsum(np.diff(self.ptr) ** 2)]).astype(np.intp)
 
     def _matrices(self, voter: int) -> Floats:
@@ -181,7 +181,7 @@ class Scores(ReadsColumns, RowByRow):
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``.
 
-        Among the columns of a density they are divided evenly.
+        Sizes of densities are divided equally among their columns.
         """
         if self.coef is None:
             return super().divided(X, size, centre)
@@ -195,7 +195,7 @@ class Scores(ReadsColumns, RowByRow):
         return out
 
     def marks(self) -> Marks:
-        """Return (columns, values) where a column's greatest term is 1 or -1; about the means."""
+        """Return (columns, values) where a column's greatest term is 1 or -1, or around means."""
         size = np.zeros(len(self.columns))
         if self.coef is not None:
             np.maximum.at(size, self.position, np.abs(self.coef).max(axis=0))
@@ -225,10 +225,9 @@ class Scores(ReadsColumns, RowByRow):
         )  # fmt: skip
 
     def times(self, powers: NDArray[np.intp]) -> Self:
-        """Return the same models for a table whose columns are times these powers of two.
+        """Return the same models for a table whose columns are multiplied by powers of two.
 
-        Densities with a covariance are then in other units, alike for all classes: scores keep
-        their differences.
+        Scores of densities with a covariance may change by a constant, the same for all classes.
         """
         own = powers[self.columns[self.position]]
         if self.coef is not None:
@@ -242,7 +241,7 @@ class Scores(ReadsColumns, RowByRow):
     # ------------------------------------------------------------------ in words
     @property
     def kind(self) -> str:
-        """What gives the scores."""
+        """Name of the kind of models."""
         if self.coef is not None:
             return "linear voters"
         return "quadratic voters" if self.variance is None else "naive Bayes voters"
@@ -306,7 +305,7 @@ class Scores(ReadsColumns, RowByRow):
         return f"log-odds {self.slope:.4g} × ({score})" if self.slope != 1 else f"log-odds {score}"
 
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
-        """Return the two answers of a linear model, one if it reads no column, or none."""
+        """Return the two votes of a linear classifier, one if it reads no column; else []."""
         if self.coef is None or self.constant.shape[1] > 1 or self.says != "answer":
             return []
         if self.ptr[voter] == self.ptr[voter + 1]:
@@ -327,7 +326,7 @@ def _signed(terms: list[tuple[bool, str]]) -> str:
 
 
 def check_says(value: Floats, n_scores: int, says: str) -> None:
-    """Check that a table of codes is of the classes that scores are of."""
+    """Check that a table of codes has the classes of the scores."""
     check(says in ("answer", "probability", "value"), f"says is {says!r}")
     if says == "value":
         check(n_scores == 1, "a number is not one score")
@@ -346,12 +345,12 @@ def votes_by_score(score: Floats, value: Floats, says: str, slope: float = 1.0) 
     elif says == "answer":
         out = value[(score[..., 0] > 0).astype(np.intp) if one else score.argmax(axis=-1)]
     else:
-        odds = np.maximum(slope * np.moveaxis(score, -1, 0), _LOWEST)  # infinite: none is likelier
+        odds = np.maximum(slope * np.moveaxis(score, -1, 0), _LOWEST)  # all infinite: equal
         if one:
             odds = np.concatenate([np.zeros_like(odds), odds])
         share = np.exp(odds - odds.max(axis=0))
         total = share[0].copy()
-        for own in share[1:]:  # one order of sums, whatever the shape
+        for own in share[1:]:  # summed in the same order for every shape
             total += own
         share /= total
         out = share[0][..., None] * value[0]

@@ -1,7 +1,7 @@
-"""The operation `Trees`: constants, stumps, trees, forests and chains of tests in one reading form.
+"""The operation `Trees`: constants, stumps, trees, forests and chains of tests.
 
-Its evaluation in NumPy is the plain one: `TreeNodes.ends`, then what the nodes say. Where every
-rule has two branches, complete rows go down by a kernel.
+The plain evaluation is in NumPy: `TreeNodes.ends`, then the values of the nodes. If every rule has
+two branches, a kernel finds the leaves of complete rows.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ from psephos.vote.reasons import Reason
 
 _EACH = ("tree", "stump", "constant", "rule", "hypothesis")
 _CHAINS = ("rule", "hypothesis")
-_AT_ONCE = 1 << 17  # nodes that are read row by row as lists
+_AT_ONCE = 1 << 17  # nodes that are converted to lists at once
 
 register(Surrogates)
 register(TreeNodes)
@@ -61,13 +61,13 @@ def _empty() -> Indices:
 class Trees(ReadsColumns, RowByRow):
     """Voters that are trees, or means of groups of trees.
 
-    A case goes down each tree (see `nodes`) to a node, or is divided among several; a tree says the
-    row of `value` that the node names, or the mean of those by the parts of the case. A voter says
-    the mean over its trees, and votes what `says` makes of it.
+    A case ends at one node of each tree (see `nodes`), or is divided among several. The value of a
+    tree is the row of `value` of that node, or the mean over the nodes weighted by the parts of the
+    case. The value of a voter is the mean over its trees, from which `says` makes its vote.
 
     A constant is a tree of one leaf, a stump one of two. A rule or hypothesis is a chain of tests:
-    each test that holds leads on to the next by branch 0, the last to what the voter says if all
-    hold; a test that fails ends the chain, and so does a missing value unless its node sends it on.
+    branch 0 of a test that holds leads to the next test, that of the last to the value if all hold.
+    A test that fails ends the chain, as does a missing value unless its node sends it to branch 0.
 
     Parameters
     ----------
@@ -80,22 +80,22 @@ class Trees(ReadsColumns, RowByRow):
     nodes : TreeNodes
         Of all trees, one tree after the other; their columns are positions in `columns`.
     value : ndarray of shape (rows, C)
-        What nodes say: votes, class shares or numbers.
+        Values of nodes: votes, class shares or numbers.
     row : ndarray of shape (nodes,), intp, or empty
-        The row of `value` of each node; -1 where no case ends. Empty: node i says row i.
+        The row of `value` of each node; -1 where no case ends. Empty: node i has row i.
     group : ndarray of shape (T + 1,), intp, or empty
         Voter t is the trees ``group[t] : group[t + 1]``. Empty: every tree is a voter.
     code : ndarray of shape (C, K) or None, default=None
-        The vote of each class; None: a voter votes what it says.
+        The vote of each class; None: the value of a voter is its vote.
     says : {'value', 'probability', 'answer'}, default='value'
-        With codes: probability: sum over c of p_c code_c, p what the voter says; answer: the code
-        of the greatest p_c, the first of equals.
+        How codes are used. probability: the vote is the sum over c of p_c code_c, p the value of
+        the voter. answer: it is the code of the greatest p_c, the first of equals.
     abstains : bool, default=False
         A voter votes 0 on a case that lacks a value of any column that it reads.
     each : {'tree', 'stump', 'constant', 'rule', 'hypothesis'}, default='tree'
-        What a voter is called.
+        The kind of the voters.
     name : str, default=''
-        What constants are, in words.
+        Name of constants in descriptions.
     """
 
     tag: ClassVar[str] = "trees"
@@ -117,21 +117,21 @@ class Trees(ReadsColumns, RowByRow):
         check_part(self)
         check_nodes(self.root, self.nodes, len(self.columns))
         some = self.nodes.n_nodes == 0 or len(self.value) > 0
-        check(self.value.ndim == 2 and some, "what nodes say is not a table")
+        check(self.value.ndim == 2 and some, "values of nodes are not a table")
         if len(self.row):
-            check(self.row.shape == (self.nodes.n_nodes,), "nodes and what they say differ")
-            check_within(self.row + 1, len(self.value) + 1, "a node says what is not there")
+            check(self.row.shape == (self.nodes.n_nodes,), "nodes and values differ in number")
+            check_within(self.row + 1, len(self.value) + 1, "a node has no value")
         else:
-            check(len(self.value) == self.nodes.n_nodes, "nodes and what they say differ")
+            check(len(self.value) == self.nodes.n_nodes, "nodes and values differ in number")
         if len(self.group):
             sizes = check_ptr(self.group, len(self.group) - 1, len(self.root), "groups of trees")
             check(bool((sizes > 0).all()), "a voter has no tree")
         check(self.says in ("value", "probability", "answer"), f"says is {self.says!r}")
-        check((self.code is None) == (self.says == "value"), "codes do not fit what is voted")
+        check((self.code is None) == (self.says == "value"), "codes do not fit the votes")
         if self.code is not None:
             fits = self.code.ndim == 2 and len(self.code) == self.value.shape[1]
             check(fits, "codes and class shares differ")
-        check(self.each in _EACH, f"voters are called {self.each!r}")
+        check(self.each in _EACH, f"each is {self.each!r}")
         if self.each in _CHAINS:
             inner = np.flatnonzero(self.nodes.n_children)
             two = bool((self.nodes.n_children[inner] == 2).all())
@@ -143,7 +143,7 @@ class Trees(ReadsColumns, RowByRow):
 
     @property
     def kind(self) -> str:
-        """What the voters are called, each alike."""
+        """Name of the kind of voters."""
         branching = self.each == "tree"
         forests = "forest voters" if len(self.group) else "branching tree voters"
         return forests if branching else f"{self.each} voters"
@@ -159,21 +159,21 @@ class Trees(ReadsColumns, RowByRow):
 
     @cached_property
     def _of_node(self) -> Indices:
-        """Return the row of `value` of each node; of nodes where no case ends any row."""
+        """Return the row of `value` of each node; an arbitrary one for nodes where no case ends."""
         return np.maximum(self.row, 0) if len(self.row) else np.arange(self.nodes.n_nodes)
 
     @cached_property
     def node_votes(self) -> Floats:
         """Return the (nodes, K) votes of the nodes."""
-        return self._spoken(self.value)[self._of_node]
+        return self._votes_of(self.value)[self._of_node]
 
-    def _spoken(self, value: Floats) -> Floats:
-        return value if self.code is None else spoken(value, self.says, self.code)
+    def _votes_of(self, value: Floats) -> Floats:
+        return value if self.code is None else coded(value, self.says, self.code)
 
-    # ------------------------------------------------------------------ what is voted
+    # ------------------------------------------------------------------ votes
     def votes(self, X: Floats) -> Floats:
         """Return the (n, T, K) votes."""
-        read, leaf, voted = self._read(X), self.leaves(X), self._said
+        read, leaf, voted = self._read(X), self.leaves(X), self._added
         if not len(self.group):
             out = np.take(voted, leaf, axis=0)  # several times as fast as voted[leaf]
         else:
@@ -192,7 +192,7 @@ class Trees(ReadsColumns, RowByRow):
             voter = np.repeat(np.arange(self.n_voters), np.diff(self._groups))[ends.tree]
             np.add.at(out, (rows[ends.row], voter), ends.part[:, None] * voted[ends.node])
         if len(self.group):
-            out = self._spoken(out / np.diff(self.group)[:, None])
+            out = self._votes_of(out / np.diff(self.group)[:, None])
         if self.abstains:
             rows = np.flatnonzero(np.isnan(read).any(axis=1))
             gone = np.isnan(read[rows]) @ self._reads.T
@@ -201,13 +201,13 @@ class Trees(ReadsColumns, RowByRow):
 
     @cached_property
     def _reads(self) -> NDArray[np.bool_]:
-        """Return the (T, q) table of columns that each voter reads."""
+        """Return the (T, q) mask of the columns that each voter reads."""
         reads: Any = self.usage()[:, self.columns].toarray()
         return reads
 
     @cached_property
-    def _said(self) -> Floats:
-        """Return what nodes add to a voter, its vote or part of a mean; and 0 at the end."""
+    def _added(self) -> Floats:
+        """Return each node's vote, or part of a group's mean, and a last row of 0."""
         voted = self.value[self._of_node] if len(self.group) else self.node_votes
         return np.append(voted, np.zeros((1, voted.shape[1])), axis=0)
 
@@ -218,7 +218,7 @@ class Trees(ReadsColumns, RowByRow):
             return self.nodes.leaves(read, self.root)
         packed, in_set, known = self._packed
         leaves = binary_leaves(packed, in_set, read, self.root, bool(self.nodes.single))
-        if not known:  # of missing values the kernel knows no surrogate, and no staying
+        if not known:  # the kernel has no surrogates, and no missing values that stay at a node
             gaps = np.flatnonzero(np.isnan(read).any(axis=1))
             leaves[gaps] = self.nodes.leaves(read[gaps], self.root)
         return leaves
@@ -228,16 +228,16 @@ class Trees(ReadsColumns, RowByRow):
 
     @cached_property
     def _packed(self) -> Any:
-        """Return (nodes, in_set, known) for `binary_leaves`; None if that cannot walk them.
+        """Return (nodes, in_set, known) for `binary_leaves`; None if it does not support the trees.
 
-        `known`: rows that lack values go where they should, too.
+        `known`: whether it also supports missing values.
         """
         nodes = self.nodes
         inner, coded = nodes.n_children > 0, np.diff(nodes.code_ptr) > 0
         if nodes.lower is not None or not inner.any() or (nodes.n_children[inner] != 2).any():
             return None
         bound, flip = nodes.threshold, (nodes.flip & ~coded).astype(np.intp)
-        if nodes.strict:  # below t is at most the number before it; nothing is below -inf
+        if nodes.strict:  # x < t is x <= the number before t; no x is below -inf
             bound = np.where(np.isneginf(bound), np.nan, np.nextafter(bound, -np.inf))
         to_first = inner & (nodes.missing == flip)
         known = (nodes.missing[inner] >= 0).all() and not len(nodes.surrogates.column)
@@ -252,18 +252,18 @@ class Trees(ReadsColumns, RowByRow):
         return packed, branch == 0, known
 
     def holds(self, X: Floats) -> NDArray[np.bool_]:
-        """Return the (n, T) truth of chains: whether all tests hold."""
+        """Return (n, T): whether all tests of each chain hold."""
         return self.leaves(X) == self._last
 
     @cached_property
     def _last(self) -> Indices:
-        """Return the node of each tree that a case reaches by the first branches."""
+        """Return the node of each tree at the end of the first branches."""
         node = self.root
         while (inner := self.nodes.n_children[node] > 0).any():
             node = np.where(inner, self.nodes.child[node], node)
         return node
 
-    # ------------------------------------------------------------------ who reads what
+    # ------------------------------------------------------------------ columns that are read
     @cached_property
     def _voter(self) -> Indices:
         """Return the voter of each node."""
@@ -273,7 +273,7 @@ class Trees(ReadsColumns, RowByRow):
     def usage(self) -> Usage:
         """Return the (T, p) table of columns that rules or surrogates read.
 
-        A rule without tests votes for what the others leave: it reads what they read.
+        A rule without tests decides the cases that the others leave: it reads all their columns.
         """
         spare, inner = self.nodes.surrogates, self.nodes.column >= 0
         voter = [self._voter[inner], np.repeat(self._voter, np.diff(spare.ptr))]
@@ -291,7 +291,7 @@ class Trees(ReadsColumns, RowByRow):
         return self.columns[read], np.concatenate([self.nodes.threshold[inner], spare.threshold])
 
     def take(self, voters: Indices) -> Self:
-        """Return these voters only; columns that are no longer read go."""
+        """Return these voters only, without columns that are no longer read."""
         group, trees = spans_of(self._groups, voters)
         root, old, nodes = self.nodes.of_trees(self.root, trees)
         kept = nodes.columns
@@ -309,40 +309,40 @@ class Trees(ReadsColumns, RowByRow):
         )
 
     def primary(self) -> Self:
-        """Return the trees without the surrogates that only a missing value asks."""
+        """Return the trees without the surrogates that only missing values need."""
         return self.primary_beside(())
 
     def primary_beside(self, unsure: Sequence[int]) -> Self:
-        """Return the same trees without the surrogates that only a missing value asks.
+        """Return the trees without the surrogates that only missing values need.
 
-        Of a rule on categories that does not know all of them, and of rules on the columns
-        `unsure`, of which there may be categories that the trees were not grown on, those stay that
-        a case without missing values may ask: up to the first on numbers.
+        A category that a rule does not know also needs a surrogate. So rules with unknown
+        categories, and rules on the columns `unsure`, which may have new ones, keep those that a
+        case without missing values may use: all up to the first on numbers.
         """
         nodes, every = self.nodes, np.arange(self.nodes.n_nodes)
         if not len(nodes.surrogates.column):
             return self
         unseen = np.repeat(every, np.diff(nodes.code_ptr))[nodes.code_branch < 0]
-        asked = nodes.column >= 0
-        asked[asked] = np.isin(self.columns[nodes.column[asked]], list(unsure))
-        unseen = np.union1d(unseen, every[asked])
-        asked_for = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
-        fewer = replace(nodes, surrogates=asked_for.without_gaps())
+        new = nodes.column >= 0
+        new[new] = np.isin(self.columns[nodes.column[new]], list(unsure))
+        unseen = np.union1d(unseen, every[new])
+        needed = nodes.surrogates.of_nodes(every, ~np.isin(every, unseen))
+        fewer = replace(nodes, surrogates=needed.without_gaps())
         return replace(self, nodes=fewer).take(np.arange(self.n_voters))
 
     def abstaining(self) -> Self:
-        """Return the trees that stay where a value is missing; forests and chains as they are."""
+        """Return trees in which cases stay where a value is missing; forests, chains unchanged."""
         if len(self.group) or self.each != "tree":
             return self
         stay = np.full_like(self.nodes.missing, STAY)
         return replace(self, nodes=replace(self.nodes, missing=stay))
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
-        """Return (n, p): sizes (n, T) divided by what each split on a row's path changes.
+        """Return (n, p): sizes (n, T) divided by the change of the vote at each split of the path.
 
-        A node above the leaves says the mean of its children by their shares of training rows. A
-        surrogate counts where it decided. A row that is divided among branches counts equally for
-        every column that rules of the tree read; so do the tests of a chain.
+        The vote of an inner node is the mean of its children, weighted by their shares of training
+        rows. A surrogate counts where it decided. For rows that are divided among branches, and for
+        chains, sizes are divided equally among the columns of the tree's rules.
         """
         if self.each in _CHAINS:
             return evenly(self.usage(), size)
@@ -368,7 +368,7 @@ class Trees(ReadsColumns, RowByRow):
 
     @cached_property
     def _steps(self) -> tuple[Indices, Floats]:
-        """Return each node's parent, -1 at a root, and how far the vote moves from it."""
+        """Return each node's parent, -1 at a root, and the change of the vote from it."""
         nodes, votes = self.nodes, self.node_votes.copy()
         inner = np.flatnonzero(nodes.n_children)
         number = nodes.n_children[inner]
@@ -394,7 +394,7 @@ class Trees(ReadsColumns, RowByRow):
         return parent, step
 
     def _decided(self, read: Floats, row: Indices, node: Indices) -> Indices:
-        """Return the column that decided at a node: its own, or the first surrogate's known."""
+        """Return the column that decided at a node: its own, or that of a surrogate."""
         column, spare = self.nodes.column[node], self.nodes.surrogates
         if not len(spare.column):
             return column
@@ -405,22 +405,22 @@ class Trees(ReadsColumns, RowByRow):
                 column[i] = known[0]
         return column
 
-    # ------------------------------------------------------------------ trees to be shown
+    # ------------------------------------------------------------------ display
     def n_trees(self, voter: int) -> int:
-        """Return how many trees a voter is; 0 of stumps, constants and chains."""
+        """Return the number of trees of a voter; 0 of stumps, constants and chains."""
         return int(np.diff(self._groups)[voter]) if self.each == "tree" else 0
 
     def tree(self, voter: int) -> Tree | None:
-        """Return the one tree that a voter is, on the columns of the table; None if it is not."""
+        """Return the tree of a voter that is one tree, on the columns of the table; else None."""
         return self._tree(int(self._groups[voter])) if self.n_trees(voter) == 1 else None
 
     def _tree(self, tree: int) -> Tree:
-        """Return a tree whose values are what its nodes say.
+        """Return a tree with the values of its nodes.
 
-        Of a node at which no case ends that is the mean of its leaves, each the same.
+        A node at which no case ends has the unweighted mean of its leaves.
         """
         _, old, nodes = self.nodes.of_trees(self.root, np.array([tree], np.intp))
-        at = np.append(self.columns, -1)  # a leaf asks for column -1
+        at = np.append(self.columns, -1)  # the column of a leaf is -1
         nodes = nodes.on_columns(at[nodes.column], at[nodes.surrogates.column])
         value = self.value[self._of_node[old]]
         if len(self.row) and (self.row[old] < 0).any():
@@ -431,16 +431,16 @@ class Trees(ReadsColumns, RowByRow):
         """Return a tree of a voter, to be drawn."""
         grown = self._tree(int(self._groups[voter]) + tree)
         shares = None if self.code is None else grown.value
-        return ShownTree(grown, shares, self._spoken(grown.value))
+        return ShownTree(grown, shares, self._votes_of(grown.value))
 
     def way(self, voter: int) -> tuple[Condition, ...]:
-        """Return the conditions of a chain, of each column together."""
+        """Return the conditions of a chain, one a column."""
         last = int(self._last[voter] - self.root[voter])
         return next(one.conditions for one in leaves_of(self._tree(voter)) if one.node == last)
 
     # ------------------------------------------------------------------ in words
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return a voter in words: its rule, or how large it is and what it reads."""
+        """Return a voter in words: its rule, or its size and the columns it reads."""
         if self.each == "constant":
             return self.name
         if len(self.group):
@@ -458,7 +458,7 @@ class Trees(ReadsColumns, RowByRow):
         return words or ("no case (the empty hypothesis)" if none else "any case (no test)")
 
     def _same(self, voter: int) -> bool:
-        """Return whether a tree of several leaves votes the same wherever a case ends."""
+        """Return whether a tree of several leaves votes the same on every case."""
         first, end = self.root[voter], np.append(self.root, self.nodes.n_nodes)[voter + 1]
         own = slice(int(first), int(end))
         ends = (self.nodes.n_children[own] == 0) | (self.nodes.missing[own] < 0)
@@ -466,7 +466,7 @@ class Trees(ReadsColumns, RowByRow):
         return end - first > 1 and not self.abstains and bool((votes == votes[0]).all())
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, why each voter votes as it does."""
+        """Return the reason of each vote, for each row."""
         if self.nodes.n_nodes <= _AT_ONCE or self.each == "rule":
             return super().reasons(X)
         each = (self.take(np.array([t])) for t in range(self.n_voters))  # lists take much memory
@@ -474,7 +474,7 @@ class Trees(ReadsColumns, RowByRow):
         return [list(row) for row in zip(*found, strict=True)]
 
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
-        """Return the answers of a constant, or of one question of two answers; else none."""
+        """Return the votes of a constant, a chain, or a tree with one split; else []."""
         if len(self.group):
             return []
         first = int(self.root[voter])
@@ -482,7 +482,7 @@ class Trees(ReadsColumns, RowByRow):
         if self.each == "rule":
             return [("if so", votes[self._last[voter]])]
         if self.each == "hypothesis":
-            yes, no = self._spoken(self.value)[:2]
+            yes, no = self._votes_of(self.value)[:2]
             return [("if so", yes), ("if not", no)]
         if not nodes.n_children[first] or self._same(voter):
             return [("always", votes[self._last[voter]])]
@@ -499,7 +499,7 @@ class Trees(ReadsColumns, RowByRow):
 
 
 def _tests(chain: Tree) -> list[Condition]:
-    """Return the tests of a chain, without what happens to missing values."""
+    """Return the tests of a chain, without their treatment of missing values."""
     found, node = list[Condition](), 0
     while chain.n_children[node]:
         found.append(replace(split_conditions(chain, node)[0], missing=0.0))
@@ -507,8 +507,8 @@ def _tests(chain: Tree) -> list[Condition]:
     return found
 
 
-def spoken(shares: Floats, says: str, code: Floats) -> Floats:
-    """Return the (..., K) votes that class shares (..., C) result in: see `Trees`."""
+def coded(shares: Floats, says: str, code: Floats) -> Floats:
+    """Return the (..., K) votes of class shares (..., C); see `says` of `Trees`."""
     if says == "value":
         return shares
     if says == "answer":
@@ -521,5 +521,5 @@ def spoken(shares: Floats, says: str, code: Floats) -> Floats:
         total += shares[..., c, None] * (1.0 if samme else code[c])
     if not samme:
         return total
-    # so written, equal shares stay equal to the last bit
+    # this form gives equal shares votes that are equal to the last bit
     return (k * shares - total) / (k - 1)

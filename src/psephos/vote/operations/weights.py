@@ -1,4 +1,4 @@
-"""Operations that weigh: constant, by output, of available columns, of sure voters."""
+"""Weightings: constant, by output, by available columns, by the confidence of voters."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -25,12 +25,11 @@ from psephos.vote.target import AnyTarget
 @register
 @dataclass(frozen=True)
 class Available(ReadsColumns, Weighting):
-    """w_t(x) = alpha_t where every column voter t reads has a value in x, else 0.
+    """w_t(x) = alpha_t where every column that voter t reads has a value in x, else 0.
 
-    A gate on what was measured: of a library of small models, those vote whose columns are there.
-    Voters stand in tiers: on each case only the lowest tier with such a voter has weight. So a
-    reserve votes where none of the chosen can, and a voter that reads nothing (the training prior)
-    where no other can.
+    The models of a library vote if their columns were measured. On each case only the lowest tier
+    with such a voter has weight: voters of a higher tier, the reserve, vote where none of the
+    chosen can, and a voter that reads no column (the training prior) where no other can.
 
     Parameters
     ----------
@@ -39,16 +38,15 @@ class Available(ReadsColumns, Weighting):
     columns : ndarray of shape (q,)
         Sorted columns that some voter reads.
     reads : ndarray of shape (T, q), bool
-        Who reads which of them.
+        The columns that each voter reads.
     alpha : ndarray of shape (T,)
         Positive weights.
     tier : ndarray of shape (T,), intp
-        Not negative.
+        At least 0.
     loudest : bool
-        Whether of those voters only the one of greatest alpha has weight (the first of equals).
+        Whether only the voter of greatest alpha (the first of equals) has weight among them.
     partly : ndarray of shape (T,), bool, default=None
-        Voters that count where any column they read has a value, not all: they know what to say
-        where some are missing. None: no voter is such.
+        Voters that can vote if any column they read has a value, rather than all. None: no voter.
     """
 
     tag: ClassVar[str] = "available"
@@ -67,18 +65,18 @@ class Available(ReadsColumns, Weighting):
         check(
             bool(np.isfinite(self.alpha).all() and (self.alpha > 0).all()), "alpha is not above 0"
         )
-        check(self.reads.shape == (t, len(self.columns)), "who reads what has another shape")
+        check(self.reads.shape == (t, len(self.columns)), "reads has another shape")
         check(self.tier.shape == (t,), "tiers and weights differ in number")
         check(bool((self.tier >= 0).all()), "a tier is negative")
         same = self.partly is None or self.partly.shape == (t,)
-        check(same, "who needs not all has another shape")
+        check(same, "partly has another shape")
 
     @property
     def n_voters(self) -> int:
         return len(self.alpha)
 
     def available(self, X: Floats) -> NDArray[np.bool_]:
-        """Return (n, T): which voters have what they need in each row of X, shape (n, p)."""
+        """Return the mask, (n, T), of voters whose columns have values in rows of X, (n, p)."""
         missing = np.isnan(X[:, self.columns])
         can = np.ones((len(X), self.n_voters), dtype=bool)
         gaps = np.flatnonzero(missing.any(axis=1))
@@ -100,7 +98,7 @@ class Available(ReadsColumns, Weighting):
         return weights
 
     def mean_share(self) -> Floats:
-        """Return each voter's share of the weight where nothing is missing."""
+        """Return each voter's share of the weight on a case without missing values."""
         whole = self.weights(np.zeros((1, self.n_features)))[0]
         return whole / whole.sum()
 
@@ -112,14 +110,14 @@ class Available(ReadsColumns, Weighting):
         return "those whose columns were measured"
 
     def reserve(self) -> NDArray[np.bool_]:
-        """Return which voters stand above the lowest tier."""
+        """Return the mask of voters above the lowest tier."""
         return self.tier > self.tier.min()
 
     def primary_voters(self) -> NDArray[np.intp]:
-        """Return the voters that a complete case needs, and those left where all is missing.
+        """Return the voters that a complete case needs, and those for a case without any value.
 
-        Of the tier that has weight where nothing is missing, those that read no more columns than
-        the voters with weight there; and those with weight where all is missing.
+        The first are the voters of the lowest usable tier that read no column beyond those of the
+        voters with weight on a complete case.
         """
         some = self.weights(np.zeros((1, self.n_features)))[0] > 0
         none = self.weights(np.full((1, self.n_features), np.nan))[0] > 0
@@ -128,7 +126,7 @@ class Available(ReadsColumns, Weighting):
         return np.flatnonzero((first & ~more.any(axis=1)) | none)
 
     def usage(self) -> Usage:
-        """Return the (T, p) table: a voter's weight depends on the columns it reads itself."""
+        """Return the (T, p) table: a weight depends on the columns that its voter reads."""
         return usage_at(self, *np.nonzero(self.reads))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -147,7 +145,7 @@ class Available(ReadsColumns, Weighting):
 @register
 @dataclass(frozen=True)
 class Constant(ReadsNothing, Weighting):
-    """w_t(x) = alpha_t everywhere: boosting; uniform with equal alphas.
+    """w_t(x) = alpha_t for every case, as in boosting.
 
     Parameters
     ----------
@@ -176,7 +174,7 @@ class Constant(ReadsNothing, Weighting):
     def fits(self, target: AnyTarget, is_sum: bool) -> str:
         if is_sum or (self.alpha >= 0).all():
             return ""
-        return "a weight is below 0, which only a sum of votes has a meaning for"
+        return "a weight is below 0, which only a sum of votes can use"
 
     def weights(self, X: Floats) -> Floats:
         return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
@@ -197,19 +195,19 @@ _ROUNDING = 1e-12
 
 
 class _OfVotes(ReadsNothing, Weighting):
-    """Weights that are known only beside the votes; `asks` says which columns they depend on."""
+    """Base class of weights that depend on the votes; `asks` returns the columns involved."""
 
     needs_votes: ClassVar[bool] = True
 
     def weights(self, X: Floats) -> Floats:
-        """Refuse: the vote has them, from `of_votes`."""
-        raise PsephosError("these weights need the votes: ask the vote for its weights.")
+        """Raise PsephosError: such weights are computed by `of_votes`."""
+        raise PsephosError("these weights depend on the votes: call Vote.weights instead.")
 
 
 @register
 @dataclass(frozen=True)
 class OutputWeights(_OfVotes):
-    """w_tk everywhere: one weight per voter and output, such as a stacker's, class by class.
+    """w_tk for every case: one weight per voter and output, such as those of a stacker.
 
     Parameters
     ----------
@@ -256,11 +254,11 @@ class OutputWeights(_OfVotes):
 @register
 @dataclass(frozen=True)
 class ConfidenceGate(_OfVotes):
-    """w_t(x) = alpha_t where voter t is sure enough of its answer to x, else 0.
+    """w_t(x) = alpha_t where voter t is confident enough of its vote on x, else 0.
 
-    A cascade (``first=True``) asks one voter after the other and stops at the first that is sure
-    enough; the last that does not abstain answers where none is sure. A gate (``first=False``)
-    weighs all that are sure enough, and all voters where none is.
+    In a cascade (``first=True``) only the first confident voter has weight, or the last that does
+    not abstain if none is confident. In a gate (``first=False``) all confident voters have weight,
+    or all voters if none is.
 
     Parameters
     ----------
@@ -269,9 +267,9 @@ class ConfidenceGate(_OfVotes):
     alpha : ndarray of shape (T,)
         Positive.
     threshold : ndarray of shape (T,)
-        The probability (0 to 1) from which each voter is sure enough; see `certainty`.
+        The probability (0 to 1) from which each voter is confident enough; see `certainty`.
     rank : ndarray of shape (T,), intp
-        The order in which a cascade asks.
+        The order of voters in a cascade.
     first : bool
         Whether it is a cascade.
     """
@@ -291,7 +289,7 @@ class ConfidenceGate(_OfVotes):
         positive = (self.alpha > 0).all() and np.isfinite(self.alpha).all()
         check(t > 0 and bool(positive), "alpha is not above 0")
         sound = ((self.threshold >= 0) & (self.threshold <= 1)).all()
-        check(bool(sound), "a threshold is no probability")
+        check(bool(sound), "a threshold is not a probability")
         check(len(np.unique(self.rank)) == t, "two voters have one rank")
 
     @property
@@ -302,7 +300,7 @@ class ConfidenceGate(_OfVotes):
         return "numbers have no probability" if target.kind == "regression" else ""
 
     def of_votes(self, votes: Floats, target: AnyTarget) -> Floats:
-        """Return the (n, T) weights beside votes of shape (n, T, K)."""
+        """Return the (n, T) weights of votes of shape (n, T, K)."""
         sure = certainty(votes, target)
         counts = sure >= self.threshold - _ROUNDING
         counts &= sure > 0
@@ -319,16 +317,16 @@ class ConfidenceGate(_OfVotes):
         return weights
 
     def asks(self, usage: Any) -> Any:
-        """Return the (T, p) table of the columns that each weight depends on.
+        """Return the (T, p) table of the columns on which each weight depends.
 
-        Whether a voter has weight depends on all votes: on those before it in a cascade, on those
-        after it where none is sure.
+        Whether a voter has weight depends on all votes: on those before it in a cascade, and on
+        those after it if none is confident.
         """
         all_voters: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
         return (all_voters @ usage).astype(bool)
 
     def mean_share(self) -> Floats:
-        """Return each voter's share of the weight where all are sure enough."""
+        """Return each voter's share of the weight if all are confident."""
         return self.alpha / self.alpha.sum()
 
     def words(self) -> str:
@@ -342,17 +340,17 @@ class ConfidenceGate(_OfVotes):
         return f"those at least {sure}, or all where none is"
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights only; a cascade asks them in the same order."""
+        """Return the weights of these voters; a cascade keeps their order."""
         alpha, threshold, rank = self.alpha[voters], self.threshold[voters], self.rank[voters]
         return replace(self, alpha=alpha, threshold=threshold, rank=rank)
 
 
 def certainty(votes: Floats, target: AnyTarget) -> Floats:
-    """Return the probability that each voter gives its answer, (n, T); 0 where it abstains.
+    """Return the probability of each voter's predicted class, (n, T); 0 where it abstains.
 
-    Votes (n, T, K) are means of the codes of classes: ((K - 1) max v + 1) / K, which is (1 +
-    abs(v)) / 2 for two classes; of several labels a row it is that of the label it is least sure
-    of. Larger votes, such as log-odds, are as sure as can be.
+    Votes (n, T, K) are mean codes of classes: the probability is ((K - 1) max v + 1) / K, which is
+    (1 + abs(v)) / 2 for two classes; for multilabel targets it is the least over the labels. Larger
+    votes, such as log-odds, have the probability 1.
     """
     k = target.n_classes
     if target.kind == "multilabel":

@@ -1,5 +1,5 @@
-"""Operations evaluated row by row from plain lists, with the standard library alone.
+"""Operations evaluated row by row from plain lists, using only the standard library.
 
-A vote's own reasons are made by these, and so are a scorer's: `psephos.scoring.joining` writes them
-into its program.
+They compute the reasons of a vote and of a scorer: `psephos.scoring.joining` writes them into the
+scorer's program.
 """

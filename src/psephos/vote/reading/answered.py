@@ -1,4 +1,4 @@
-"""Whether a case has an answer, and what is needed where it has none."""
+"""Cases without an answer: why they have none, and which values they need."""
 
 # pyright: standard
 
@@ -14,7 +14,7 @@ def needing_all(voters: Any, weights: Any) -> list[bool]:
     """Return which voters need all of their columns, rather than at least one: see `unanswered`."""
     if not hasattr(weights, "partly"):
         return _abstaining(voters)
-    partly = weights.partly  # of weights that ask what was measured
+    partly = weights.partly  # `Available`: weights by which columns have a value
     return [partly is None or not partly[t] for t in range(voters.n_voters)]
 
 
@@ -29,7 +29,7 @@ def _abstaining(voters: Any) -> list[bool]:
 
 
 def expected_losses(score: Any, loss: Any) -> list[float]:
-    """Return the expected loss of each answer, by the class shares that a score is made of."""
+    """Return the expected loss of predicting each class, under the class shares of a score."""
     k = len(loss)
     each = score if k > 2 else [-score[0], score[0]]
     shares = [((k - 1) * s + 1.0) / k for s in each]
@@ -37,10 +37,10 @@ def expected_losses(score: Any, loss: Any) -> list[float]:
 
 
 def tied(target: Any, score: Any) -> bool:
-    """Return whether a score that decides is as good for every class, or at every label's bound.
+    """Return whether a (calibrated) score is equal for all classes, or every label is at its bound.
 
-    Where losses decide it is whether all answers have the same expected loss. A threshold of the
-    probability decides each case, and numbers have no ties.
+    With losses: whether all classes have the same expected loss. Targets with a threshold of the
+    probability, and numbers, have no ties.
     """
     if not target.n_classes or getattr(target, "bound", None) is not None:
         return False
@@ -56,9 +56,9 @@ def tied(target: Any, score: Any) -> bool:
 def unanswered(x: Any, weights: Any, reads: Any, whole: Any, tie: bool) -> str:
     """Return why a case has no answer: 'weight', 'values' or 'tie'; '' if it has one.
 
-    weight: no voter has weight. values: a value is missing, and no voter that has weight and reads
-    columns (itself, or by its distance from cases) has the values it needs: any of its columns, or
-    all where it abstains without. tie: see `tied`.
+    weight: no voter has weight. values: a value is missing, and no voter with weight that reads
+    columns (itself, or through its distance from cases) has the values it needs, which are one of
+    its columns, or all if it abstains on missing values. tie: see `tied`.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def unanswered(x: Any, weights: Any, reads: Any, whole: Any, tie: bool) -> str:
 
 
 def unanswered_words(why: str, x: Any, reads: Any, whole: Any, target: Any, names: Names) -> str:
-    """Return why a case has no answer and what would do, such as ``...; one of a and b would do``.
+    """Return why a case has no answer and what it needs: ``...; one of a and b would do``.
 
-    Of voters that need several columns more it is what the one that lacks the fewest lacks.
+    If every voter needs several more columns, those of the voter that lacks the fewest are named.
     """
     gaps = [[j for j in own if x[j] != x[j]] for own in reads]
     missing = sorted({j for own in gaps for j in own})
@@ -105,14 +105,14 @@ def unanswered_words(why: str, x: Any, reads: Any, whole: Any, target: Any, name
 
 
 def unanswered_notes(found: Any) -> list[str]:
-    """Return notes of (case, why it has no answer) of the first cases that have none."""
+    """Return notes on the first cases without an answer, from pairs (case, reason)."""
     notes = [f"{case} has {why}." for case, why in found if why]
     more = len(notes) - NAMED
     return notes[:NAMED] + ([f"{plural(more, 'more case')} without an answer."] if more > 0 else [])
 
 
 def unanswered_cases(cases: Sequence[str], answered: Sequence[str]) -> list[str]:
-    """Return a note on the cases whose 'answered' is false; none where all have an answer."""
+    """Return a note on the cases whose 'answered' is false; [] if all have an answer."""
     found = [case for case, one in zip(cases, answered, strict=True) if one == "false"]
     if not found:
         return []

@@ -1,4 +1,4 @@
-"""Kinds of parts and who reads them; arithmetic that several share."""
+"""Registry of the readers of parts, and arithmetic that several of them share."""
 
 # pyright: standard
 
@@ -18,7 +18,7 @@ _Reader = TypeVar("_Reader")
 
 
 def of_kind(table: dict[str, Any], *kinds: str) -> Callable[[_Reader], _Reader]:
-    """Register the reader of kinds of parts."""
+    """Register the decorated class as the reader of kinds of parts."""
 
     def add(reader: _Reader) -> _Reader:
         table.update(dict.fromkeys(kinds, reader))
@@ -40,7 +40,7 @@ def are_neighbours(weights: dict[str, Any]) -> bool:
 
 
 def after_hook(content: dict[str, Any]) -> Any:
-    """Return what an object of a plain model stands for: an infinite number, an empty array."""
+    """Return the value of an object of a plain model: an infinite number or an empty array."""
     if "float" in content and len(content) == 1:
         return float(content["float"])
     return [] if "shape" in content and len(content) == 1 else content
@@ -62,7 +62,7 @@ def single(value: float) -> float:
 
 
 def best(scores: Sequence[float]) -> int:
-    """Return the place of the greatest number, the first of equals, or the first NaN."""
+    """Return the index of the greatest number, the first of equals, or of the first NaN."""
     top = 0
     for k, score in enumerate(scores):
         if score != score:
@@ -73,7 +73,7 @@ def best(scores: Sequence[float]) -> int:
 
 
 def exp_shares(scores: Sequence[float]) -> list[float]:
-    """Return exp(scores), of the greatest, to the sum 1."""
+    """Return exp(scores), normalised to the sum 1."""
     top = max(scores)
     odds = [math.exp(s - top) for s in scores]
     total = summed(odds)
@@ -81,7 +81,7 @@ def exp_shares(scores: Sequence[float]) -> list[float]:
 
 
 def summed(values: Any) -> float:
-    """Return a sum, one after the other (Python's own sum is compensated in newer versions)."""
+    """Return a sum, term by term (newer versions of Python's `sum` compensate rounding)."""
     total = 0.0
     for value in values:
         total += value
@@ -99,7 +99,7 @@ def spans(ptr: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def unpacked(value: Any) -> Any:
-    """Return plain data with every object as what it stands for: see `after_hook`."""
+    """Return plain data with every object replaced by its value: see `after_hook`."""
     if isinstance(value, list):
         return [unpacked(one) for one in cast("list[Any]", value)]
     if isinstance(value, dict):

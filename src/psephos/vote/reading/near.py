@@ -1,4 +1,4 @@
-"""Distances of a case from points, weights by them, and training cases that vote."""
+"""Distances of a case from points, weights by distance, and training cases that vote."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from psephos.vote.reasons import Always, CaseLike
 
 @of_kind(VOTERS, "prototype voters")
 class CaseReader:
-    """Training cases that vote for their own answer, and the prior."""
+    """Training cases that vote for their own class or value, and the prior."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.batches: dict[str, Any] = part["batches"]
@@ -33,7 +33,7 @@ class CaseReader:
         return self.values
 
     def reasons(self, x: Any, votes: Any = None) -> Any:
-        """Return why."""
+        """Return the reasons of the votes."""
         return [self._reason(t, x) for t in range(self.n_voters)]
 
     def _reason(self, t: int, x: Any) -> Any:
@@ -68,7 +68,7 @@ class SquaredDistances:
                 self._square(z, point, b) for point, b in zip(self.points, self.batch, strict=True)
             ]
         if any(a != a for a in z):
-            raise ValueError("a row lacks a value that distances need: fill the gap.")
+            raise ValueError("a row lacks a value that distances need: give it one.")
         metric, row = _METRICS[part["metric"]], _times(z, self.sharp[0])
         found = [metric(row, _times(point, self.sharp[0])) for point in self.points]
         return _times(found, found)
@@ -92,7 +92,7 @@ class SquaredDistances:
 
 
 def _of_greatest(logs: list[float]) -> tuple[list[float], float]:
-    """Return exp(logs) of the greatest, and the logarithm of that (0 if it is infinite)."""
+    """Return exp(logs) divided by the greatest, and its logarithm (0 if it is infinite)."""
     top = max(logs)
     if top == math.inf:
         return [float(log == top) for log in logs], 0.0
@@ -129,7 +129,7 @@ def _gaussian(profile: dict[str, Any], u: list[float], mass: list[float]) -> Any
 
 
 def _k_nearest(profile: dict[str, Any], u: list[float], mass: list[float]) -> Any:
-    """Return (what is counted of the nearest, or that / distance, 0)."""
+    """Return (counted mass of the nearest, divided by their distance if `by_distance`; 0)."""
     k, near, out = profile["k"], list[tuple[int, float]](), [0.0] * len(u)
     apart, left = [math.sqrt(one) for one in u], float(profile["k"])
     for i in sorted(range(len(u)), key=lambda i: apart[i]):

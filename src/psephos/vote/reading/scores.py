@@ -1,4 +1,4 @@
-"""Voters that score: `Scores`, support vector machines, soft trees."""
+"""Readers of `Scores`, support vector machines and soft trees."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from psephos.vote.reasons import Abstention, Gate, Route, Score, Term
 
 
 class _Scoring:
-    """What voters that score share: `reads` (T lists of columns), `abstains`, `says`, `code`."""
+    """Base class of voters by scores; `reads` are T lists of columns, `code` is (classes, K)."""
 
     kind = ""
     reads: list[list[int]]
@@ -19,11 +19,11 @@ class _Scoring:
     fill: Sequence[float] | None = None
 
     def scores(self, t: int, x: Any) -> list[float]:
-        """Return the scores of a voter on a case that lacks no value it reads."""
+        """Return the scores of a voter on a case without missing values."""
         raise NotImplementedError
 
-    def said(self, scores: list[float]) -> list[float]:
-        """Return the vote that scores, one a class, come to."""
+    def vote(self, scores: list[float]) -> list[float]:
+        """Return the vote of the scores, one a class."""
         if self.says == "answer":
             return self.code[best(scores)]
         out = [0.0] * len(self.code[0])
@@ -37,19 +37,19 @@ class _Scoring:
         if self.fill:
             return ()
         if gaps and not self.abstains:
-            raise ValueError(f"a row lacks a value that {self.kind} need: fill the gap.")
+            raise ValueError(f"a row lacks a value that {self.kind} need: give it one.")
         return gaps
 
     def votes(self, x: Any) -> Any:
         """Return the (T, K) votes."""
         none = [0.0] * (1 if self.says == "value" else len(self.code[0]))
         return [
-            none if self.gaps(t, x) else self.said(self.scores(t, x))
+            none if self.gaps(t, x) else self.vote(self.scores(t, x))
             for t in range(len(self.reads))
         ]
 
     def reasons(self, x: Any, votes: Any = None) -> Any:
-        """Return why, of the votes where these are known."""
+        """Return the reasons of the votes, which are computed unless they are given."""
         found: list[Any] = []
         for t, vote in enumerate(self.votes(x) if votes is None else votes):
             gaps = self.gaps(t, x)
@@ -58,7 +58,7 @@ class _Scoring:
         return found
 
     def reason(self, t: int, x: Any, vote: Any) -> Any:
-        """Return why a voter that lacks no value votes so."""
+        """Return the reason of a voter's vote on a case without missing values."""
         raise NotImplementedError
 
 
@@ -78,7 +78,7 @@ class ScoreReader(_Scoring):
         self.n_voters = len(self.spans)
 
     def added(self, t: int, x: Any) -> list[tuple[float, ...]]:
-        """Return what each column of a voter adds to its R scores."""
+        """Return the contribution of each column of a voter to its R scores."""
         part, first = self.part, self.spans[t][0]
         each = (x[j] for j in self.reads[t])
         if self.fill:
@@ -111,7 +111,7 @@ class ScoreReader(_Scoring):
             scores.append(total)
         return [s + c for s, c in zip(scores, self.part["constant"][t], strict=True)]
 
-    def said(self, scores: list[float]) -> list[float]:
+    def vote(self, scores: list[float]) -> list[float]:
         """Return the vote: a number itself; two classes have one score, above 0 for the second."""
         if self.says == "value":
             return scores
@@ -119,13 +119,13 @@ class ScoreReader(_Scoring):
             return self.code[1 if scores[0] > 0 else 0]
         if self.says == "probability":  # an infinite value: no class is likelier
             scores = [max(self.slope * z, -1e300) for z in scores]
-        return super().said([0.0, *scores] if len(scores) == 1 else scores)
+        return super().vote([0.0, *scores] if len(scores) == 1 else scores)
 
     def reason(self, t: int, x: Any, vote: Any) -> Any:
-        """Return the terms, first that which distinguishes the classes most."""
+        """Return the terms, the one that distinguishes the classes most first."""
         part, read, scores = self.part, self.reads[t], tuple(self.scores(t, x))
         if part["whitening"] is not None:
-            return _told(part["called"], read, x, scores, vote, self.says)
+            return _unsplit(part["called"], read, x, scores, vote, self.says)
         added, first = self.added(t, x), self.spans[t][0]
         coef: list[list[float]] = part["coef"] or []
         base = (0.0,) if len(scores) == 1 else ()
@@ -145,8 +145,8 @@ def _density(value: float, mean: float, variance: float) -> float:
     return -0.5 * (gap * gap / variance + math.log(2 * math.pi * variance))
 
 
-def _told(model: str, read: list[int], x: Any, scores: Any, vote: Any, says: str) -> Any:
-    """Return the reason of a model whose columns do not add up."""
+def _unsplit(model: str, read: list[int], x: Any, scores: Any, vote: Any, says: str) -> Any:
+    """Return the reason of a model whose score is not a sum over columns."""
     terms = tuple(Term(j, x[j], ()) for j in read)
     return Score(vote, model, terms, (), tuple(scores), says)
 
@@ -203,14 +203,14 @@ class KernelMachines(_Scoring):
         return [v + s / (3 * (abs(s) + 1)) for v, s in zip(votes, total, strict=True)]
 
     def reason(self, t: int, x: Any, vote: Any) -> Any:
-        """Return what was read, and the scores."""
+        """Return the values read, and the scores."""
         scores = self.margins(t, x) if len(self.code) == 2 else self.scores(t, x)
-        return _told(self.kind[:-1], self.reads[t], x, scores, vote, self.says)
+        return _unsplit(self.kind[:-1], self.reads[t], x, scores, vote, self.says)
 
 
 @of_kind(VOTERS, "soft trees")
 class SoftTreeReader:
-    """Complete trees whose gates divide every case."""
+    """Soft trees: complete trees whose gates divide every case."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.part, self.leaf = part, part["leaf"]
@@ -259,7 +259,7 @@ class SoftTreeReader:
         return found
 
     def reasons(self, x: Any, votes: Any = None) -> Any:
-        """Return the likeliest way of each tree, of the votes where these are known."""
+        """Return the most probable path of each tree; votes are computed unless given."""
         z, votes = self._inputs(x), self.votes(x) if votes is None else votes
         return [self._route(t, x, z, tuple(vote)) for t, vote in enumerate(votes)]
 

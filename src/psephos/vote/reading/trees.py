@@ -1,4 +1,4 @@
-"""The operation `Trees`, row by row: where a case ends in each tree, its vote, and why."""
+"""The operation `Trees`, row by row: the leaf of a case in each tree, the vote and its reason."""
 
 import math
 from functools import cached_property
@@ -11,7 +11,7 @@ from psephos.vote.reasons.read import Abstention, Inner
 
 
 def spoken_share(shares: Any, code: Any) -> Any:
-    """Return sum over k of p_k code_k; of SAMME's codes so that equal shares stay equal."""
+    """Return the sum over k of p_k code_k, computed so that equal shares give equal votes."""
     k, total = len(code), 0.0
     samme = k > 2 and all(
         code[i][j] == (1.0 if i == j else -1.0 / (k - 1)) for i in range(k) for j in range(k)
@@ -27,7 +27,7 @@ def spoken_share(shares: Any, code: Any) -> Any:
 
 
 class _Branches:
-    """Rules of nodes or of surrogates: which branch a value names."""
+    """Rules of nodes or of surrogates, which send a value to a branch."""
 
     def __init__(self, rules: Any, columns: Any, strict: bool, rounded: bool) -> None:
         self.column = [columns[f] if f >= 0 else -1 for f in rules["column"]]
@@ -36,7 +36,7 @@ class _Branches:
         self.strict, self.rounded = strict, rounded
 
     def branch(self, r: int, x: Any) -> int:
-        """Return the branch; -1 where the rule knows none."""
+        """Return the branch of a case; -1 if its value is missing or unknown to the rule."""
         value, codes = x[self.column[r]], self.codes[r]
         if value != value:
             return -1
@@ -49,7 +49,7 @@ class _Branches:
         return 0 if holds != bool(self.flip[r]) else 1
 
     def test(self, r: int, branch: int, x: Any) -> Test:
-        """Return the test of a value that named a branch."""
+        """Return the test by which a value was sent to a branch."""
         column, codes = self.column[r], self.codes[r]
         value = x[column]
         if codes:
@@ -67,14 +67,14 @@ class _Branches:
         return (("<", ">=") if self.strict else ("<=", ">"))[not first]
 
     def way(self, r: int, branch: int) -> tuple[str, Any]:
-        """Return (relation, bound) of the branch that a part of a case is sent to."""
+        """Return (relation, bound) of the branch to which a part of a case is sent."""
         if self.codes[r]:
             return "in", tuple(c for c, b in enumerate(self.codes[r]) if b == branch)
         bound = math.nan if self.threshold[r] is None else self.threshold[r]
         return self._relation((branch == 0) != bool(self.flip[r])), bound
 
     def absent(self, r: int, x: Any) -> Test:
-        """Return the test of a value that is missing, or a category new to the rule."""
+        """Return the test of a value that is missing, or of a category unknown to the rule."""
         column = self.column[r]
         if x[column] != x[column]:
             return Test(column, "missing", None, x[column])
@@ -97,7 +97,7 @@ def _first_share(x: float, lower: float, threshold: float, upper: float) -> floa
 
 @of_kind(VOTERS, "trees")
 class TreeReader:
-    """Trees, node by node: see `psephos.vote.operations.trees.Trees` for what the fields are."""
+    """Trees, node by node; the fields are those of `psephos.vote.operations.trees.Trees`."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         nodes, code, row = part["nodes"], part["code"], part["row"]
@@ -113,38 +113,38 @@ class TreeReader:
         self.grouped = bool(part["group"])
         self.group = spans(part["group"] or list(range(len(self.root) + 1)))
         self.n_voters = len(self.group)
-        voted = part["value"] if self.grouped else [self._spoken(v) for v in part["value"]]
+        voted = part["value"] if self.grouped else [self._vote_of(v) for v in part["value"]]
         self.row = row or list(range(len(self.child)))
         self.value = [voted[max(r, 0)] for r in self.row]
 
-    def _spoken(self, value: Any) -> Any:
+    def _vote_of(self, value: Any) -> Any:
         if self.says == "value":
             return value
         return self.code[best(value)] if self.says == "answer" else spoken_share(value, self.code)
 
     # ------------------------------------------------------------------ where a case ends
-    def steps(self, node: int, x: Any, told: bool = False) -> list[tuple[int, float, Any]]:
-        """Return (branch, part, test) of every branch a case takes; tests only if `told`."""
+    def steps(self, node: int, x: Any, tests: bool = False) -> list[tuple[int, float, Any]]:
+        """Return (branch, part, test) of every branch a case takes; test None unless `tests`."""
         rules = self.rules
         if self.lower and not rules.codes[node]:
             value, low, up = x[rules.column[node]], self.lower[node], self.upper[node]
             threshold = rules.threshold[node]
             if value > low and (value < up or value <= threshold) and low < up:
                 below = _first_share(value, low, threshold, up)
-                test = Test(rules.column[node], "within", (low, up), value) if told else None
+                test = Test(rules.column[node], "within", (low, up), value) if tests else None
                 return [(0, below, test), (1, 1.0 - below, test)]
         branch = rules.branch(node, x)
         if branch >= 0:
-            return [(branch, 1.0, rules.test(node, branch, x) if told else None)]
+            return [(branch, 1.0, rules.test(node, branch, x) if tests else None)]
         for r in range(self.ptr[node], self.ptr[node + 1]):
             branch = self.surrogates.branch(r, x)
             if branch >= 0:
-                test = self.surrogates.test(r, branch, x) if told else None
+                test = self.surrogates.test(r, branch, x) if tests else None
                 return [(branch, 1.0, test and test._replace(instead_of=rules.column[node]))]
-        return self._gap(node, x, told)
+        return self._gap(node, x, tests)
 
-    def _gap(self, node: int, x: Any, told: bool) -> list[tuple[int, float, Any]]:
-        test, way = self.rules.absent(node, x) if told else None, self.missing[node]
+    def _gap(self, node: int, x: Any, tests: bool) -> list[tuple[int, float, Any]]:
+        test, way = self.rules.absent(node, x) if tests else None, self.missing[node]
         if way >= 0:
             return [(way, 1.0, test)]
         if way != -1:
@@ -159,15 +159,15 @@ class TreeReader:
             if share > 0.0
         ]
 
-    def ends(self, t: int, x: Any, told: bool = False) -> list[tuple[int, float, Any]]:
+    def ends(self, t: int, x: Any, tests: bool = False) -> list[tuple[int, float, Any]]:
         """Return (node, part, tests) where the parts of a case end, the first branch first."""
         found: list[tuple[int, float, Any]] = []
         todo: list[tuple[int, float, Any]] = [(self.root[t], 1.0, ())]
         while todo:
             node, part, way = todo.pop()
-            steps = self.steps(node, x, told) if self.n_children[node] else []
+            steps = self.steps(node, x, tests) if self.n_children[node] else []
             if not steps:
-                stays = told and self.n_children[node] > 0
+                stays = tests and self.n_children[node] > 0
                 found.append((node, part, (*way, self.rules.absent(node, x)) if stays else way))
                 continue
             first = self.child[node]
@@ -175,7 +175,7 @@ class TreeReader:
         return found
 
     def voted(self, tree: int, x: Any) -> list[float]:
-        """Return what a tree says."""
+        """Return the vote of a tree, or its part of a mean."""
         ends = self.ends(tree, x)
         if len(ends) == 1:
             return self.value[ends[0][0]]
@@ -189,7 +189,7 @@ class TreeReader:
         return self.ends(t, x)[0][0] == self.last(t)
 
     def last(self, t: int) -> int:
-        """Return the node of a tree that a case reaches by the first branches."""
+        """Return the node of a tree at the end of the first branches."""
         node = self.root[t]
         while self.n_children[node]:
             node = self.child[node]
@@ -209,7 +209,7 @@ class TreeReader:
         total = [0.0] * len(self.value[0])
         for tree in range(start, end):
             total = [a + v for a, v in zip(total, self.voted(tree, x), strict=True)]
-        return self._spoken([one / (end - start) for one in total])
+        return self._vote_of([one / (end - start) for one in total])
 
     @cached_property
     def reads(self) -> list[list[int]]:
@@ -225,7 +225,7 @@ class TreeReader:
         return [own or every for own in found]
 
     def reasons(self, x: Any, votes: Any = None) -> Any:
-        """Return why; of votes that were computed elsewhere, if they are given."""
+        """Return the reasons of the votes, which are computed unless they are given."""
         votes = self.votes(x) if votes is None else votes
         return [self._reason(t, x, tuple(vote)) for t, vote in enumerate(votes)]
 
@@ -240,7 +240,7 @@ class TreeReader:
         number = t + 1 if self.each == "rule" else 0
         if start in self._alike:
             return Always(vote, self._alike[start], number)
-        ends = self.ends(start, x, told=True)
+        ends = self.ends(start, x, tests=True)
         if len(ends) > 1:
             paths = tuple(Path(tuple(self.value[node]), tests) for node, _, tests in ends)
             return Spread(vote, tuple(part for _, part, _ in ends), paths)
@@ -250,7 +250,7 @@ class TreeReader:
         return Path(vote, tests, number)
 
     def _failing(self, t: int, end: int, x: Any) -> Test:
-        """Return the test of a chain that fails, as what holds instead."""
+        """Return the opposite of the test that fails in a chain."""
         node = self.root[t]
         while self.child[node] + 1 != end:
             node = self.child[node]
@@ -259,7 +259,7 @@ class TreeReader:
 
     @cached_property
     def _alike(self) -> dict[int, str]:
-        """Return the trees that vote the same on every case, and why."""
+        """Return the trees that vote the same on every case, each with a description."""
         found: dict[int, str] = {}
         ends = [*self.root, len(self.child)]
         for t, (a, b) in enumerate(spans(ends)):

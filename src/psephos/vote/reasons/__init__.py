@@ -1,11 +1,11 @@
-"""Why a voter votes as it does on one case: data first, words made of it.
+"""Reasons: why a voter votes as it does on one case, as data from which sentences are made.
 
-A reason is what happened: the branch taken with the case's own values, the terms of a score, the
-training case that is resembled. `answer` is its vote, and a reader can check it against
-the data: every test holds, terms add up to scores, scores give the answer.
+A reason is the path taken with the case's own values, the terms of a score, or the training case
+that votes. `answer` is the vote, and can be checked against the data: every test holds, terms add
+up to scores, scores give the answer.
 """
 
-from psephos.vote.reasons.asked import abstention, read_by
+from psephos.vote.reasons.abstaining import abstention, read_by
 from psephos.vote.reasons.base import Always, Reason, reason_and_vote, without_weight
 from psephos.vote.reasons.gates import Gate, Route
 from psephos.vote.reasons.paths import InLeaf, Path, Spread, Test

@@ -1,7 +1,7 @@
-"""What all reasons share.
+"""Base class of reasons, and helpers that several of them share.
 
-Reasons are plain data and words: this folder's modules (`asked` apart) need the standard library
-alone, and travel with a scorer (`psephos.scoring`).
+The modules of this folder, except `abstaining`, use only the standard library: they are part of
+scorers (`psephos.scoring`).
 """
 
 import math
@@ -17,7 +17,7 @@ Codes = Mapping[int, Any]  # sequences or arrays of numbers
 
 @dataclass(frozen=True)
 class Reason:
-    """A voter's vote on one case and why: base of the kinds of reasons.
+    """A voter's vote on one case and its reason. Base class of every kind of reasons.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class Reason:
     kind = "reason"
 
     def cells(self) -> list[tuple[int, float]]:
-        """Return the columns read and the case's values, in the order of the sentence."""
+        """Return (column, value) of the columns read, in the order of the sentence."""
         return []
 
     def words(self, names: Names) -> str:
-        """Return the sentence, without the answer."""
+        """Return the reason as a sentence, without the vote."""
         return ""
 
     def data(self, names: Names) -> dict[str, Any]:
@@ -41,42 +41,43 @@ class Reason:
         return {"kind": self.kind, "answer": list(self.answer)}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        """Return the reason on another numbering of columns and of the codes of categories.
+        """Return the reason with other numbers of columns and codes of categories.
 
-        `columns` are the new number of each column, `codes` what each code of a category is now.
+        `columns` are the new number of each column, `codes` the new code of each old code of a
+        column.
         """
         return self._each(lambda part: part.mapped(columns, codes))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
-        """Return the reason on the table that a design of 0/1 columns was made of.
+        """Return the reason on the table from which a design of 0/1 columns was made.
 
-        `x` is the case in that table; `columns` are the column of the table that each design column
-        is made of, `levels` the category it stands for; NaN: the number itself.
+        `x` is the case in that table; `columns` are the sources of the design columns, `levels` the
+        categories for which they are 1; NaN: the number itself.
         """
         return self._each(lambda part: part.decoded(columns, levels, x))
 
     def _each(self, change: Callable[[Any], Any]) -> Self:
-        """Return the reason with its tests, terms or paths changed, if it is made of such."""
+        """Return the reason with `change` applied to its tests, terms or paths, if it has any."""
         return self
 
     def ranked(self, columns: Sequence[int], x: Sequence[float]) -> Self:
-        """Return the reason on the table whose normal scores it is on; x is the case in it.
+        """Return the reason on the table from which normal scores were made.
 
-        `columns` are the column of the table that each normal score is of.
+        `x` is the case in that table; `columns` are the sources of the normal scores.
         """
         return self.mapped(columns, {})
 
     def says(self, answer: tuple[float, ...], how: str = "") -> Self:
-        """Return this reason as that of an outer vote whose only voter it explains.
+        """Return this reason with the vote of an outer voter, a vote whose only voter it explains.
 
-        `how` is what the vote says of its score: 'answer', 'probability', 'log-odds' or 'value'.
+        `how` is how the outer voter votes: 'answer', 'probability', 'log-odds' or 'value'.
         """
         return replace(self, answer=answer)
 
 
 @dataclass(frozen=True)
 class Always(Reason):
-    """A voter whose vote is the same on every case: a prior, a base score, a tree of one leaf.
+    """Reason of a voter with the same vote on every case: a prior, base score or one-leaf tree.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ NOT_REACHED = "not reached"
 
 
 def without_weight(reason: Reason) -> str:
-    """Return what a voter that would vote and has no weight does: a rule comes after another."""
+    """Return the words in place of the vote of a voter without weight."""
     return NOT_REACHED if getattr(reason, "rule", 0) else "silent here"
 
 
@@ -110,12 +111,12 @@ def reason_and_vote(reason: str, vote: str) -> str:
 
 
 def outer_code(known: Any, code: float) -> float:
-    """Return what a code of a category is in another numbering; NaN where it has none."""
+    """Return the new code of a category's code; NaN if it has none."""
     return math.nan if math.isnan(code) or int(code) >= len(known) else float(known[int(code)])
 
 
 def plain_value(names: Names, column: int, value: float) -> Any:
-    """Return a value for JSON: None where missing, a category in words, a number whole."""
+    """Return a value for JSON: None if missing, a category's name, a number in full."""
     if math.isnan(value):
         return None
     return names.level(column, int(value)) if column in names.levels else value

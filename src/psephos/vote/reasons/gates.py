@@ -1,4 +1,4 @@
-"""The way most of a case takes through a soft tree, and the columns that open its gates."""
+"""Reasons of soft trees: the most probable path of a case, and the columns that decide it."""
 
 import math
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _OF_GATE = 3  # columns of a gate that a sentence spells out
 
 
 class Gate(NamedTuple):
-    """A gate on the way, and why the case goes on as it does.
+    """A gate on the path of a case, and the terms that decide its side.
 
     ``chance = 1 / (1 + exp(-(constant + sum of added + rest)))``
 
@@ -22,15 +22,15 @@ class Gate(NamedTuple):
     number : int
         From 1 at the top, level by level; the children of gate g are 2 g (left) and 2 g + 1.
     side : {'left', 'right'}
-        Where the way goes on.
+        The side to which the path continues.
     chance : float
-        The share of what arrives that goes there.
+        The share of the arriving part of the case that goes there.
     terms : tuple of Term
-        What the columns that count most add to the log-odds of that side, the greatest first.
+        The greatest contributions of columns to the log-odds of that side, greatest first.
     rest : float
-        What all other columns add.
+        The sum of the contributions of all other columns.
     more : int
-        How many these are.
+        The number of other columns.
     constant : float
     """
 
@@ -45,7 +45,7 @@ class Gate(NamedTuple):
     def words(self, names: Names) -> str:
         """Return the gate and its sum.
 
-        Such as ``gate 1: 91.3 % go left (log-odds 2.1 (age = 63) - 0.14 (4 more) + 0.4 = 2.36)``.
+        E.g. ``gate 1: 91.3 % go left (log-odds 2.1 (age = 63) - 0.14 (4 more) + 0.4 = 2.36)``.
         """
         sizes = [abs(t.added[0]) for t in self.terms]
         scale = max([*sizes, abs(self.rest), abs(self.constant), 1.0])
@@ -56,11 +56,11 @@ class Gate(NamedTuple):
             rest = math.fsum([self.rest, *(t.added[0] for t in beyond)])
             parts.append((rest, f" ({more} more)"))
         total = math.fsum([self.constant, self.rest, *(t.added[0] for t in self.terms)])
-        opened = f"{_summed([*parts, (self.constant, '')], scale)} = {number(total, scale)}"
+        odds = f"{_summed([*parts, (self.constant, '')], scale)} = {number(total, scale)}"
         if not parts:
-            opened = f"{number(total, scale)}, no column"
+            odds = f"{number(total, scale)}, no column"
         share = percent(self.chance)
-        return f"gate {self.number}: {share} go {self.side} (log-odds {opened})"
+        return f"gate {self.number}: {share} go {self.side} (log-odds {odds})"
 
     def data(self, names: Names) -> dict[str, Any]:
         """Return the gate as plain values."""
@@ -70,16 +70,16 @@ class Gate(NamedTuple):
 
 @dataclass(frozen=True)
 class Route(Reason):
-    """A soft tree's vote, and the likeliest way through it: the gates down to one leaf.
+    """A soft tree's vote, and the most probable path through it: the gates down to one leaf.
 
     Parameters
     ----------
     share : float
-        Of the case that ends at that leaf: the product of the gates' chances.
+        Share of the case that ends at that leaf: the product of the gates' `chance`.
     gates : tuple of Gate
         From the top.
     leaf : tuple of float
-        What that leaf says, (K,); the answer is the mean over all leaves by their shares.
+        The vote of that leaf, (K,); that of the tree is the mean over all leaves by their shares.
     """
 
     share: float = 1.0
@@ -91,10 +91,10 @@ class Route(Reason):
         return list({t.column: t.value for gate in self.gates for t in gate.terms}.items())
 
     def words(self, names: Names) -> str:
-        """Return the share of the likeliest leaf, and the gates on the way."""
-        said = "" if names.say is None else f"; its leaf says {names.say(self.leaf)}"
-        way = "; ".join(gate.words(names) for gate in self.gates)
-        return f"the likeliest way ({percent(self.share)}): {way}{said}"
+        """Return the share of the most probable leaf, the gates on the path, and its vote."""
+        leaf = "" if names.say is None else f"; its leaf says {names.say(self.leaf)}"
+        path = "; ".join(gate.words(names) for gate in self.gates)
+        return f"the likeliest way ({percent(self.share)}): {path}{leaf}"
 
     def data(self, names: Names) -> dict[str, Any]:
         gates = [gate.data(names) for gate in self.gates]
@@ -107,7 +107,7 @@ class Route(Reason):
 
 
 def _summed(parts: list[tuple[float, str]], scale: float) -> str:
-    """Return ``2.1 (age = 63) - 0.14 (4 more) + 0.4``; a constant that is rounding is left out."""
+    """Return ``2.1 (age = 63) - 0.14 (4 more) + 0.4``; a constant that rounds to 0 is left out."""
     words: list[str] = []
     for value, name in parts:
         written = number(abs(value), scale)

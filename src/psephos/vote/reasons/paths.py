@@ -1,4 +1,4 @@
-"""The branch taken through a tree, a stump or a rule."""
+"""Reasons of trees, stumps and rules: the tests on the path of a case."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 from psephos.files.names import Names, compared, listed, number, percent
 from psephos.vote.reasons.base import NAMED, Always, Codes, Reason, outer_code, plain_value
 
-_EVERY = 15  # digits of a value that rounding moves over a threshold
+_EVERY = 15  # digits of a value that is on the other side of a threshold after rounding
 _IN_SET = 6  # categories of a set that are named
 _THRESHOLDS = ("<=", "<", ">", ">=")
 _OPPOSITE = {"<=": ">", ">": "<=", "<": ">=", ">=": "<", "in": "not in", "not in": "in"}
@@ -23,15 +23,15 @@ class Test(NamedTuple):
     relation : {'<=', '<', '>', '>=', 'in', 'not in', 'within', 'missing', 'present'}
     bound : float, tuple or None
         The threshold; the codes of a set; (lower, upper) of 'within', between which a soft
-        threshold divides a case; None of 'missing' and 'present'.
+        threshold divides a case; None for 'missing' and 'present'.
     value : float
-        The case's, NaN where missing.
+        The value of the case, NaN if missing.
     instead_of : int, default=-1
-        The column of missing value that this test, of a surrogate, stands in for.
+        The column whose missing value the surrogate of this test replaces.
     sent : tuple of (relation, bound), default=None
-        Of a case divided for its missing value: the branch that this part of it is sent to.
+        The branch to which this part of a case with a missing value is sent, if it is divided.
     rounded : float, default=None
-        The value in single precision, of trees that compare that; None where it is the same.
+        The value in single precision, for trees that compare it; None if it is the same.
     """
 
     __test__ = False  # nothing for pytest to collect
@@ -45,11 +45,11 @@ class Test(NamedTuple):
 
     @property
     def by_rounding(self) -> bool:
-        """Return whether the value meets the condition only as it is rounded."""
+        """Return whether only the rounded value meets the condition."""
         return self.rounded is not None and not self._replace(rounded=None).holds()
 
     def holds(self) -> bool:
-        """Return whether the value meets the condition: true of every test of a reason."""
+        """Return whether the value meets the condition; True for every test of a reason."""
         value, bound = self.value if self.rounded is None else self.rounded, self.bound
         if self.relation in ("missing", "present"):
             return math.isnan(value) == (self.relation == "missing")
@@ -65,14 +65,14 @@ class Test(NamedTuple):
         return _sentence([self], names)
 
     def bounds(self) -> list[tuple[str, float]]:
-        """Return (relation, bound) for each threshold that is asked."""
+        """Return (relation, bound) for each threshold of the condition."""
         if self.relation == "within":
             return [(">", self.bound[0]), ("<=", self.bound[1])]
         finite = self.relation in _THRESHOLDS and math.isfinite(self.bound)
         return [(self.relation, self.bound)] if finite else []
 
     def asks(self, names: Names, bounds: Sequence[str]) -> str:
-        """Return what is asked of the value, its thresholds written as they are given."""
+        """Return the condition on the value in words, with thresholds written as in `bounds`."""
         written = ""
         if self.relation == "within":
             written = f"between {bounds[0]} and {bounds[1]}"
@@ -123,7 +123,7 @@ class Test(NamedTuple):
     def decoded(
         self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
     ) -> "Test":
-        """Return the test on the table that a design of 0/1 columns was made of."""
+        """Return the test on the table from which a design of 0/1 columns was made."""
         level, column = levels[self.column], int(columns[self.column])
         instead = int(columns[self.instead_of]) if self.instead_of >= 0 else -1
         if math.isnan(level) or math.isnan(self.value):
@@ -132,11 +132,11 @@ class Test(NamedTuple):
         return Test(column, relation, (int(level),), x[column], instead)
 
     def opposite(self) -> "Test":
-        """Return the condition that holds where this does not."""
+        """Return the opposite condition."""
         return self._replace(relation=_OPPOSITE[self.relation])
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> "Test":
-        """Return the test on another numbering of columns and codes."""
+        """Return the test with other numbers of columns and codes."""
         written = self._replace(column=int(columns[self.column]))
         if self.instead_of >= 0:
             written = written._replace(instead_of=int(columns[self.instead_of]))
@@ -155,10 +155,10 @@ class Test(NamedTuple):
 
 @dataclass(frozen=True)
 class Path(Reason):
-    """The branch taken: the tests that the case meets on its way, in order.
+    """The path of a case: the tests that it meets, in order.
 
-    A rule that does not hold has the one test that fails, turned round, and abstains; `rule` is the
-    number of a rule, from 1, and 0 of other voters.
+    A rule that does not hold abstains, and has the opposite of the test that fails. `rule` is the
+    number of a rule, from 1; 0 for other voters.
     """
 
     tests: tuple[Test, ...] = ()
@@ -169,7 +169,7 @@ class Path(Reason):
         return list({test.column: test.value for test in self.tests}.items())
 
     def words(self, names: Names) -> str:
-        """Return one clause a column: of several thresholds the nearest."""
+        """Return one clause per column, with the tightest thresholds."""
         words = " and ".join(_merged(self.tests, names))
         fails = self.rule and not any(self.answer)
         return f"rule {self.rule} does not apply ({words})" if fails else words
@@ -181,19 +181,19 @@ class Path(Reason):
         return replace(self, tests=tuple(map(change, self.tests)))
 
 
-_NOWHERE, _NOTHING = Path(()), Always(())  # the fields before theirs have defaults
+_NOWHERE, _NOTHING = Path(()), Always(())  # defaults, as earlier fields have some
 
 
 @dataclass(frozen=True)
 class InLeaf(Reason):
-    """Reason of a voter that is the model of a leaf: the way there, and the model's own reason.
+    """Reason of a voter that is the model of a leaf: the path there, and the model's own reason.
 
     Parameters
     ----------
     way : Path
-        The tests that lead to the leaf; of a case that is in another one, the test that fails.
+        The tests that lead to the leaf; for a case in another leaf, the test that fails.
     because : Reason
-        The model's.
+        The reason of the model.
     """
 
     way: Path = _NOWHERE
@@ -215,7 +215,7 @@ class InLeaf(Reason):
         return list({**dict(self.way.cells()), **dict(own)}.items())
 
     def words(self, names: Names) -> str:
-        """Return the way to the leaf and the model's words, or why the case is elsewhere."""
+        """Return the path to the leaf and the model's reason, or why the case is in another one."""
         way = replace(self.way, rule=0).words(names)
         if not self.reached:
             return f"another leaf ({way})"
@@ -236,9 +236,9 @@ class InLeaf(Reason):
 
 @dataclass(frozen=True)
 class Spread(Reason):
-    """A case that is divided among several branches: a missing value, or a soft threshold.
+    """Reason for a case divided among branches by a missing value or a soft threshold.
 
-    The answer is the mean of the paths' answers, weighed by their shares.
+    The vote is the mean of the paths' votes, weighted by their shares.
     """
 
     shares: tuple[float, ...] = ()
@@ -271,7 +271,7 @@ class Spread(Reason):
 
 
 def _merged(tests: Sequence[Test], names: Names) -> list[str]:
-    """Return tests in words, those on one column as one: ``0.5 < dose = 1.2 <= 2``."""
+    """Return tests in words, one clause per column: ``0.5 < dose = 1.2 <= 2``."""
     found: list[str] = []
     for column in dict.fromkeys(test.column for test in tests):
         own = [test for test in tests if test.column == column]
@@ -287,7 +287,7 @@ def _merged(tests: Sequence[Test], names: Names) -> list[str]:
 
 
 def _sentence(tests: Sequence[Test], names: Names) -> str:
-    """Return tests of one column in words; the value once, with digits enough for all."""
+    """Return tests of one column in words; the value once, with enough digits for all tests."""
     first = tests[0]
     name, missing = names.columns[first.column], first.relation == "missing"
     bounds = [test.bounds() for test in tests]
@@ -297,11 +297,11 @@ def _sentence(tests: Sequence[Test], names: Names) -> str:
     value, written = compared(read, flat) if flat else ("", [])
     if rounded is not None:
         value = f"{number(first.value, 0.0, _EVERY)} (rounded to {value})"
-    asked: list[str] = []
+    clauses: list[str] = []
     for test, pairs in zip(tests, bounds, strict=True):
         own, written = written[: len(pairs)], written[len(pairs) :]
-        asked.append(test.asks(names, own))
-    relations = " and ".join(one for one in asked if one)
+        clauses.append(test.asks(names, own))
+    relations = " and ".join(one for one in clauses if one)
     if missing:
         between = ", " if relations.startswith("taken as") else " "
         return f"{name} missing{between}{relations}".rstrip()

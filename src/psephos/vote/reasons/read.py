@@ -1,4 +1,4 @@
-"""Reasons that name values: those the case has, a training case, and answers of other voters."""
+"""Reasons that list values: those of the case, of a training case, and votes of other voters."""
 
 import math
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from typing import Any, Self
 from psephos.files.names import Names, listed, plural, sentence_name
 from psephos.vote.reasons.base import NAMED, Always, Codes, Reason, outer_code, plain_value
 
-_NONE = Always(())  # fields before it have defaults
+_NONE = Always(())  # a default, as earlier fields have some
 
 
 @dataclass(frozen=True)
 class ReadReason(Reason):
-    """A reason that names what was read and no more."""
+    """A reason that only lists the values that were read."""
 
     columns: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
@@ -48,13 +48,13 @@ class ReadReason(Reason):
 
 @dataclass(frozen=True)
 class Inner(ReadReason):
-    """The answer of a vote within the vote: `Ballots.open` shows who voted there.
+    """Reason of a voter that is itself a vote, whose ballots `Ballots.open` returns.
 
     Parameters
     ----------
     n_voters : int
     of : str
-        What the voters are: 'voter', 'tree'.
+        Name of its voters: 'voter', 'tree', 'training case'.
     """
 
     n_voters: int = 0
@@ -62,7 +62,7 @@ class Inner(ReadReason):
     kind = "vote"
 
     def words(self, names: Names) -> str:
-        """Return how many voted, and what they read."""
+        """Return the number of voters, and the values they read."""
         return f"{plural(self.n_voters, self.of)} on {self._values(names) or 'no column'}"
 
     def data(self, names: Names) -> dict[str, Any]:
@@ -71,13 +71,13 @@ class Inner(ReadReason):
 
 @dataclass(frozen=True)
 class FittedEstimator(ReadReason):
-    """The answer of a fitted estimator of another library: its name and what it reads."""
+    """Reason of a fitted estimator: its name and the values it reads."""
 
     name: str = ""
     kind = "estimator"
 
     def words(self, names: Names) -> str:
-        """Return the estimator's name and what it read."""
+        """Return the estimator's name and the values it read."""
         return f"{self.name} on {self._values(names) or 'no column'}"
 
     def data(self, names: Names) -> dict[str, Any]:
@@ -86,28 +86,29 @@ class FittedEstimator(ReadReason):
 
 @dataclass(frozen=True)
 class Abstention(ReadReason):
-    """A voter that abstains because values it needs are missing: those columns."""
+    """Reason of a voter that abstains: the columns whose values are missing."""
 
     kind = "abstained"
 
     def words(self, names: Names) -> str:
-        """Return what is missing."""
+        """Return the columns whose values are missing."""
         return f"{listed([names.columns[j] for j in self.columns], NAMED)} missing"
 
 
 @dataclass(frozen=True)
 class OfAnswers(ReadReason):
-    """Reason of a voter that reads answers of others: its own reason, and the columns behind it.
+    """Reason of a voter that reads answers of others: its own reason, and the columns read.
 
     Parameters
     ----------
     columns, values : tuple
-        The columns of the table that the voter or those whose answers it reads depend on, and the
-        case's values.
+        The columns of the table that the voter, or the members whose answers it reads, depend on,
+        and the values of the case.
     told : Reason
-        Of the table, behind whose columns stand the answers: the last answer is column -1.
+        The voter's own reason, on the columns followed by the answers: the last answer is column
+        -1.
     answers : tuple of str
-        Their names.
+        The names of the answers.
     """
 
     told: Reason = _NONE
@@ -134,16 +135,17 @@ class OfAnswers(ReadReason):
 
 @dataclass(frozen=True)
 class CaseLike(Reason):
-    """A training case that is resembled: its row, its values beside the case's, how near it is.
+    """Reason of a training case that votes: its row, its values and the case's, the similarity.
 
     Parameters
     ----------
     row : int or str
-        The training case; -1 or '' where it is not known.
+        The training case; -1 or '' if unknown.
     columns, values, theirs : tuple
-        The columns compared, the sharpest first; the case's values, and the training case's.
+        The columns compared, narrowest bandwidth first; values of the case, and of the training
+        case.
     similarity : float
-        1 for an equal case, 0 for one far away; NaN where the weights have none.
+        1 for an equal case, 0 for one far away; NaN if the weights have none.
     """
 
     row: Any = -1
@@ -171,7 +173,7 @@ class CaseLike(Reason):
         return f"like {named}{near}: {', '.join(values)}" + (f" and {more} more" if more else "")
 
     def cells_with_theirs(self) -> Sequence[tuple[int, float, float]]:
-        """Return (column, the case's value, the training case's) of every column compared."""
+        """Return (column, value of the case, value of the training case) of columns compared."""
         return list(zip(self.columns, self.values, self.theirs, strict=True))
 
     def data(self, names: Names) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Scores of linear, Gaussian and kernel models, and what the columns add to them."""
+"""Reasons of linear, Gaussian and kernel models: their scores and the terms of the columns."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,23 +10,23 @@ from psephos.vote.reasons.base import NAMED, Codes, Reason, outer_code, plain_va
 
 
 class Term(NamedTuple):
-    """What one column adds to the scores of a voter.
+    """The contribution of one column to the scores of a voter.
 
     Parameters
     ----------
     column : int
     value : float
-        The case's.
+        The value of the case.
     added : tuple of float
-        To each of the R scores.
+        The contribution to each of the R scores.
     coef : tuple of float, default=()
-        The coefficients, of a linear model: added = coef × value.
+        The coefficients of a linear model: added = coef × entered.
     level : int, default=-1
-        The category whose presence, 1 or 0, is the number that enters; -1: the value itself.
+        The category whose 0/1 indicator enters; -1: the value itself.
     normal : float, default=nan
-        The normal score that enters in place of that number; NaN: none does.
+        The normal score that enters instead; NaN: none does.
     fill : float, default=nan
-        What enters where the value is missing; NaN: nothing does.
+        The number that replaces a missing value; NaN: none does.
     """
 
     column: int
@@ -39,7 +39,7 @@ class Term(NamedTuple):
 
     @property
     def entered(self) -> float:
-        """Return the number that enters: the value, whether it is the level, its normal score."""
+        """Return the number that enters: the value, its indicator or its normal score."""
         if not math.isnan(self.normal):
             return self.normal
         if math.isnan(self.value):
@@ -59,7 +59,7 @@ class Term(NamedTuple):
         }
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> "Term":
-        """Return the term on another numbering of columns and codes."""
+        """Return the term with other numbers of columns and codes."""
         known = codes.get(self.column)
         moved = self._replace(column=int(columns[self.column]))
         if known is None:
@@ -70,7 +70,7 @@ class Term(NamedTuple):
     def decoded(
         self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
     ) -> "Term":
-        """Return the term on the table that a design of 0/1 columns was made of."""
+        """Return the term on the table from which a design of 0/1 columns was made."""
         column, level = int(columns[self.column]), levels[self.column]
         coded = -1 if math.isnan(level) else int(level)
         return self._replace(column=column, value=x[column], level=coded)
@@ -78,24 +78,24 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Score(Reason):
-    """Scores, what the columns add to them, and how they become the answer.
+    """Reason of a voter by scores: the scores, their terms, and how they become the vote.
 
     Parameters
     ----------
     model : str
-        What gives the scores, in words.
+        Name of the model.
     terms : tuple of Term
-        Every column read, the one that moves the answer most first. Their `added` is empty where
-        a model's columns do not add up (a kernel, a covariance).
+        A term for every column read, the most influential first. `added` is empty if the score is
+        not a sum over columns (a kernel, a covariance).
     constant : tuple of float
-        What is added to the terms: scores = constant + sum of added; empty as above.
+        The intercepts: scores = constant + sum of added; empty as above.
     scores : tuple of float
-        One decides between two classes by its sign, or is a number; else one a class.
+        One score decides between two classes by its sign, or is a number; else one per class.
     readout : {'answer', 'probability', 'log-odds', 'value'}
-        The class of the greatest score; the mean of the codes by probability; the log-odds of
-        these; the score itself.
+        The vote: the class of the greatest score; the mean of the codes by probability; the
+        log-odds of these; the score itself.
     slope : float, default=1.0
-        Log-odds a unit of the score.
+        Log-odds per unit of the score.
     """
 
     model: str = ""
@@ -181,7 +181,7 @@ class Score(Reason):
         return value if value == wanted else f"{value}, not {wanted}"
 
     def says(self, answer: tuple[float, ...], how: str = "") -> Self:
-        """Return the same reason for another answer, made of the same scores."""
+        """Return this reason with another vote, made from the same scores."""
         made = how if self.readout == "probability" and how else self.readout
         return replace(self, answer=answer, readout=made)
 

@@ -12,11 +12,11 @@ from psephos.vote.part import Columns, check
 
 
 def branch_voters(trees: Sequence[Tree], n_features: int, code: Floats | None = None) -> Trees:
-    """Return trees as voters; each votes what its leaves say.
+    """Return trees of any number of branches as voters; each votes the value of its leaf.
 
-    Rules are on numbers or on categories, with surrogates and with rows that are spread over the
-    branches where a value is missing: see `psephos.trees.tree.Tree`. Binary trees by the hundred
-    are better written as `TreeVoters`.
+    Rules are on numbers or categories, may have surrogates, and may divide rows with missing values
+    among branches: see `psephos.trees.tree.Tree`. For hundreds of binary trees, `TreeVoters` is
+    faster.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def branch_voters(trees: Sequence[Tree], n_features: int, code: Floats | None = 
     n_features : int
     code : ndarray of shape (C, K), default=None
         `Target.code` for trees whose values are class shares (C,): the vote is the sum over c of
-        value_c code_c. None: it is the value itself.
+        value_c code_c. None: the vote is the value.
     """
     alike = {(tree.lower is None, tree.strict, tree.single) for tree in trees}
     check(len(alike) == 1, "trees compare in different ways")
@@ -41,9 +41,9 @@ def branch_voters(trees: Sequence[Tree], n_features: int, code: Floats | None = 
 def joined_trees(
     n_features: int, columns: Columns, root: Indices, nodes: Tree, code: Floats | None = None
 ) -> Trees:
-    """Return voters of the nodes of all trees, as files of older releases hold them.
+    """Return voters from the nodes of all trees, a part of files of older releases.
 
-    The fields are those of `Trees`.
+    The parameters are those of `Trees`.
     """
     says = "value" if code is None else "probability"
     return Trees(n_features, columns, root, nodes, nodes.value, code=code, says=says)

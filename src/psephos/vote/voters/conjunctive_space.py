@@ -18,18 +18,18 @@ _PRIORS = ("uniform", "short")
 
 
 class Hypotheses(NamedTuple):
-    """T conjunctions: column i of hypothesis t takes the codes from low[t, i] to high[t, i]."""
+    """T conjunctions: hypothesis t accepts the codes low[t, i] to high[t, i] of column i."""
 
     low: _Codes  # (T, q); a column that is not tested has -1, the code of a missing value
     high: _Codes  # (T, q); a column that is not tested has its size
-    empty: NDArray[np.bool_]  # (T,), the hypothesis that holds for no case; its codes are not read
+    empty: NDArray[np.bool_]  # (T,), the hypothesis that holds for no case; its codes are ignored
 
     def take(self, which: NDArray[np.intp]) -> "Hypotheses":
         """Return these hypotheses only."""
         return Hypotheses(self.low[which], self.high[which], self.empty[which])
 
     def holds(self, code: _Codes) -> NDArray[np.bool_]:
-        """Return (n, T): which hypotheses hold for which of (n, q) codes."""
+        """Return the mask, (n, T), of hypotheses that hold for rows of (n, q) codes."""
         out = np.repeat(~self.empty[None, :], len(code), axis=0)
         for x, low, high in zip(code.T, self.low.T, self.high.T, strict=True):
             at = np.flatnonzero(low >= 0)
@@ -37,9 +37,9 @@ class Hypotheses(NamedTuple):
         return out
 
     def covers(self, other: "Hypotheses") -> NDArray[np.bool_]:
-        """Return (T, U): whether each of these is more general than, or equal to, each of others.
+        """Return (T, U): whether each of these is at least as general as each of the others.
 
-        By the constraints: column by column the codes taken hold all that the other takes.
+        It is if in every column it accepts all codes that the other accepts.
         """
         out = ~self.empty[:, None] & ~other.empty[None, :]
         for i in range(self.low.shape[1]):
@@ -53,9 +53,9 @@ class Hypotheses(NamedTuple):
 class ConjunctiveSpace(ReadsColumns):
     """All conjunctions of one constraint a column, and the empty hypothesis.
 
-    A column of categories is not tested (``?``) or is one category. A column of numbers is cut
-    into bins, and is not tested or lies in an interval of bins that is not all of them. A missing
-    value (and a category that is not known) meets ``?`` alone.
+    A categorical column is not tested (``?``) or must be one category. A numeric column is cut into
+    bins, and is not tested or must lie in an interval of some of the bins. A missing value (or an
+    unknown category) satisfies only ``?``.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ class ConjunctiveSpace(ReadsColumns):
         Sorted columns that hypotheses may test.
     is_category : ndarray of shape (q,), bool
     size : ndarray of shape (q,), intp
-        Categories, or bins, of each.
+        Number of categories, or bins, of each column.
     cuts : tuple of ndarray
-        For each, the ``size - 1`` bounds between bins, each the upper bound of its lower bin; none
-        for categories.
+        For each column, the ``size - 1`` bounds between bins, each the inclusive upper bound of its
+        lower bin; empty for categories.
     """
 
     tag: ClassVar[str] = "conjunctive space"
@@ -83,7 +83,7 @@ class ConjunctiveSpace(ReadsColumns):
         q = len(self.columns)
         check(self.size.shape == self.is_category.shape == (q,), "columns and sizes differ")
         check(len(self.cuts) == q, "columns and bins differ")
-        check(bool(((self.size >= 0) & (self.size < 2**20)).all()), "a size is no size")
+        check(bool(((self.size >= 0) & (self.size < 2**20)).all()), "a size is out of range")
         for size, category, cuts in zip(self.size, self.is_category, self.cuts, strict=True):
             number = 0 if category else max(int(size) - 1, 0)
             check(cuts.shape == (number,) and cuts.dtype == np.float64, "bins and bounds differ")
@@ -91,10 +91,10 @@ class ConjunctiveSpace(ReadsColumns):
 
     @classmethod
     def of(cls, X: Floats, n_codes: dict[int, int], n_bins: int) -> Self:
-        """Return the space of a training table (n, p), of which `n_codes` are categories.
+        """Return the space of a training table (n, p), in which `n_codes` are categories.
 
-        A column of numbers is cut half-way between its distinct values, into at most `n_bins` bins
-        of as many distinct values each as can be.
+        A numeric column is cut half-way between distinct values, into at most `n_bins` bins with
+        numbers of distinct values as equal as possible.
         """
         cuts = [np.empty(0) if j in n_codes else _cuts(X[:, j], n_bins) for j in range(X.shape[1])]
         size = [n_codes.get(j, len(own) + 1) for j, own in enumerate(cuts)]
@@ -131,15 +131,15 @@ class ConjunctiveSpace(ReadsColumns):
         return np.append(np.int32(-1), low), np.append(np.int32(v), high)
 
     def n_constraints(self) -> list[int]:
-        """Return how many constraints each column has, ``?`` counted."""
+        """Return the number of constraints of each column, including ``?``."""
         sizes = zip(self.size.tolist(), self.is_category.tolist(), strict=True)
         return [v + 1 if category else max(v * (v + 1) // 2, 1) for v, category in sizes]
 
     def priors(self, i: int, prior: str) -> list[int]:
-        """Return whole numbers to which the prior of each constraint of a column is proportional.
+        """Return integers proportional to the prior of each constraint of a column.
 
-        uniform: all hypotheses alike. short: a column is tested with the chance 1/2, by any of its
-        constraints alike, so that few tests are more probable than many.
+        uniform: all hypotheses are equally probable. short: a column is tested with probability
+        1/2, by each of its constraints with equal probability, which favours few tests.
         """
         check(prior in _PRIORS, f"unknown prior {prior!r}")
         number = self.n_constraints()[i]
@@ -147,7 +147,7 @@ class ConjunctiveSpace(ReadsColumns):
 
     @property
     def n_hypotheses(self) -> int:
-        """Return |H|: 1 for the empty hypothesis, and the product of the constraints."""
+        """Return |H|: 1 for the empty hypothesis, plus the product of `n_constraints`."""
         return 1 + math.prod(self.n_constraints())
 
     # ------------------------------------------------------------------ single hypotheses
@@ -194,7 +194,7 @@ class ConjunctiveSpace(ReadsColumns):
         return out
 
     def tests(self, low: Sequence[int], high: Sequence[int], x: Sequence[float]) -> list[Test]:
-        """Return the tests of a hypothesis on a case x, shape (p,); not all need hold."""
+        """Return the tests of a hypothesis with the values of a case x, (p,), even if they fail."""
         found: list[Test] = []
         for i, (a, b) in enumerate(zip(low, high, strict=True)):
             if a < 0:
@@ -211,7 +211,7 @@ class ConjunctiveSpace(ReadsColumns):
 
     # ------------------------------------------------------------------ other tables
     def take(self, which: NDArray[np.intp]) -> Self:
-        """Return the space over these of its columns, by position."""
+        """Return the space over some of its columns, by position."""
         return replace(
             self,
             columns=self.columns[which],

@@ -1,4 +1,4 @@
-"""A version space too large to list, as one voter: the share of its hypotheses that hold."""
+"""A version space too large to list, as one voter by the share of its hypotheses that hold."""
 
 import math
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ from psephos.vote.voters.counting import Problem
 @register
 @dataclass(frozen=True)
 class CountedHypotheses(ReadsLike, Voters):
-    """All hypotheses between S and what the negative cases allow, counted and not listed.
+    """All hypotheses that are at least as general as S and exclude the negatives, counted.
 
-    It votes ``share * yes + (1 - share) * no``, the share being that of the hypotheses that hold
-    for the case, weighted by the prior: those at least as general as the join of S and the case
-    that exclude all negatives, divided by those at least as general as S. Both are counted exactly.
+    The vote is ``share * yes + (1 - share) * no``, where share is that of the hypotheses that hold
+    for the case, weighted by the prior: the number at least as general as the join of S and the
+    case, divided by the number at least as general as S. Both are counted exactly.
 
     Parameters
     ----------
     space : ConjunctiveSpace
-        Over the columns that S tests, no other; of an empty S all that can be tested.
+        Over the columns that S tests only; for an empty S over all that can be tested.
     low, high : ndarray of shape (q,), int32
-        S; not read where it is empty.
+        S; ignored if it is empty.
     empty : bool
-        Whether S is the empty hypothesis, which is then one of them.
+        Whether S is the empty hypothesis, which is then counted.
     negatives : ndarray of shape (m, q), int32
-        Codes of cases for which none holds.
+        Codes of cases for which no hypothesis holds.
     prior : {'uniform', 'short'}
     yes, no : ndarray of shape (K,)
     """
@@ -57,9 +57,9 @@ class CountedHypotheses(ReadsLike, Voters):
         check(self.negatives.ndim == 2 and self.negatives.shape[1] == q, "negatives and columns")
         size = self.space.size
         inside = (self.low >= 0) & (self.low <= self.high) & (self.high < size)
-        check(bool(self.empty or inside.all()), "S takes codes that there are not")
+        check(bool(self.empty or inside.all()), "S has codes that do not exist")
         known = (self.negatives >= -1) & (self.negatives < size)
-        check(bool(known.all()), "a negative has a code that there is not")
+        check(bool(known.all()), "a negative has a code that does not exist")
         check(self.prior in ("uniform", "short"), f"unknown prior {self.prior!r}")
         check(self.yes.ndim == 1 and self.yes.shape == self.no.shape, "votes differ in shape")
 
@@ -106,14 +106,14 @@ class CountedHypotheses(ReadsLike, Voters):
         return self
 
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return how many hypotheses it stands for."""
+        """Return a sentence with the number of hypotheses."""
         if self.prior == "uniform":
             number = in_words(self.total)
             return f"if all of {number} consistent hypotheses hold (if some, in proportion)"
         return "if all consistent hypotheses hold (if some, in proportion to the prior)"
 
     def reasons(self, X: Floats) -> list[list[Reason]]:
-        """Return, for each row, how many hypotheses hold, and what they may test."""
+        """Return the reason for each row: the number of hypotheses that hold, and the columns."""
         rows = zip(X[:, self.columns].tolist(), self.counts(X), self.votes(X)[:, 0], strict=True)
         read = tuple(self.columns.tolist())
         return [
@@ -127,12 +127,12 @@ class CountedHypotheses(ReadsLike, Voters):
         return f"{percent(count / self.total)} of the consistent hypotheses, by the prior, hold"
 
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
-        """Return the vote where all hold, and where none does."""
+        """Return the vote where all hypotheses hold."""
         return [("if all hold", self.yes)]
 
 
 def in_words(number: int) -> str:
-    """Return a whole number: of many digits its powers of ten, as ``10^24.02``."""
+    """Return an integer in words; a long one as a power of ten, such as ``10^24.02``."""
     if number.bit_length() <= 50:
         return f"{number:,}"
     shift = max(0, number.bit_length() - 60)

@@ -1,9 +1,9 @@
-"""Counting, listing and drawing the hypotheses of a version space without going through the space.
+"""Counting, listing and drawing the hypotheses of a version space without enumerating the space.
 
-A hypothesis at least as general as S is consistent if each negative case fails a constraint. So
-columns are gone through one after another, and hypotheses that leave the same negatives to be
-excluded are counted together: an inclusion-exclusion over subsets of the negatives without negative
-terms, one term per distinct set.
+A hypothesis at least as general as S is consistent if each negative case fails a constraint. The
+columns are processed one after another, and hypotheses that leave the same negatives to exclude are
+counted together: one term per distinct set of negatives, instead of inclusion-exclusion over all
+subsets.
 """
 
 import math
@@ -17,19 +17,19 @@ from psephos._errors import PsephosError
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Codes = NDArray[np.int32]
-STATES = 20_000  # sets of negatives left that are told apart, over all columns
-_LAYERS = 2_000  # columns of which all states are kept
-TRIES = 200  # draws for each that is wanted
+STATES = 20_000  # greatest number of distinct sets of remaining negatives, over all columns
+_LAYERS = 2_000  # greatest number of columns whose states are all kept
+TRIES = 200  # draws per requested hypothesis
 
 
 class TooManyStates(PsephosError):
-    """The negatives are left in too many combinations to be counted exactly."""
+    """Raised if there are too many sets of remaining negatives for an exact count."""
 
 
 class Group(NamedTuple):
     """Constraints of one column that exclude the same negatives."""
 
-    excludes: int  # a bit a negative
+    excludes: int  # one bit per negative
     weight: int  # sum of their prior weights
     low: list[int]
     high: list[int]
@@ -38,15 +38,15 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """The hypotheses at least as general as one that hold for none of the negatives."""
+    """The hypotheses that are at least as general as `specific` and hold for no negative."""
 
     space: ConjunctiveSpace
-    specific: Hypotheses  # one; of an empty one, all but the empty one are at least as general
+    specific: Hypotheses  # one; if it is empty, every other hypothesis is at least as general
     negatives: _Codes  # (m, q), codes
     prior: str = "uniform"
 
     def groups(self, i: int) -> list[Group]:
-        """Return the constraints on a column that are general enough, by what they exclude."""
+        """Return the constraints on a column that are general enough, grouped by `excludes`."""
         low, high = self.space.constraints(i)
         priors = self.space.priors(i, self.prior)
         if not self.specific.empty[0]:
@@ -78,9 +78,9 @@ class Problem:
         return every, excluding, free
 
     def count(self, most: int = STATES) -> int:
-        """Return the number of consistent hypotheses, weighted by the prior; exactly.
+        """Return the exact number of consistent hypotheses, weighted by the prior.
 
-        Without the empty hypothesis.
+        The empty hypothesis is not counted.
         """
         every, columns, free = self._layers()
         states, seen = {every: free}, 0
@@ -103,7 +103,7 @@ class Problem:
         return states.get(0, 0)
 
     def table(self, most: int = STATES) -> "ColumnPaths":
-        """Return what listing and drawing need: the weight of each way on from each state."""
+        """Return the weights of all continuations from each state, for listing and drawing."""
         every, columns, _ = self._layers()
         if len(columns) > _LAYERS:
             raise TooManyStates(_TOO_MANY)
@@ -126,9 +126,9 @@ class Problem:
         return ColumnPaths(self, every, columns, onward[::-1], [(i, self.groups(i)) for i in free])
 
     def drawn(self, size: int, rng: np.random.Generator, tries: int = TRIES) -> "Drawn":
-        """Return hypotheses drawn by the prior, of which inconsistent ones were left out.
+        """Return consistent hypotheses drawn from the prior by rejection sampling.
 
-        They are `size`, or fewer if `tries` times as many draws gave no more.
+        There are `size` of them, or fewer if `tries` times as many draws did not suffice.
         """
         groups = [self.groups(i) for i in range(self.space.n_columns)]
         columns = [_options(own) for own in groups]
@@ -151,12 +151,12 @@ class Problem:
 
 
 class Drawn(NamedTuple):
-    """Consistent hypotheses that were drawn, and what that says of their number."""
+    """Consistent hypotheses drawn at random, and an estimate of their number."""
 
     hypotheses: Hypotheses
-    accepted: int  # how many of those drawn were consistent
+    accepted: int  # number of draws that were consistent
     drawn: int
-    general: int  # how many they were drawn from, weighted by the prior
+    general: int  # number of hypotheses in the population, weighted by the prior
 
     def estimate(self) -> tuple[int, float]:
         """Return (estimated number of consistent hypotheses, its relative standard error)."""
@@ -168,19 +168,19 @@ class Drawn(NamedTuple):
 
 
 _TOO_MANY = (
-    "the rows that are not of a class leave too many combinations to be counted exactly: let the "
-    "space be sampled, or test fewer columns."
+    "the rows that are not of a class leave too many combinations to be counted exactly: sample "
+    "the space, or test fewer columns."
 )
 
 
 @dataclass(frozen=True)
 class ColumnPaths:
-    """The consistent hypotheses, as ways through the columns."""
+    """The consistent hypotheses, as paths through the columns."""
 
     problem: Problem
     every: int  # all negatives
     columns: list[tuple[int, list[Group]]]  # those that exclude negatives
-    # before each of these columns, and after the last: the weight of all ways on from a state
+    # before each of these columns, and after the last: the weight of all paths from a state
     onward: list[dict[int, int]]
     free: list[tuple[int, list[Group]]]  # the other columns
 
@@ -203,7 +203,7 @@ class ColumnPaths:
         return self._hypotheses(rows)
 
     def drawn(self, size: int, rng: np.random.Generator) -> Hypotheses:
-        """Return hypotheses drawn from the consistent ones by the prior, each on its own."""
+        """Return consistent hypotheses drawn independently from the prior."""
         return self._hypotheses([self._draw(rng) for _ in range(size)])
 
     def _draw(self, rng: np.random.Generator) -> list[tuple[int, int, int]]:
@@ -235,7 +235,7 @@ def _one(i: int, group: Group, rng: np.random.Generator) -> tuple[int, int, int]
 
 
 def _pick(weights: list[int], rng: np.random.Generator) -> int:
-    """Return a position, drawn by whole numbers of any size."""
+    """Return an index drawn in proportion to integer weights of any size."""
     total = sum(weights)
     size = (total.bit_length() + 7) // 8 + 8
     at = int.from_bytes(rng.bytes(size), "little") * total >> (8 * size)
@@ -255,7 +255,7 @@ def _excludes(groups: list[Group]) -> int:
 
 
 def _rest(columns: list[tuple[int, list[Group]]]) -> list[int]:
-    """Return, for each column, what those behind it exclude."""
+    """Return, for each column, the negatives that later columns exclude."""
     rest = [0]
     for _, groups in reversed(columns):
         rest.append(rest[-1] | _excludes(groups))
@@ -263,7 +263,7 @@ def _rest(columns: list[tuple[int, list[Group]]]) -> list[int]:
 
 
 def _options(groups: list[Group]) -> tuple[_Codes, _Codes, NDArray[np.float64]]:
-    """Return (low, high, prior chance) of the constraints on one column."""
+    """Return (low, high, prior probability) of the constraints on one column."""
     low = np.array([a for group in groups for a in group.low], dtype=np.int32)
     high = np.array([b for group in groups for b in group.high], dtype=np.int32)
     weight = np.array([float(w) for group in groups for w in group.weights])
@@ -271,9 +271,9 @@ def _options(groups: list[Group]) -> tuple[_Codes, _Codes, NDArray[np.float64]]:
 
 
 def minimal_negatives(space: ConjunctiveSpace, specific: Hypotheses, negatives: _Codes) -> _Codes:
-    """Return the negatives that the others do not make superfluous, each once.
+    """Return the distinct negatives without those that the others make redundant.
 
-    One is superfluous if whatever excludes another excludes it.
+    A negative is redundant if every constraint that excludes some other one also excludes it.
     """
     rows = np.unique(negatives, axis=0)
     if len(rows) < 2:

@@ -1,4 +1,4 @@
-"""Fitted estimators as voters: plain arrays where the kind is known, else kept as they are."""
+"""Fitted estimators as voters: converted to arrays if their kind is known, else kept as objects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ from psephos.vote.voters.scored import linear_models, naive_bayes_models
 from psephos.vote.voters.trees import TreeVoters
 
 
-def _asked(estimator: Any, method: str, table: Floats) -> NDArray[Any]:
-    """Return what an estimator answers."""
+def _predicted(estimator: Any, method: str, table: Floats) -> NDArray[Any]:
+    """Return the result of an estimator's method; raise PsephosError on missing values."""
     try:
         return np.asarray(getattr(estimator, method)(table))
     except ValueError as error:
@@ -27,22 +27,22 @@ def _asked(estimator: Any, method: str, table: Floats) -> NDArray[Any]:
             raise
         name = type(estimator).__name__
         raise PsephosError(
-            f"{name} takes no missing values, and {gaps} of {len(table)} rows lack one that it "
+            f"{name} takes no missing values, and {gaps} of {len(table)} rows lack a value that it "
             f"reads: fit make_pipeline(SimpleImputer(), {name}(...)) in its place."
         ) from error
 
 
 @dataclass(frozen=True)
 class ForeignVoters(ReadsColumns, Voters):
-    """Any fitted estimators, kept as they are.
+    """Any fitted estimators, kept as objects.
 
-    `columns` are all columns read, `places` each voter's positions within them, and `source` where
-    these stand in the table that it was fitted on: one of `width` columns, whose others are filled
-    with zero, or (0) of its own columns alone. `says` is what a voter says: 'answer', the code of
-    its class; 'probability', the mean of the codes under its ``predict_proba``; 'log-odds', those
-    of the same; 'value', the number it predicts. `value` (n_classes, K) is the table of codes; for
-    numbers it is (1, 1) and not read. With `abstains` a voter votes 0 where a value is missing;
-    else it is asked there as elsewhere.
+    `columns` are all columns read, and `places` each voter's positions within them. `source` are
+    the positions of these in the table on which it was fitted, which has `width` columns, the
+    others filled with zero; `width` 0: a table of its own columns. `says` is the vote: 'answer',
+    the code of its class; 'probability', the mean of the codes under its ``predict_proba``;
+    'log-odds', the log-odds of these; 'value', the number it predicts. `value` (n_classes, K) is
+    the table of codes; for numbers it is (1, 1) and ignored. With `abstains` a voter votes 0 where
+    a value is missing; else it also predicts there.
     """
 
     n_features: int
@@ -66,7 +66,7 @@ class ForeignVoters(ReadsColumns, Voters):
         abstains: bool = True,
         whole: bool = False,
     ) -> Self:
-        """Return estimators as voters, fitted on the codes 0 ... n_classes - 1, or on numbers.
+        """Return estimators, fitted on the codes 0 ... n_classes - 1 or on numbers, as voters.
 
         `subsets` are the columns of the table that each reads, in order; each was fitted on these,
         or on the `whole` table. `code` is (n_classes, K).
@@ -98,22 +98,22 @@ class ForeignVoters(ReadsColumns, Voters):
         for t, (places, source, estimator) in enumerate(each):
             table = np.zeros((len(X), self.width or len(source)))
             table[:, source] = read[:, places]
-            asked = ~np.isnan(table).any(axis=1) | (not self.abstains)
-            if asked.any():
-                out[asked, t] = self._says(estimator, table[asked])
+            voting = ~np.isnan(table).any(axis=1) | (not self.abstains)
+            if voting.any():
+                out[voting, t] = self._vote(estimator, table[voting])
         return out
 
-    def _says(self, estimator: Any, table: Floats) -> Floats:
+    def _vote(self, estimator: Any, table: Floats) -> Floats:
         if self.says == "value":
-            return _asked(estimator, "predict", table).astype(np.float64)[:, None]
+            return _predicted(estimator, "predict", table).astype(np.float64)[:, None]
         if self.says == "answer":
-            return self.value[_asked(estimator, "predict", table).astype(np.intp)]
+            return self.value[_predicted(estimator, "predict", table).astype(np.intp)]
         known = np.asarray(estimator.classes_, dtype=np.intp)
         if self.says == "log-odds":
             chances = np.zeros((len(table), len(self.value)))
-            chances[:, known] = _asked(estimator, "predict_proba", table)
+            chances[:, known] = _predicted(estimator, "predict_proba", table)
             return log_odds(chances, self.value.shape[1])
-        return _asked(estimator, "predict_proba", table) @ self.value[known]
+        return _predicted(estimator, "predict_proba", table) @ self.value[known]
 
     def usage(self) -> Usage:
         return usage_of(self, self.places)
@@ -161,7 +161,7 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: Floats) ->
     Parameters
     ----------
     estimators : sequence of fitted classifiers
-        All of one type, fitted on all `n_features` columns and on integer class codes.
+        Of one type, fitted on all `n_features` columns and on integer class codes.
     n_features : int
     code : ndarray of shape (n_classes, K)
         The vote for each class.
@@ -181,12 +181,12 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: Floats) ->
 def plain_voters(
     estimators: Sequence[Any], n_features: int, code: Floats, says: str
 ) -> Voters | None:
-    """Return estimators of scikit-learn, all of one type, as plain arrays; None of other kinds.
+    """Return estimators of scikit-learn, all of one type, as arrays; None for other kinds.
 
-    Their votes (`says`) are 'answer', 'probability' or 'value'. By probability, of linear
-    classifiers only logistic regression becomes arrays: its probabilities are those of the softmax
-    (sigmoid for two classes). Any other, such as linear discriminants or SGDClassifier with
-    log_loss, is kept as it is, and its `predict_proba` is called.
+    `says` is 'answer', 'probability' or 'value'. For 'probability', the only linear classifier that
+    is converted is logistic regression with softmax (or two classes). Others, such as linear
+    discriminants or SGDClassifier with log_loss, are kept as objects whose `predict_proba` is
+    called.
     """
     model: Any = estimators[0]
     name = type(model).__name__
@@ -223,7 +223,7 @@ def _is_softmax(model: Any) -> bool:
 
 
 def _check_variances(estimators: Sequence[Any]) -> None:
-    """Raise PsephosError if squares of a column's numbers were beyond float64."""
+    """Raise PsephosError if a variance is 0 or not finite: squares were beyond float64."""
     variance = np.stack([e.var_ for e in estimators])
     bad = ~((variance > 0) & np.isfinite(variance))
     if bad.any():
@@ -244,7 +244,7 @@ def _columns_read(estimator: Any, n_features: int) -> NDArray[np.bool_]:
 def tree_voters(
     estimators: Sequence[Any], n_features: int, code: Floats, says: str = "answer"
 ) -> TreeVoters:
-    """Return scikit-learn's trees as voters: leaves say their class, probabilities or number."""
+    """Return scikit-learn's trees as voters: leaves vote a class, probabilities or a number."""
     trees = [e.tree_ for e in estimators]
     sizes = np.array([tree.node_count for tree in trees])
     root = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
@@ -286,9 +286,9 @@ def linear_voters(
     """Return scikit-learn's linear models as voters."""
     coefs: list[Any] = [e.coef_ for e in estimators]
     plain = [np.asarray(c.toarray() if sparse.issparse(c) else c) for c in coefs]
-    dense = [np.atleast_2d(c) for c in plain]  # some models of two classes have one flat row
+    dense = [np.atleast_2d(c) for c in plain]  # some models of two classes have a flat array
     coef = np.stack(dense).astype(np.float64)
     intercept = np.stack([np.broadcast_to(e.intercept_, coef.shape[1]) for e in estimators])
     used = np.flatnonzero((coef != 0).any(axis=(0, 1)))
-    coef = np.ascontiguousarray(coef[:, :, used])  # sums in one order, whatever made the array
+    coef = np.ascontiguousarray(coef[:, :, used])  # for sums in the same order
     return linear_models(n_features, used, coef, intercept.astype(np.float64), code, says)

@@ -1,4 +1,4 @@
-"""Conjunctive hypotheses as voters: each says one thing where it holds, another where not."""
+"""Conjunctive hypotheses as voters: each has one vote where it holds, and one elsewhere."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ _CELLS = 1 << 22  # truth values at once
 class HypothesisVoters(ReadsLike, ReadAsLowered):
     """Conjunctions: each votes `yes` where all its tests hold, `no` elsewhere.
 
-    A missing value meets no test.
+    No test holds for a missing value.
 
     Parameters
     ----------
     space : ConjunctiveSpace
-        Over the columns that any of them tests, no other.
+        Over the columns that any of them tests, and no others.
     low, high : ndarray of shape (T, q), int32
-        The codes that each takes; -1 and the size of the column where it is not tested.
+        The codes that each accepts; -1 and the size of the column if it is not tested.
     empty : ndarray of shape (T,), bool
-        The hypothesis that holds for no case; it tests nothing.
+        Whether it is the hypothesis that holds for no case; it tests no column.
     yes, no : ndarray of shape (K,)
     """
 
@@ -55,13 +55,13 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
         free = (self.low == -1) & (self.high == size)
         inside = tested & (self.low <= self.high) & (self.high < size)
         single = inside & ((self.low == self.high) | ~self.space.is_category)
-        check(bool((free | single).all()), "a hypothesis takes codes that there are not")
+        check(bool((free | single).all()), "a hypothesis has codes that do not exist")
         read = (tested & ~self.empty[:, None]).any(axis=0)
-        check(bool(read.all()), "a column is held that no hypothesis tests")
+        check(bool(read.all()), "no hypothesis tests a column")
 
     @classmethod
     def of(cls, space: ConjunctiveSpace, found: Hypotheses, yes: Floats, no: Floats) -> Self:
-        """Return hypotheses as voters that hold the columns they test."""
+        """Return hypotheses as voters, on the columns that they test."""
         low, high = found.low.copy(), found.high.copy()
         low[found.empty], high[found.empty] = -1, space.size
         kept = np.flatnonzero((low >= 0).any(axis=0))
@@ -78,9 +78,10 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
         return Hypotheses(self.low, self.high, self.empty)
 
     def weighted_sum(self, weights: Floats, X: Floats) -> Floats:
-        """Return the (n, K) sums: of the weights of those that hold, and of the others.
+        """Return the (n, K) weighted sums of the votes.
 
-        Where all hold, or none does, it is exactly the sum of the weights: ties stay ties.
+        Where all hypotheses hold, or none does, it is exactly the sum of the weights times the
+        vote: ties stay ties.
         """
         code = self.space.encode(X)
         held = np.zeros(len(X))
@@ -97,7 +98,7 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
 
     @cached_property
     def _operation(self) -> Trees:
-        """Return the hypotheses as chains of tests, those on one column above its bound first."""
+        """Return the hypotheses as chains of tests; of two on a column, the lower bound first."""
         tests: list[tuple[int, int, float]] = []
         sizes: list[int] = []
         for low, high, empty in zip(

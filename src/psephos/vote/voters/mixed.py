@@ -1,4 +1,4 @@
-"""A list of fitted estimators of any kinds as the voters of one vote."""
+"""Fitted estimators of any kinds as the voters of one vote."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,29 +37,28 @@ def mixed_voters(
 
     Models of psephos (and registered ones) become votes within the vote; scikit-learn's trees,
     linear models, Gaussian naive Bayes and k nearest neighbours are converted to arrays; others
-    are kept as Python objects, and cannot be saved. Each is asked on rows that lack values, too:
-    one that takes none raises, but for k nearest neighbours, which compare the columns that both
-    rows have (a row without any value has no neighbour: no class is more probable than another,
-    and of numbers it raises).
+    are kept as Python objects, and cannot be saved. All are also evaluated on rows with missing
+    values, where estimators that do not accept them raise. k nearest neighbours do not: they
+    compare the columns that both rows have. A row without any value has no neighbour: all classes
+    are then equally probable, and numbers raise.
 
     Parameters
     ----------
     estimators : sequence of fitted estimators
-        Of all `n_features` columns and of the classes 0 ... n_classes - 1, or of numbers.
+        Fitted on all `n_features` columns and on the classes 0 ... n_classes - 1, or on numbers.
     n_features : int
     code : ndarray of shape (n_classes, K)
-        The vote for each class; for numbers (1, 1) and not read.
+        The vote for each class; for numbers of shape (1, 1) and ignored.
     says : {'answer', 'probability', 'log-odds', 'value'}
-        The code of the class; the mean of the codes under its probabilities; their log-odds (a
-        probability below 1e-9 counts as that), to be added up and read by a logistic link; its
-        number.
+        The vote: the code of the class; the mean of the codes under its probabilities; the log-odds
+        of these (probabilities of at least 1e-9), for a sum with a logistic link; its number.
     names : sequence of str, default=()
-        One for each estimator, for ballots; or none.
+        Names of the estimators in ballots, or none.
 
     Raises
     ------
     PsephosError
-        If there is none, or one has no probabilities that are asked for.
+        If there is no estimator, or one cannot predict the probabilities that `says` requires.
     """
     must_be("says", says, SAYS)
     if not estimators:
@@ -86,7 +85,7 @@ def _voter(model: Any, n_features: int, code: Floats, says: str) -> Voters:
     known = None if some is None else plain_voters([model], n_features, some, plainly)
     if known is not None and some is code and says in ("probability", "value"):
         return known
-    if known is not None:  # a vote of one voter: of some of the classes, or it says log-odds
+    if known is not None:  # a vote of one voter: on some of the classes, or by log-odds
         one = Constant(n_features, np.ones(1))
         classes = np.asarray(model.classes_, dtype=np.intp)
         alone = Vote(known, one, Readout("normalised", "share"), Target(classes))
@@ -98,23 +97,23 @@ def _voter(model: Any, n_features: int, code: Floats, says: str) -> Voters:
     ask = "predict" if says == "value" else "predict_proba"
     if not hasattr(model, ask):
         raise PsephosError(
-            f"{type(model).__name__} has no {ask}: let it say 'answer', or calibrate it first."
+            f"{type(model).__name__} has no {ask}: use says='answer', or calibrate it first."
         )
     return ForeignVoters.of([model], whole, n_features, says, code, abstains=False)
 
 
 def _code(model: Any, code: Floats, says: str) -> Floats | None:
-    """Return the codes of the classes that a model knows, which may be some; None if it is one."""
-    if says == "value" or type(model).__name__ in TREES:  # these read the codes of all
+    """Return the codes of a model's classes, which may be some of all; None if there is one."""
+    if says == "value" or type(model).__name__ in TREES:  # these need the codes of all classes
         return code
     known = len(getattr(model, "classes_", code))
     return Target(np.arange(known)).code if known > 1 else None
 
 
 def neighbour_vote(model: Any) -> Vote | None:
-    """Return scikit-learn's k nearest neighbours as a vote of its training cases; None if not such.
+    """Return scikit-learn's k nearest neighbours as a vote of its training cases, else None.
 
-    Of equally near cases the first in the table are taken; scikit-learn takes any of them.
+    Of equally near cases the first in the table are used; scikit-learn uses any of them.
     """
     name = type(model).__name__
     if not type(model).__module__.startswith("sklearn.") or name not in _KNN:

@@ -1,4 +1,4 @@
-"""Votes of prototypes: training cases that vote for their own class or value, weighted nearby."""
+"""Votes of prototypes: training cases that vote for their own class or value, by distance."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from psephos.vote.weights.gaussian_kernels import KernelWeights
 
 
 class KernelScaling(NamedTuple):
-    """How a table of p columns is read by kernels; q columns, as `KernelWeights` has them."""
+    """Scaling of the q columns, of p, that kernels read; the fields are as in `KernelWeights`."""
 
     n_features: int
     columns: Columns
@@ -28,11 +28,11 @@ class KernelScaling(NamedTuple):
 
 
 class PrototypeBatch(NamedTuple):
-    """What one batch of a fit found.
+    """The result of one batch of a fit.
 
-    `inverse_bandwidth` (q,) >= 0; `prototypes` (J, q) scaled; `weight` (J,) > 0; `answer` (J,),
-    class indices or numbers in the target's unit; `rows` (J,) identifiers; `spread` 1 / u of a
-    regression, in the target's unit.
+    `inverse_bandwidth` (q,) >= 0; `prototypes` (J, q), scaled; `weight` (J,) > 0; `answer` (J,),
+    class indices or numbers in the target's unit; `rows` (J,), identifiers; `spread`, 1 / u of a
+    regression in the target's unit.
     """
 
     inverse_bandwidth: Floats
@@ -51,15 +51,15 @@ def prototype_vote(
 ) -> Vote:
     """Return the vote of a prior and of batches of prototypes.
 
-    With s(x) = 1 + sum_j w_j G(x, c_j), the mass, a class has probability ``(prior_k + sum over
-    its own prototypes of w_j G(x, c_j)) / s(x)``, and a number is predicted by ``(mean + sum_j
-    w_j G(x, c_j) y_j) / s(x)``. mass - 1 is how familiar a case is.
+    With the mass s(x) = 1 + sum_j w_j G(x, c_j), a class has probability ``(prior_k + sum over
+    its own prototypes of w_j G(x, c_j)) / s(x)``, and the predicted number is ``(mean + sum_j
+    w_j G(x, c_j) y_j) / s(x)``. mass - 1 measures the similarity of a case to the prototypes.
 
     Parameters
     ----------
     batches : sequence of PrototypeBatch
-        In the order they were fitted. Columns that no batch reads are not stored, nor batches
-        without a prototype.
+        In the order in which they were fitted. Columns that no batch reads, and batches without a
+        prototype, are not stored.
     scaling : KernelScaling
     prior : ndarray of shape (n_classes,), or (2,) for a regression
         Class frequencies, which sum to 1; or mean and standard deviation of the target.
@@ -68,7 +68,7 @@ def prototype_vote(
     Returns
     -------
     vote : Vote
-        Voter 0 is the prior, the prototypes follow batch by batch in their order.
+        Voter 0 is the prior, followed by the prototypes batch by batch.
 
     Raises
     ------
@@ -77,11 +77,11 @@ def prototype_vote(
 
     Notes
     -----
-    Source: the proset manual (N. Ruf), model equations. The sum over codes of classes gives these
-    probabilities by the link 'share' of `Readout`.
+    Source: the proset manual (N. Ruf), model equations. The link 'share' of `Readout` turns the
+    mean code of classes into these probabilities.
     """
     _check_batches(batches, scaling, target)
-    values, spread = _said(batches, prior, target)
+    values, spread = _votes(batches, prior, target)
     sizes = [len(batch.weight) for batch in batches]
     q = len(scaling.columns)
     offered = Batches(
@@ -99,7 +99,7 @@ def prototype_vote(
     weights = KernelWeights(found, centre, inverse, *codes, prototypes, weight)
     cases = prototypes / inverse + centre
     rounding = 1e-12 * (np.abs(centre) + 1.0 / inverse)
-    cases[np.abs(cases) <= rounding] = 0.0  # a zero that came back from its scale
+    cases[np.abs(cases) <= rounding] = 0.0  # zero before scaling
     rows = _identifiers([batch.rows for batch in batches])
     regression = isinstance(target, RegressionTarget)
     voters = PrototypeVoters(found, cases, values, spread, rows, prior_name(regression))
@@ -119,13 +119,13 @@ def _check_batches(
         check(same, "weights, answers and rows of prototypes differ in number")
         if not isinstance(target, RegressionTarget):
             there = np.isin(batch.answer, np.arange(target.n_classes)).all()
-            check(bool(there), "a prototype's class is not there")
+            check(bool(there), "a prototype's class does not exist")
 
 
-def _said(
+def _votes(
     batches: Sequence[PrototypeBatch], prior: Floats, target: Target | RegressionTarget
 ) -> tuple[Floats, Floats]:
-    """Return the vote of each voter, (T, K), and the spread around it, (T,)."""
+    """Return the votes, (T, K), and the standard deviations around them, (T,)."""
     answers = np.concatenate([np.empty(0), *(batch.answer for batch in batches)])
     if isinstance(target, RegressionTarget):
         check(prior.shape == (2,), "a prior is not the mean and deviation of the target")
@@ -139,7 +139,7 @@ def _said(
 
 
 def _identifiers(rows: list[Array]) -> Array:
-    """Return the identifiers of all prototypes, after an unknown one for the prior."""
+    """Return the identifiers of all prototypes, preceded by an unknown one for the prior."""
     whole = np.concatenate(rows) if rows else np.empty(0, dtype=np.intp)
     if whole.dtype.kind not in "iU":
         whole = whole.astype(object)

@@ -1,4 +1,4 @@
-"""A list of rules as parts of a vote: the first rule that holds gives the answer."""
+"""Lists of rules as voters, and the weights by which the first rule that holds decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -39,11 +39,11 @@ def chains_of_tests(
     bound: Thresholds,
     value: Floats,
 ) -> Trees:
-    """Return rules as voters: each votes for its class where all its tests hold, and abstains else.
+    """Return rules as voters: each votes for its class where all its tests hold, else abstains.
 
-    A missing value holds for no test. A rule without tests always holds: it votes for what is
-    left by the others, and counts as reading the columns that they read. Files of older releases
-    hold these arguments.
+    No test holds for a missing value. A rule without tests always holds: it decides the cases that
+    the others leave, and counts as reading all their columns. The parameters are the fields of such
+    parts in files of older releases.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def chains_of_tests(
     check(shapes == {(len(feature),)}, "tests differ in number")
     check(value.ndim == 2 and len(value) > 0, "rules have no votes")
     sizes = check_ptr(ptr, len(value), len(feature), "rules")
-    check_within(op, len(_OPS), "a test asks what is unknown")
+    check_within(op, len(_OPS), "a test has an unknown operation")
     every = np.arange(len(value))
     order = np.lexsort((feature, np.repeat(every, sizes)))  # each in the order of its columns
     root, last, nodes = chains(sizes, feature[order], op[order], bound[order])
@@ -76,7 +76,7 @@ def chains_of_tests(
 
 
 def rule_voters(rules: Sequence[Sequence[RuleTest]], value: Floats, n_features: int) -> Trees:
-    """Return rules given by their tests, which name columns of the table, as voters."""
+    """Return rules, given as sequences of tests on columns of the table, as voters."""
     tests = [test for rule in rules for test in rule]
     columns, feature = np.unique([test.column for test in tests], return_inverse=True)
     return chains_of_tests(
@@ -91,10 +91,10 @@ def rule_voters(rules: Sequence[Sequence[RuleTest]], value: Floats, n_features: 
 
 
 def leaf_gates(tree: Tree, n_features: int) -> "FirstMatch":
-    """Return weights that are 1 for the leaf of a tree where a case ends, leaf by leaf, else 0.
+    """Return weights that are 1 for the leaf of a tree in which a case ends, else 0.
 
-    Every node has two branches and sends missing values to one of them; shares are of the
-    training weight (`counts`).
+    Every node must have two branches and send missing values to one of them. Shares are those of
+    the training weight (`counts`).
     """
     columns = tree.columns
     local = tree.on_columns(np.searchsorted(columns, tree.column), tree.surrogates.column)
@@ -112,21 +112,21 @@ def leaf_gates(tree: Tree, n_features: int) -> "FirstMatch":
 @register
 @dataclass(frozen=True)
 class FirstMatch(ReadsLike, Weighting):
-    """w_t(x) = 1 for the first rule that holds on x, else 0: a gate.
+    """w_t(x) = 1 for the first rule that holds on x, else 0.
 
-    Whether a rule is the first depends on those before it: its weight reads their columns too.
+    The weight of a rule also depends on the columns of the rules before it.
 
     Parameters
     ----------
     rules : Trees
         Chains of tests.
     rank : ndarray of shape (T,)
-        Their order: the lowest comes first.
+        Their order, lowest first.
     share : ndarray of shape (T,)
-        Share of the training weight that each decided.
+        Share of the training weight that each rule decided.
     leaves : bool, default=False
-        Whether rules are the ways to the leaves of a tree, of which one holds for every case, and
-        voters the models of the leaves.
+        Whether rules are the paths to the leaves of a tree, of which exactly one holds for each
+        case, and voters are the models of the leaves.
     """
 
     tag: ClassVar[str] = "first match"
@@ -141,9 +141,9 @@ class FirstMatch(ReadsLike, Weighting):
         check(self.rules.each == "rule", "the first match is not of rules")
         t = self.rules.n_voters
         check(self.rank.shape == self.share.shape == (t,), "rules and their order differ in number")
-        check(len(np.unique(self.rank)) == t, "no order of rules")
+        check(len(np.unique(self.rank)) == t, "two rules have one rank")
         shares = np.isfinite(self.share) & (self.share >= 0)
-        check(bool(shares.all()), "a share of rows is not one")
+        check(bool(shares.all()), "a share of rows is negative or not finite")
 
     @property
     def n_voters(self) -> int:
@@ -168,13 +168,13 @@ class FirstMatch(ReadsLike, Weighting):
         return "the model of the leaf" if self.leaves else "the first rule that holds decides"
 
     def where(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
-        """Return ``in the leaf x > 3 and y <= 2``; '' of rules that say it themselves."""
+        """Return ``in the leaf x > 3 and y <= 2``; '' for rules, whose words have the tests."""
         if not self.leaves:
             return ""
         return f"in the leaf {way_words(self.rules.way(voter), names, levels)}"
 
     def because(self, X: Floats, reasons: list[list[Reason]]) -> list[list[Reason]]:
-        """Return the reasons of the models of leaves, behind the tests that lead there."""
+        """Return the reasons of the models of leaves, preceded by the tests that lead there."""
         if not self.leaves:
             return reasons
         ways = self.rules.reasons(X)
@@ -185,9 +185,9 @@ class FirstMatch(ReadsLike, Weighting):
         return found
 
     def usage(self) -> Usage:
-        """Return the (T, p) table: the columns of each rule and of all before it.
+        """Return the (T, p) table of the columns of each rule and of all before it.
 
-        Of leaves, of which no other can hold, those of each rule alone.
+        Leaves exclude each other: each has its own columns only.
         """
         if self.leaves:
             return self.rules.usage()
@@ -199,7 +199,7 @@ class FirstMatch(ReadsLike, Weighting):
         return usage_table(voter, column, own.shape)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return the weights of these rules alone, in their old order of precedence."""
+        """Return the weights of these rules only, in their old order of precedence."""
         return replace(
             self,
             rules=self.rules.take(voters),

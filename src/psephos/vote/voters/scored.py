@@ -1,6 +1,6 @@
 """Linear models, naive Bayes and quadratic discriminants as voters by scores.
 
-In files of older releases each was a kind of voters, with these arguments as its fields.
+In files of older releases each was a kind of voters with these parameters as its fields.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ def linear_models(
     abstains: bool = False,
     slope: float = 1.0,
 ) -> Scores:
-    """Return linear models ``z_r(x) = intercept_r + sum_j coef_rj x_j``, one set of R a voter.
+    """Return linear models ``z_r(x) = intercept_r + sum_j coef_rj x_j``, R scores per voter.
 
     Parameters
     ----------
@@ -32,17 +32,17 @@ def linear_models(
     columns : ndarray of shape (q,), intp
         Sorted columns that any of the voters reads.
     coef : ndarray of shape (T, R, q)
-        A column whose R coefficients are all 0 is not read by that voter; a voter may read none.
-        R = 1 decides between two classes by its sign (the second above 0) or is a number
-        (regression); else there is one row a class.
+        A voter does not read columns whose R coefficients are all 0; it may read none. With R = 1
+        the sign of the score decides between two classes (above 0: the second), or the score is a
+        number (regression); else there is one score per class.
     intercept : ndarray of shape (T, R)
     value, says, abstains, slope
-        As those of `Scores`.
+        As in `Scores`.
 
     Raises
     ------
     PsephosError
-        If these do not fit together.
+        If the parameters are inconsistent.
     """
     _check_scores(n_features, columns, coef)
     check(intercept.shape == coef.shape[:2], "intercept is not (T, scores)")
@@ -65,7 +65,7 @@ def naive_bayes_models(
     says: str = "answer",
     abstains: bool = False,
 ) -> Scores:
-    """Return Gaussian naive Bayes: columns that are normal and independent within each class.
+    """Return Gaussian naive Bayes models: columns are normal and independent within each class.
 
     The score of class k is log_prior_k - sum over the voter's columns j of
     ((x_j - mean_kj)^2 / variance_kj + log(2 pi variance_kj)) / 2.
@@ -77,24 +77,24 @@ def naive_bayes_models(
     columns : ndarray of shape (q,)
         Sorted columns that some voter reads.
     mean, variance : ndarray of shape (T, classes, q)
-        Of each class; variances are positive.
+        Means and variances of each class; variances must be positive.
     log_prior : ndarray of shape (T, classes)
     reads : ndarray of shape (T, q), bool, or None
-        Who reads which column; None: every voter reads all.
+        The columns that each voter reads; None: every voter reads all.
     value, says, abstains
-        As those of `Scores`.
+        As in `Scores`.
 
     Raises
     ------
     PsephosError
-        If these do not fit together.
+        If the parameters are inconsistent.
     """
     _check_scores(n_features, columns, mean)
     check(mean.shape == variance.shape, "mean and variance differ in shape")
     check(log_prior.shape == mean.shape[:2], "log_prior is not (T, C)")
     shape = (len(mean), len(columns))
     reads = np.ones(shape, dtype=bool) if reads is None else reads
-    check(reads.shape == shape and reads.dtype == np.bool_, "reads is not (T, q), of truth values")
+    check(reads.shape == shape and reads.dtype == np.bool_, "reads is not a mask of shape (T, q)")
     voter, position, ptr = _read(reads)
     moments = (np.ascontiguousarray(a[voter, :, position].T) for a in (mean, variance))
     return Scores(
@@ -116,11 +116,11 @@ def quadratic_models(
     says: str = "answer",
     abstains: bool = False,
 ) -> Scores:
-    """Return quadratic discriminants: a normal density a class, with its own covariance.
+    """Return quadratic discriminants: a normal density per class, with its own covariance.
 
     The score of class k is ``constant_k - |W_k (x - mean_k)|^2 / 2``, where W_k' W_k is the inverse
-    of the class's covariance and the constant holds the prior and the determinant. `mean` and
-    `whitening` are `centre` and `whitening` of `Scores`, where the other parameters are explained.
+    of the class's covariance and the constant contains the prior and the determinant. `mean` is
+    `centre` of `Scores`; the other parameters have the same names there.
     """
     numbers = (mean, whitening, constant, value)
     check(all(bool(np.isfinite(a).all()) for a in numbers), "a number is not finite")
@@ -139,6 +139,6 @@ def _check_scores(n_features: int, columns: Columns, table: Floats) -> None:
 
 
 def _read(reads: NDArray[np.bool_]) -> tuple[Indices, Indices, Indices]:
-    """Return (voter, position) of who reads what, and where each voter's begin."""
+    """Return the (voter, position) pairs of a mask, and the start of each voter's pairs."""
     voter, position = np.nonzero(reads)
     return voter, position, np.searchsorted(voter, np.arange(len(reads) + 1)).astype(np.intp)

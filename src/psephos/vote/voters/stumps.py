@@ -1,4 +1,4 @@
-"""Voters that are rules: stumps and constants."""
+"""Stumps and constants as voters."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,7 +26,7 @@ from psephos.vote.part import (
 @register
 @dataclass(frozen=True)
 class ConstantVoters(ReadsNothing, ReadAsLowered):
-    """Voters that always say the same thing: a class prior, a base score.
+    """Voters with the same vote on every case: a class prior, a base score.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class ConstantVoters(ReadsNothing, ReadAsLowered):
     values : ndarray of shape (T, K)
         The vote of each.
     name : str
-        What they are, in words.
+        Their name in descriptions.
     """
 
     tag: ClassVar[str] = "constant voters"
@@ -65,7 +65,7 @@ class ConstantVoters(ReadsNothing, ReadAsLowered):
 
 
 def prior_name(regression: bool) -> str:
-    """Return what a voter is that answers with the distribution of the training rows alone."""
+    """Return the name of the prior voter of classes, or of a regression."""
     return "the mean of the target" if regression else "the class frequencies, by weight"
 
 
@@ -73,20 +73,20 @@ def prior_voter(y: NDArray[Any], weight: Floats, target: Any, n_features: int) -
     """Return the voter of the weighted class frequencies, or of the weighted mean."""
     regression = target.kind == "regression"
     if regression:
-        said = np.array([[np.average(y, weights=weight)]])
+        values = np.array([[np.average(y, weights=weight)]])
     else:
-        said = (np.bincount(y, weight, target.n_classes) / weight.sum())[None] @ target.code
-    return ConstantVoters(n_features, said, prior_name(regression))
+        values = (np.bincount(y, weight, target.n_classes) / weight.sum())[None] @ target.code
+    return ConstantVoters(n_features, values, prior_name(regression))
 
 
 @register
 @dataclass(frozen=True)
 class StumpVoters(ReadsColumns, ReadAsLowered):
-    """Decision stumps: a rule on one column, one answer where it holds and one elsewhere.
+    """Decision stumps: a rule on one column, one vote where it holds and one elsewhere.
 
-    A numeric rule holds where ``value <= threshold``; a rule on categories where the code is in
-    its set. `missing_left` says whether it also holds where the value is missing; a code outside
-    the set of codes counts as missing.
+    A numeric rule holds where ``value <= threshold``, a rule on categories where the code is in
+    its set. With `missing_left` it also holds where the value is missing; a code beyond
+    `category_left` counts as missing.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
     def votes(self, X: Floats) -> Floats:
         """Return the (n, T, K) votes, voter by voter in memory.
 
-        Sums over voters are then made in the order of the sums of weights: where all voters agree,
-        their share is 1 and not nearly 1, and cases that are ties stay ties.
+        Votes are then summed in the same order as weights: where all voters agree, their share is
+        exactly 1, and ties stay ties.
         """
         return np.ascontiguousarray(super().votes(X).swapaxes(0, 1)).swapaxes(0, 1)
 

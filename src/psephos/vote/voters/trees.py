@@ -1,4 +1,4 @@
-"""Trees as voters, in flat arrays."""
+"""Binary trees and forests as voters, in flat arrays."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,11 +29,11 @@ from psephos.vote.part import (
 @register
 @dataclass(frozen=True)
 class TreeVoters(ReadsColumns, ReadAsLowered):
-    """Binary trees in flat arrays; each votes what the leaf holds that a row reaches.
+    """Binary trees in flat arrays; each votes the value of the leaf that a row reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
-    first child, a rule on categories the codes of its set; a missing value, or a code beyond the
-    set, goes where `missing_left` says.
+    first child, a rule on categories the codes of its set. A missing value, or a code beyond the
+    set, goes to the first child if `missing_left`, else to the second.
 
     Parameters
     ----------
@@ -51,19 +51,19 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
     first, second : ndarray of shape (nodes,)
         The children.
     value : ndarray of shape (rows, K)
-        The votes: those of the nodes, or those that `answer` names.
+        The votes, a row per node, or the rows to which `answer` refers.
     single : bool
         Values are rounded to float32 before they are compared, as by trees grown on float32.
     abstains : bool, default=False
         A tree votes 0 on a row that lacks a value of any column it splits on.
     category_ptr : ndarray of shape (nodes + 1,), or empty
         Node i's set is ``category_left[category_ptr[i]:category_ptr[i + 1]]``; empty for a
-        numeric rule. An empty `category_ptr`: no tree asks for categories.
+        numeric rule. An empty `category_ptr`: no tree has rules on categories.
     category_left : ndarray, bool
         Whether each code goes to the first child.
     answer : ndarray of shape (nodes,), or empty
-        The row of `value` that a leaf votes, which leaves may share; -1 at other nodes. Empty: node
-        i votes row i.
+        The row of `value` of a leaf, which leaves may share; -1 at other nodes. Empty: node i has
+        row i.
     """
 
     tag: ClassVar[str] = "tree voters"
@@ -135,10 +135,10 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
         cls, n_features: int, sizes: Indices, column: Indices, first: Indices, threshold: Floats,
         missing_left: NDArray[np.bool_], value: Floats, *, leaf: int = 0, **more: Any,
     ) -> Self:  # fmt: skip
-        """Return trees of so many nodes each, one after the other.
+        """Return trees from the nodes of consecutive trees of these sizes.
 
-        `column` is of the table, -1 at a leaf; a second child follows the first, and both are
-        numbered from their tree's first node; `leaf` stands in their place at a leaf.
+        `column` is that of the table, -1 at a leaf. Children are numbered from the first node of
+        their tree, and the second child follows the first; both become `leaf` at a leaf.
         """
         root, inner = (np.cumsum(sizes) - sizes).astype(np.intp), column >= 0
         columns, local = np.unique(column[inner], return_inverse=True)
@@ -220,7 +220,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
-        """Return the nodes tree by tree, and level by level: children stand together."""
+        """Return the nodes tree by tree, and level by level, so that siblings are adjacent."""
         inner = self.feature >= 0
         level, levels = self.root, [self.root]
         while len(level := level[inner[level]]):
@@ -232,7 +232,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
 
     @cached_property
     def _operation(self) -> Trees:
-        """Return the trees as the operation."""
+        """Return the trees as the operation `Trees`."""
         inner, order = self.feature >= 0, self._order
         place = np.full(len(inner), -1)
         place[order] = np.arange(len(order))
@@ -267,9 +267,9 @@ def forest_voters(
     says: str = "answer",
     abstains: bool = False,
 ) -> Trees:
-    """Return forests as voters: each averages the leaves that a row reaches, one a tree.
+    """Return forests as voters: each averages, over its trees, the leaves that a row reaches.
 
-    Files of older releases hold these arguments.
+    The parameters are the fields of such parts in files of older releases.
 
     Parameters
     ----------
@@ -278,16 +278,16 @@ def forest_voters(
     group : ndarray of shape (T + 1,)
         Forest t is the trees ``group[t] : group[t + 1]``.
     value : ndarray of shape (n_classes, K)
-        The table of codes; one row and column, unused, where `says` is 'value'.
+        The table of codes; of shape (1, 1) and ignored if `says` is 'value'.
     says : {'answer', 'probability', 'value'}
         answer: the code of the class with the greatest mean share, the first of equals.
         probability: sum over k of p_k code_k, p the mean shares. value: the mean number.
     abstains : bool, default=False
         True: a forest votes 0 on a row that lacks a value of any column its trees split on.
-        False: missing values go where each node sends them.
+        False: each node sends missing values to one of its children.
     """
-    check(type(trees) is TreeVoters and not trees.abstains, "a forest is not of trees")
+    check(type(trees) is TreeVoters and not trees.abstains, "a forest needs plain trees")
     check_ptr(group, max(group.size, 1) - 1, trees.n_voters, "groups")
-    check(says != "value" or value.shape == (1, 1), "a value is one number")
+    check(says != "value" or value.shape == (1, 1), "value is not (1, 1)")
     code = None if says == "value" else value
     return replace(trees.lowered(), code=code, says=says, abstains=abstains, group=group)

@@ -35,21 +35,21 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
     where delta_d is ``(z_d - c_d)^2`` for a number and 1 for two categories that differ, 0 for
     equal ones; e_d is the log of the mean kernel of two rows drawn at random: ``-1/2 log(1 + 2
     v^2)`` for a number, taken as standard normal, and ``log(agree_d + (1 - agree_d) exp(-v^2 /
-    2))`` for a category. So a gap leaves the mass what it is expected to be, where leaving the
-    term out would make cases with gaps look familiar.
+    2))`` for a category. A missing value then does not change the expected mass, whereas without
+    the term e_d, cases with missing values would have a high mass and seem familiar.
 
     Parameters
     ----------
     batches : Batches
-        T voters, prototypes and priors.
+        The batches of the T voters, prototypes and priors.
     centre, inverse : ndarray of shape (q,)
         Centre and 1 / scale of each column; 0 and 1 for a category.
     n_levels : ndarray of shape (q,), intp
-        Categories of each column, 0 for a number.
+        Number of categories of each column, 0 for a number.
     agree : ndarray of shape (q,)
-        The chance that two rows have the same category; 0 for a number.
+        The probability that two rows have the same category; 0 for a number.
     prototypes : ndarray of shape (T, q)
-        Scaled values, NaN where missing. Those of a prior are not looked at.
+        Scaled values, NaN where missing. Those of a prior are ignored.
     weight : ndarray of shape (T,)
         Positive.
 
@@ -89,7 +89,7 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
         code = self.prototypes[:, category]
         there = (code >= 0) & (code < self.n_levels[category]) & (np.floor(code) == code)
         known = bool((there | np.isnan(code)).all())
-        check(known, "a prototype has a category that is not there")
+        check(known, "a prototype has a category that does not exist")
 
     @property
     def n_voters(self) -> int:
@@ -97,7 +97,7 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
 
     @property
     def is_category(self) -> NDArray[np.bool_]:
-        """Return (q,): which columns hold categories."""
+        """Return the mask, (q,), of columns of categories."""
         return self.n_levels > 0
 
     @cached_property
@@ -113,9 +113,9 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
         return DistanceWeights(distance, Gaussian(), self.weight, OwnPoint(np.arange(t)))
 
     def sums_with(self, voters: Any) -> Any:
-        """Return the function of rows to (sums, mass) with prototypes that vote, beside a prior.
+        """Return a function of rows to (sums, mass), without an (n, T) table; None if unsupported.
 
-        A prior keeps the mass above 0. It holds no (n, T) table.
+        It needs prototypes as voters and a prior, which keeps the mass above 0.
         """
         of, v = self.batches.batch, self.batches.inverse_bandwidth
         if not isinstance(voters, PrototypeVoters) or not (of == PRIOR).any():

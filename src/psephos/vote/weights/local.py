@@ -1,4 +1,4 @@
-"""Local expertise: voters weigh more on a case where they were right on similar training rows."""
+"""Local expertise: voters have more weight on cases like those on which they were right."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,21 +28,22 @@ from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, c
 class InverseDistance:
     """SamBA's similarity, s(x, z) = 1 / (a^b + (d(x, z) / scale)^b) (seed paper, equation 1).
 
-    d is Euclidean over the q columns both rows have: ``sqrt(q / |P| * sum)``, of the squared
-    differences over P, the columns present in both, each number divided by its column's scale, a
-    category differing by 0 or 1. It is computed by differences, so identical rows are at exactly
-    zero. Two rows with no column in common are at distance `absent`.
+    d is Euclidean over the columns P of q that both rows have: ``sqrt(q / |P| * sum)`` of squared
+    differences, where numbers are divided by their column's scale and categories differ by 0 or 1.
+    The distance of identical rows is exactly 0. Two rows with no column in common are at distance
+    `absent`.
 
     Parameters
     ----------
     a : float
-        Distance floor (smoothness); at 0 only the anchors that coincide with a case count.
+        Distance floor (smoothness); at 0, a case that coincides with anchors is compared with those
+        only.
     b : float
         Locality.
     scale : float
         Divides every distance.
     per_query : bool
-        Divide the distances of each case by their sum over the anchors instead of by `scale`.
+        Whether to divide the distances of a case by their sum over the anchors, not by `scale`.
     column_scale : ndarray of shape (q,)
     is_category : ndarray of shape (q,), bool
     absent : float
@@ -72,17 +73,17 @@ class InverseDistance:
 
     @property
     def metric(self) -> Metric:
-        """Return the distance as the kernels take it."""
+        """Return the parameters of the distance for the kernels."""
         return Metric(self.column_scale, self.is_category, self.absent)
 
     @property
     def kernel(self) -> InverseKernel:
-        """Return the parameters of the weight as the kernels take them."""
+        """Return the parameters of the similarity for the kernels."""
         return InverseKernel(self.a, self.b, self.scale)
 
 
 class _Expertise(WeighedAsLowered):
-    """What weights by expertise at anchors share."""
+    """Base class of weights by expertise at anchors."""
 
     columns: Columns | Any
     similarity: Any
@@ -91,7 +92,7 @@ class _Expertise(WeighedAsLowered):
     expertise: Any
 
     def _summed(self, X: Floats, table: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
-        """Return `local_sums` of rows: of all anchors, of a table (m, T), and the log scale."""
+        """Return the `local_sums` of rows with a table (m, T) of the anchors."""
         s, read = self.similarity, np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
         weight = self.anchor_weight
         return local_sums(read, self.anchors, s.metric, s.kernel, weight, table, s.per_query)
@@ -112,9 +113,9 @@ class _Expertise(WeighedAsLowered):
 class Local(ReadsColumns, _Expertise):
     """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
-    A voter weighs more near anchors it was right on: E_t[i] is `high` where voter t was right on
-    anchor i and `low` where it was wrong. So w_t(x) = low A + (high - low) R_t, where A is the sum
-    of g_i s(x, z_i) over all anchors and R_t that over the anchors where voter t was right.
+    A voter has more weight near anchors on which it was right: E_t[i] is `high` where voter t was
+    right on anchor i and `low` where it was wrong. So w_t(x) = low A + (high - low) R_t, where A is
+    the sum of g_i s(x, z_i) over all anchors and R_t that over the anchors where voter t was right.
 
     Parameters
     ----------
@@ -126,9 +127,9 @@ class Local(ReadsColumns, _Expertise):
     anchors : ndarray of shape (m, q)
         Training rows on those columns only.
     anchor_weight : ndarray of shape (m,)
-        g: how often each row counts.
+        g: the number of rows that each anchor counts for.
     right : ndarray of shape (m, ceil(T / 8)), uint8
-        The bit table of who was right where, eight voters a byte, first voter in the highest bit.
+        Bits of which voter was right where, eight voters a byte, the first in the highest bit.
     voters : int
         T, `n_voters`; model files have it under this name.
     low, high : float
@@ -173,7 +174,7 @@ class Local(ReadsColumns, _Expertise):
 
     @property
     def was_right(self) -> NDArray[np.bool_]:
-        """Return the (m, T) truth table of who was right where."""
+        """Return the (m, T) mask of which voter was right at which anchor."""
         return np.unpackbits(self.right, axis=1, count=self.voters).astype(bool)
 
     @property
@@ -213,7 +214,7 @@ class Local(ReadsColumns, _Expertise):
         return replace(self, rows=named_of(self.rows, names))
 
     def training_rows(self) -> int:
-        """Return how many rows of the training table are kept; prototypes (row -1) are none."""
+        """Return the number of training rows kept; prototypes (row -1) do not count."""
         return int((self.rows != -1).sum()) if self.rows.dtype.kind == "i" else len(self.rows)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
@@ -226,12 +227,12 @@ class Local(ReadsColumns, _Expertise):
 class LocalRelevance(ReadsLike, _Expertise):
     """Local expertise of any size: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
-    `Local` stores an expertise that has two values, for right and wrong; this is for all others.
+    The expertise of `Local` has two values, for right and wrong; here it is any number.
 
     Parameters
     ----------
     local : Local
-        Of no voters: the anchors, their weights g and the similarity s.
+        A part without voters: the anchors, their weights g and the similarity s.
     relevance : ndarray of shape (m, T)
         E, at least 0.
     """
@@ -243,10 +244,10 @@ class LocalRelevance(ReadsLike, _Expertise):
 
     def __post_init__(self) -> None:
         check_part(self)
-        check(self.local.n_voters == 0, "the anchors of numbers have voters")
+        check(self.local.n_voters == 0, "the part with the anchors has voters")
         m = len(self.local.anchors)
         table = self.relevance.ndim == 2 and len(self.relevance) == m
-        check(table, "relevance is not a row an anchor")
+        check(table, "relevance is not (m, T)")
         check(bool((self.relevance >= 0).all()), "relevance is negative")
 
     @property
@@ -275,7 +276,7 @@ class LocalRelevance(ReadsLike, _Expertise):
 
     @property
     def expertise(self) -> Floats:
-        """Return E, (m, T), as `Local` has it."""
+        """Return E, (m, T)."""
         return self.relevance
 
     @cached_property

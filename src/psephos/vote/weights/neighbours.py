@@ -1,4 +1,4 @@
-"""Weights of training cases: those of the k nearest of a case, k nearest neighbours."""
+"""k nearest neighbours: weights of the training cases nearest to a case."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,8 +26,8 @@ from psephos.vote.part import Columns, ReadsColumns, Voters, check, check_part, 
 from psephos.vote.target import AnyTarget
 
 _CELLS = 1 << 22  # distances held at once
-_FEW = 128  # cases of which all distances are sooner sorted than screened
-_FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of the cases
+_FEW = 128  # number of cases up to which sorting all distances is faster than screening
+_FAR, _FARTHER = 1e100, 1e10  # greatest number of a row: absolute, and relative to the cases
 
 
 @register
@@ -35,11 +35,11 @@ _FAR, _FARTHER = 1e100, 1e10  # numbers of a row, and how often the greatest of 
 class Neighbours(ReadsColumns, WeighedAsLowered):
     """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
 
-    Distances are Euclidean over the columns both rows have, ``sqrt(q / |P| * sum)`` of squared
-    differences over P, each number divided by its column's scale, a category differing by 0 or 1;
-    rows with no column in common are at distance `absent`, and are no neighbours if that is
-    infinite. Of equally near cases the first in the table are taken. Of another metric rows lack no
-    value, and no column is a category.
+    Distances are Euclidean over the columns P that both rows have, ``sqrt(q / |P| * sum)`` of
+    squared differences, where numbers are divided by their column's scale and categories differ by
+    0 or 1. Rows with no column in common are at distance `absent`, and are not neighbours if it is
+    infinite. Of equally near cases the first in the table are used. Other metrics need rows without
+    missing values, and no categories.
 
     Parameters
     ----------
@@ -50,22 +50,22 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
     cases : ndarray of shape (m, q)
         All training cases, NaN where missing.
     voter : ndarray of shape (T,)
-        Which case each voter is.
+        The case of each voter.
     k : int
     by_distance : bool
-        Whether a neighbour is weighed by 1 / distance; where some are at distance 0, they alone
-        have a weight.
+        Whether a neighbour's weight is 1 / distance; if some are at distance 0, only they have
+        weight.
     column_scale : ndarray of shape (q,)
     is_category : ndarray of shape (q,), bool
     absent : float
     metric : str, default='euclidean'
         One of `METRICS`, as scikit-learn and SciPy name them.
     mass : ndarray of shape (m,), default=empty
-        How many cases each counts for; all for one, if empty. The k nearest are then cases whose
-        mass is k together, the last in part.
+        Number of cases that each case counts for; 1 if empty. The nearest are then used until their
+        total mass is k, the last in part.
     needed : bool, default=False
-        Whether a row without any neighbour is refused, as where numbers are answered; otherwise no
-        voter has a weight there.
+        Whether a row without any neighbour raises, as for regression; otherwise no voter has weight
+        there.
     """
 
     tag: ClassVar[str] = "neighbours"
@@ -87,10 +87,10 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         check_part(self)
         check(self.metric in METRICS, f"unknown metric {self.metric!r}")
         m, q = len(self.cases), len(self.columns)
-        check(self.cases.shape == (m, q), "cases are no table")
+        check(self.cases.shape == (m, q), "cases have another shape")
         check(not np.isinf(self.cases).any(), "a case is infinite")
         check(self.voter.ndim == 1 and len(self.voter) > 0, "voters are not in a row")
-        check_within(self.voter, m, "a voter is no case")
+        check_within(self.voter, m, "a voter is not a case")
         check(self.mass.shape in ((0,), (m,)), "cases and their mass differ in number")
         check(bool((self.mass > 0).all()), "the mass of a case is not positive")
         known = self.mass.sum() if len(self.mass) else m
@@ -112,13 +112,13 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
     ) -> tuple[NDArray[np.intp], Floats]:
         """Return the k nearest cases of each row of X, (n, p), and their distances, nearest first.
 
-        `own` (n,) are cases that are left out, a row's own. A case that is no neighbour is at
-        distance infinity.
+        `own` (n,) are cases to leave out, each row's own. Cases that are not neighbours have an
+        infinite distance.
 
         Raises
         ------
         PsephosError
-            If a distance is beyond the range of numbers, so that none is the nearest.
+            If a distance is beyond the range of float64.
         """
         read, distance = np.ascontiguousarray(X[:, self.columns]), self.lowered().distance
         distance.refuse_far(read)
@@ -158,18 +158,18 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
             rows = rest[start : start + step]
             far = np.sqrt(self.lowered().distance.squares(read[rows]))
             there = np.flatnonzero(left[rows] >= 0)
-            far[there, left[rows][there]] = np.nan  # behind those infinitely far
+            far[there, left[rows][there]] = np.nan  # sorted after infinite distances
             order[rows] = np.argsort(far, axis=1, kind="stable")[:, :k]
             apart[rows] = np.take_along_axis(far, order[rows], axis=1)
         return order, apart
 
     @cached_property
     def _plain(self) -> bool:
-        """Return whether all distances are sorted, not screened by matrix products.
+        """Return whether all distances are computed and sorted, not screened by matrix products.
 
-        So where a case lacks a value, a column is a category, the metric is another, or cases are
-        few. It is a matter of the cases alone: distances that differ by rounding would otherwise
-        order equally near cases by how many rows are asked at once.
+        They are if a case has a missing value, a column is a category, the metric is not Euclidean,
+        or there are few cases. This depends on the cases only: otherwise the number of rows could
+        change rounding, and so the order of equally near cases.
         """
         few = self.metric != "euclidean" or len(self.cases) <= _FEW
         return bool(few or self.is_category.any() or np.isnan(self.cases).any())
@@ -177,9 +177,9 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
     def counted(
         self, X: Floats, own: Any = None, n_jobs: int | None = None
     ) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """Return the nearest cases of each row, their distances, and how far each counts.
+        """Return the nearest cases of each row, their distances, and their counted masses.
 
-        A case of `own` counts for one less than its mass.
+        A case of `own` has its mass reduced by 1.
         """
         if not len(self.mass):
             order, apart = self.found(X, own=own, n_jobs=n_jobs)
@@ -210,9 +210,9 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         return out[:, self.voter], np.zeros(len(X))
 
     def sums_with(self, voters: Any) -> Any:
-        """Return the function of rows to (sums, mass) with these voters; None if they are others.
+        """Return a function of rows to (sums, mass) over the k nearest; None if unsupported.
 
-        It looks at the k nearest alone.
+        Voters must be all training cases in their order.
         """
         every = np.arange(len(self.cases))
         same = isinstance(voters, CaseVoters) and np.array_equal(self.voter, every)
@@ -229,7 +229,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         return sums
 
     def weighed(self, X: Floats) -> NDArray[np.intp]:
-        """Return the voters that are a neighbour of any row of X, in their order."""
+        """Return the indices of voters that are a neighbour of some row of X, rising."""
         order, _, raw = self._raw(X)
         return np.flatnonzero(np.isin(self.voter, order[raw > 0]))
 
@@ -255,5 +255,5 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         return len(self.cases)
 
     def take(self, voters: NDArray[np.intp]) -> Self:
-        """Return these voters' weights: each counts where its case is among the k nearest."""
+        """Return the weights of these voters; the k nearest are still those of all cases."""
         return replace(self, voter=self.voter[voters])

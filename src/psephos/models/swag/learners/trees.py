@@ -19,7 +19,7 @@ from psephos.kernels.small_models.tree import (
 from psephos.models.sampling import drawn_columns
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem
 from psephos.vote import Voters
-from psephos.vote.operations.trees import spoken
+from psephos.vote.operations.trees import coded
 from psephos.vote.voters.trees import TreeVoters, forest_voters
 
 #: The nodes of a tree: columns of the table (-1: a leaf), first children, thresholds, shares.
@@ -188,7 +188,7 @@ class BoundTrees(BoundLearner):
         grown = [nodes for subset in subsets for nodes in self._grown(subset)]
         table = np.ones((1, 1)) if says == "value" else np.asarray(code, dtype=np.float64)
         if self.forest is None:
-            return _joined(grown, self.problem.X.shape[1], lambda p: spoken(p, says, table), True)
+            return _joined(grown, self.problem.X.shape[1], lambda p: coded(p, says, table), True)
         trees = _joined(grown, self.problem.X.shape[1], lambda p: p, False)
         group = np.arange(len(subsets) + 1, dtype=np.intp) * int(self.forest.n_estimators)
         return forest_voters(trees, group, table, says, True)

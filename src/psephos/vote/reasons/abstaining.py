@@ -1,4 +1,4 @@
-"""Reasons made of arrays: of abstentions, of fitted estimators."""
+"""Reasons of abstentions and of fitted estimators, made from arrays."""
 
 import math
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ def read_by(
     names: Sequence[str],
     votes: NDArray[np.float64],
 ) -> list[list[Reason]]:
-    """Return, for each row, the reason of each fitted estimator: its name and what it read.
+    """Return, for each row, the reason of each fitted estimator: its name and the values it read.
 
-    One that reads a missing value and votes 0 abstains.
+    An estimator that reads a missing value and votes 0 abstains.
     """
     every: list[list[Reason]] = []
     for x, row in zip(X, votes, strict=True):
@@ -34,7 +34,7 @@ def read_by(
 def abstention(
     x: NDArray[np.float64], columns: NDArray[np.intp], answer: NDArray[np.float64]
 ) -> Abstention | None:
-    """Return that a voter abstains because values it reads are missing; None if none is."""
+    """Return the reason of a voter that abstains on missing values; None if none is missing."""
     gaps = columns[np.isnan(x[columns])]
     if not len(gaps):
         return None
