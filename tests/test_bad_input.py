@@ -83,7 +83,7 @@ CASES = {
     "calibrate, few": (lambda: calibrate(forest(), X, LABELS[:9]), "9 labels for 60 rows"),
     "shrink, a column": (lambda: shrink(forest(), 2, X, LABELS[:, None]), "give one label per row"),
     "shrink, None": (lambda: shrink(forest(), 2, X, None), "give one label per row"),
-    "shrink, no numbers": (lambda: shrink(numbers(), 2, X, None), "give the number of each row"),
+    "shrink, no numbers": (lambda: shrink(numbers(), 2, X, None), "y must be given, unless target"),
     "twice in a frame": (lambda: TREE.fit(DOUBLE, LABELS), "two columns are named 'c0'"),
     "twice, views": (
         lambda: MultiViewClassifier([("a", ["c0"])], estimator=TREE).fit(FRAME, Y).predict(DOUBLE),
@@ -92,8 +92,8 @@ CASES = {
     "sets": (lambda: MLKNeighborsClassifier(5).fit(X, [{"a"}] * 60), "a set in row 0.*Binarizer"),
     "lists": (lambda: MLKNeighborsClassifier(5).fit(X, [["a"], ["a", "b"]] * 30), "MultiLabelBina"),
     "sets, a tree": (lambda: TREE.fit(X, [{"a"}] * 60), "holds a set in row 0"),
-    "path, a number": (lambda: FEW.path(X, LABELS, 3), r"give budgets, such as \(4, 8, 16\)"),
-    "path, a word": (lambda: FEW.path(X, LABELS, "12"), "give budgets"),
+    "path, a number": (lambda: FEW.path(X, LABELS, 3), r"must be budgets such as \(4, 8, 16\)"),
+    "path, a word": (lambda: FEW.path(X, LABELS, "12"), "must be budgets"),
     "path, words": (lambda: FEW.path(X, LABELS, (1, "a")), "'n_columns' must be .*; got 'a'"),
     "majority of numbers": (
         lambda: replace(numbers().vote_, readout=Readout("majority", "identity")),
@@ -117,10 +117,10 @@ CASES = {
     ),
     "unlabeled, a list": (lambda: Partial(unlabeled=[0]).fit(X, LABELS), "unlabeled is .0.: give"),
     "a price in words": (
-        lambda: FEW.set_params(prices={0: "2"}).fit(X, LABELS), "price of column 0 is '2'"
+        lambda: FEW.set_params(prices={0: "2"}).fit(X, LABELS), "must be above 0; got '2'"
     ),
     "prices in words": (
-        lambda: FEW.set_params(prices=["2"] * 12).fit(X, LABELS), "price of column 0 is '2'"
+        lambda: FEW.set_params(prices=["2"] * 12).fit(X, LABELS), "must be above 0; got '2'"
     ),
     "a view of one class": (
         lambda: views(TREE).fit(np.c_[HALF, X[:, 2:]], LABELS), "view 'a': the .* rows that have it"

@@ -270,7 +270,7 @@ def test_answers_that_are_not_the_sign_of_the_vote_are_refused(boosted):
     drawn = replace(vote, readout=replace(vote.readout, score="drawn", link="share", slope=1.0))
     with pytest.raises(PsephosError, match="read-out is 'drawn'"):
         c_bound(drawn, *TEST)
-    with pytest.raises(PsephosError, match="not answer with one class"):
+    with pytest.raises(PsephosError, match="not predict one class"):
         c_bound(CARTRegressor().fit(*TRAIN), *TEST)
     with pytest.raises(PsephosError, match="not a fitted model"):
         c_bound(LogisticRegression(), *TEST)
@@ -292,7 +292,7 @@ def test_samba_is_told_why_its_bound_does_not_hold(samba):
         sample_compression_bound(samba, *TRAIN)
     for words in (
         "a stump's threshold, too", "prior over the voters that were found",
-        "columns that these voters came to read", "a mean over the training rows",
+        "columns that these voters read", "a mean over the training rows",
         "their spread over the training rows",
     ):  # fmt: skip
         assert words in str(told.value)
@@ -311,7 +311,7 @@ def test_a_class_that_is_not_known_has_no_occam_bound(boosted):
     [
         ({"delta": 0.0}, "delta must be a number above 0 and below 1; got 0.0"),
         ({"rows": "test"}, "rows must be one of .*; got 'test'"),
-        ({"prior": "flat"}, "prior='flat'"),
+        ({"prior": "flat"}, "prior must be .*; got 'flat'"),
         ({"prior": np.ones(3)}, "probabilities"),
     ],
 )
@@ -544,7 +544,7 @@ def test_a_number_of_hypotheses_and_a_prior_are_one_too_many(boosted):
     with pytest.raises(PsephosError, match="give one of them"):
         occam_bound(boosted, *TEST, n_hypotheses=730, prior=0.5)
     for wrong in ({"n_hypotheses": 0.5}, {"prior": 0.0}, {"prior": 2}, {"prior": "a"}):
-        with pytest.raises(PsephosError, match="a prior is above 0 and at most 1"):
+        with pytest.raises(PsephosError, match="a prior must be above 0 and at most 1"):
             occam_bound(boosted, *TEST, **wrong)
 
 

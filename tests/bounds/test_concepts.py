@@ -166,7 +166,7 @@ def test_a_prior_over_the_voters_left_is_refused():
     for one in (model, space):
         with pytest.raises(PsephosError, match="hypotheses that the rows have left"):
             pac_bayes_kl_bound(one, X, y, rows="weights", prior="uniform")
-        with pytest.raises(PsephosError, match="Ask with rows='weights'"):
+        with pytest.raises(PsephosError, match="Use rows='weights'"):
             pac_bayes_kl_bound(one, X, y, rows="training")
     sizes = {
         bound(model, X, y, rows="weights").parts["KL(Q || P)"]

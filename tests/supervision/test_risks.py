@@ -124,5 +124,5 @@ def test_what_is_no_risk_is_refused():
         pu_risk(CODES, 1.0, loss)
     with pytest.raises(PsephosError, match=r"loss must be one of .*; got 'hinge'"):
         MarginLoss("hinge")
-    with pytest.raises(PsephosError, match="two losses, ramp and sigmoid"):
+    with pytest.raises(PsephosError, match="must have the same loss; got ramp and sigmoid"):
         supervised_risk(CODES, loss).mixed(supervised_risk(CODES, MarginLoss("sigmoid")), 0.5)

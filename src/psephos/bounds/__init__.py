@@ -1,21 +1,22 @@
-"""What can be proved of a vote: theorems as functions of a fitted model and rows.
+"""Risk bounds of a vote: theorems as functions of a fitted model and rows.
 
-Each says what it requires and refuses what is not so, with a sentence; what cannot be checked is
-listed in the result. A bound that is not below the
-error of always predicting the most frequent class proves nothing: it is marked vacuous.
+Each function documents its hypotheses and raises an error where one does not hold; hypotheses that
+cannot be checked are listed in the result. A bound that is not below the error of always
+predicting the most frequent class is marked vacuous.
 
 =============================  ===================================================================
-`held_out_bound`               any classifier, rows it never saw: informative where little else is
-`folds_bound`                  the same of the models of a cross-validation
-`tandem_bound`                 forests and bags, from the rows they were grown on (out-of-bag)
-`pac_bayes_kl_bound`           constant weights, voters and prior that were there before the rows:
+`held_out_bound`               any classifier, on held-out rows: informative where most others are
+                               vacuous
+`folds_bound`                  the same for the models of a cross-validation
+`tandem_bound`                 forests and bags, on their own training rows (out-of-bag)
+`pac_bayes_kl_bound`           constant weights; voters and prior fixed before the rows were seen:
                                `BayesOptimalClassifier` on categories
 `pac_bayes_c_bound`            the same, by margins and disagreement
-`c_bound`                      given rows alone
-`occam_bound`                  one hypothesis of a finite list, or of one with a prior
+`c_bound`                      the error on the given rows only, not on new cases
+`occam_bound`                  one hypothesis of a finite list, or of a list with a prior
 `version_space_bound`          all conjunctions that agree with the rows (`VersionSpaceClassifier`)
-`gibbs_bound`                  a posterior over hypotheses: one drawn against the vote of all
-`training_error_bound`         AdaBoost, SamBA: the training rows alone
+`gibbs_bound`                  a posterior over hypotheses: one drawn at random against their vote
+`training_error_bound`         AdaBoost, SamBA: the error on the training rows only
 `sample_compression_bound`     the variant of SamBA whose voters are functions of three rows
 =============================  ===================================================================
 """

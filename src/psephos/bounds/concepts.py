@@ -1,4 +1,4 @@
-"""What can be proved of votes of hypotheses: those left by the rows, one drawn against all."""
+"""Bounds of votes of hypotheses: of a version space, and of one drawn from a posterior."""
 
 import math
 from typing import Any, cast
@@ -10,10 +10,10 @@ from psephos.bounds.formulas import binomial_inverse, gibbs_kl
 from psephos.bounds.requirements import (
     Bound,
     Evaluated,
-    asked,
     checked_delta,
     constant_error,
     constant_weights,
+    evaluate,
     hypotheses_of,
     of_hypotheses,
     refuse_unless_binary,
@@ -26,21 +26,21 @@ _CELLS = 1 << 21
 def version_space_bound(
     model: VoteEstimator, X: TableLike, y: LabelsLike, *, delta: float = 0.05
 ) -> Bound:
-    """Return a limit of the error of the vote of all hypotheses that agree with the rows.
+    """Return an upper limit of the error of the vote of all hypotheses that agree with the rows.
 
-    With H the conjunctions there were, V those left by n rows, Q uniform on V and P uniform on H,
-    no member of V errs on the rows, so that with probability 1 - delta over their draw::
+    H is the set of all conjunctions, V the subset that agrees with n rows, P uniform on H and Q
+    uniform on V. No member of V errs on these rows, so with probability 1 - delta over their draw::
 
         Gibbs error <= kl^-1(0, [ln(|H| / |V|) + ln(xi(n) / delta)] / n)
         error of the vote <= 2 x Gibbs error
 
-    and by itself (Occam) any hypothesis of V errs on at most ``1 - (delta / |H|)^(1 / n)``. Where
-    rows were left out, `pac_bayes_kl_bound` with rows='weights' counts them as errors.
+    A single hypothesis of V errs on at most ``1 - (delta / |H|)^(1 / n)`` (Occam). If rows were
+    left out, use `pac_bayes_kl_bound` with rows='weights', which counts them as errors.
 
     Parameters
     ----------
     model : fitted VersionSpaceClassifier
-        Of two classes, its columns categories, no row left out, V listed or counted.
+        With two classes, categorical columns only, no row left out, and V listed or counted.
     X, y : table of shape (n, p), array of shape (n,)
         All rows that it was fitted on.
     delta : float, default=0.05
@@ -48,7 +48,7 @@ def version_space_bound(
     Raises
     ------
     PsephosError
-        If something is not so: bins of numbers, which the rows placed, among others.
+        If a hypothesis does not hold: for example, numeric columns were binned by the rows.
 
     References
     ----------
@@ -66,13 +66,13 @@ def version_space_bound(
     >>> model.n_hypotheses_, round(version_space_bound(model, X, y).value, 3)
     ([1], 0.047)
     """
-    one = asked(model, X, y, "version space bound")
+    one = evaluate(model, X, y, "version space bound")
     refuse_unless_binary(one)
     delta = checked_delta(delta)
     memory: Any = getattr(model, "memory_", None)
     facts, target = hypotheses_of(model), cast("Any", one.vote.target)
     if facts is None or not hasattr(memory, "left_out"):
-        raise one.refuse("it keeps no version space.")
+        raise one.refuse("it has no version space. Give a fitted VersionSpaceClassifier.")
     if len(memory.left_out):
         raise one.refuse(
             "rows were left out because no hypothesis agreed with them and the others. "
@@ -80,8 +80,8 @@ def version_space_bound(
         )
     if facts.drawn:
         raise one.refuse(
-            "the hypotheses left were too many to count, and a sample of them votes: the bound is "
-            "about the vote of all. Give fewer columns."
+            "the hypotheses that agree with the rows were too many to count, so a sample of them "
+            "votes, and the bound is about the vote of all. Fit it on fewer columns."
         )
     divergence, assumes = of_hypotheses(one, facts, constant_weights(one))
     n = len(one.y)
@@ -111,46 +111,47 @@ def version_space_bound(
 def gibbs_bound(model: VoteEstimator, X: TableLike) -> Bound:
     """Return the bound on the Gibbs classifier by the Bayes-optimal vote: Gibbs <= 2 Bayes.
 
-    With p_k(x) the posterior weight of the hypotheses that say class k, of targets drawn from the
-    posterior the vote errs at x with 1 - max p, and one hypothesis drawn from it with
-    1 - sum p^2 <= 2 (1 - max p): 2 p (1 - p) <= 2 min(p, 1 - p) for two classes.
+    p_k(x) is the posterior weight of the hypotheses that predict class k. If the target is drawn
+    from the posterior, the vote errs at x with probability 1 - max p, and one hypothesis drawn from
+    the posterior errs with probability 1 - sum p^2 <= 2 (1 - max p). For two classes this reads
+    2 p (1 - p) <= 2 min(p, 1 - p).
 
     Parameters
     ----------
     model : fitted classifier of psephos, or Vote
-        Whose voters are hypotheses that say one class, and whose weights are their posterior:
-        BayesOptimalClassifier, or VersionSpaceClassifier without rows left out. Of a vote by itself
+        Its voters must each predict one class, and its weights must be their posterior:
+        BayesOptimalClassifier, or VersionSpaceClassifier without rows left out. For a bare Vote
         this is assumed.
     X : table of shape (n, p)
-        Cases, over which the errors are averaged; no labels are needed.
+        Cases over which the errors are averaged; no labels are needed.
 
     Returns
     -------
     bound : Bound
-        ``value`` is 2 Bayes, the parts both expected errors.
+        ``value`` is 2 Bayes; ``parts`` holds the expected errors of both classifiers.
 
     Raises
     ------
     PsephosError
-        If weights depend on the case or are no posterior, or a voter says no single class.
+        If weights depend on the case or are not a posterior, or a voter predicts no single class.
 
     Notes
     -----
-    It holds in expectation over targets drawn from the prior, and not for every single target.
-    Hypotheses that were drawn have shares of draws as weights (GibbsClassifier with `n_draws`, and
-    spaces too large to count), which are no posterior: such models are refused, and so are
-    boosting, forests and all others that declare none.
+    It holds in expectation over targets drawn from the prior, not for every single target. If
+    hypotheses were drawn (GibbsClassifier with `n_draws`, and spaces too large to count), weights
+    are shares of the draws and not a posterior: such models raise an error. So do boosting,
+    forests and all other models without a declared posterior.
 
     References
     ----------
     Haussler, Kearns & Schapire (1994), "Bounds on the sample complexity of Bayesian learning",
     Machine Learning 14; Mitchell (1997), section 6.8.
     """
-    one = _asked(model, X)
+    one = _cases(model, X)
     weights = constant_weights(one)
     if one.model is not one.vote:
         _refuse_unless_posterior(one)
-    target: Any = one.vote.target  # of classes: asked has refused others
+    target: Any = one.vote.target  # of classes: `evaluate` refuses others
     T = one.vote.n_voters
     n, k = one.values.shape[0], target.n_classes
     bayes = gibbs = 0.0
@@ -159,11 +160,13 @@ def gibbs_bound(model: VoteEstimator, X: TableLike) -> Bound:
     for start in range(0, n, size):
         votes = one.vote.votes(one.values[start : start + size])
         flat = votes.reshape(-1, target.n_outputs)
-        said = target.answers(flat)
-        if not np.array_equal(flat, target.code[said]):
-            raise one.refuse("a voter says no single class, and the theorem is of hypotheses.")
-        says = np.eye(k)[said].reshape(len(votes), T, k)
-        p = np.einsum("t,ntk->nk", weights, says)
+        predicted = target.answers(flat)
+        if not np.array_equal(flat, target.code[predicted]):
+            raise one.refuse(
+                "a voter predicts no single class, and the theorem is about hypotheses that do."
+            )
+        one_hot = np.eye(k)[predicted].reshape(len(votes), T, k)
+        p = np.einsum("t,ntk->nk", weights, one_hot)
         bayes += float((1.0 - p.max(axis=1)).sum())
         gibbs += float((1.0 - (p**2).sum(axis=1)).sum())
         shares += p.sum(axis=0) / n
@@ -174,39 +177,38 @@ def gibbs_bound(model: VoteEstimator, X: TableLike) -> Bound:
         source="Haussler, Kearns & Schapire (1994); Mitchell (1997), section 6.8",
         parts={"Bayes": bayes / n, "Gibbs": gibbs / n},
         assumes=(
-            "weights are the posterior of a prior that the target was drawn from, and labels are "
-            "as the hypotheses and the noise of that posterior say",
+            "the target was drawn from the prior whose posterior the weights are, and labels "
+            "follow that posterior's hypotheses and noise",
         ),
         trivial=constant_error(shares),
     )
 
 
 def _refuse_unless_posterior(one: Evaluated) -> None:
-    """Raise PsephosError unless the model says that its weights are a posterior."""
+    """Raise PsephosError unless the model declares that its weights are a posterior."""
     facts = hypotheses_of(one.model)
     if facts is None:
         raise one.refuse(
-            "its weights are not the posterior of a prior over hypotheses, as those of "
-            "BayesOptimalClassifier are."
+            "its weights are not the posterior of a prior over hypotheses. Give a "
+            "BayesOptimalClassifier, whose weights are."
         )
     if facts.drawn:
         raise one.refuse(
-            "its hypotheses were drawn, and their weights are shares of the draws, not the "
-            "posterior. BayesOptimalClassifier has the posterior, where hypotheses can be listed."
+            "its hypotheses were drawn at random, and their weights are shares of the draws, not "
+            "the posterior. BayesOptimalClassifier has the posterior if hypotheses can be listed."
         )
     memory = getattr(one.model, "memory_", None)
     if len(getattr(memory, "left_out", ())):
         raise one.refuse(
-            "rows were left out because no hypothesis agreed with them and the others, so that "
-            "weights are not the posterior of all rows. BayesOptimalClassifier with noise above 0 "
-            "has it."
+            "rows were left out because no hypothesis agreed with them and the others, so weights "
+            "are not the posterior given all rows. Use BayesOptimalClassifier with noise above 0."
         )
 
 
-def _asked(model: Any, X: Any) -> Evaluated:
-    """Return the vote and the cases; labels are not asked for."""
+def _cases(model: Any, X: Any) -> Evaluated:
+    """Return the vote and the cases, with a placeholder for their labels."""
     vote: Any = getattr(model, "vote_", model)
     classes: Any = getattr(getattr(vote, "target", None), "classes", None)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     unknown = np.repeat(np.asarray([0] if classes is None else classes[:1]), n)
-    return asked(model, X, unknown, "bound of the Gibbs error by the Bayes error")
+    return evaluate(model, X, unknown, "bound of the Gibbs error by the Bayes error")

@@ -1,6 +1,6 @@
 """The bounds as formulas: from risks, a divergence and a number of rows to a number.
 
-`exact` says whether xi(n) is used, or 2 sqrt(n), which is larger and stands in many papers.
+`exact`: whether xi(n) is used, or its upper limit 2 sqrt(n), as in many papers.
 """
 
 import math
@@ -13,9 +13,9 @@ from scipy.optimize import minimize_scalar
 
 from psephos._errors import PsephosError
 
-_special: Any = scipy.special  # its types say less than they promise
+_special: Any = scipy.special  # its type stubs are incomplete
 _SMALL = 1e-6
-_STEPS = 100  # halvings: more than a float64 between 0 and 1 can tell
+_STEPS = 100  # halvings: beyond the precision of a float64 between 0 and 1
 
 
 def kl(q: float, p: float) -> float:
@@ -37,9 +37,9 @@ def _divergence(*outcomes: tuple[float, float]) -> float:
 
 
 def bisected(allowed: Callable[[float], bool], inside: float, outside: float) -> float:
-    """Return where `allowed` ends between a point where it holds and one where it may not.
+    """Return the point between `inside` and `outside` from which `allowed` no longer holds.
 
-    The end that is returned is the outer one: an upper bound stays one in the last bit.
+    Of the last interval the outer end is returned: an upper bound stays one in the last bit.
     """
     if allowed(outside):
         return outside
@@ -55,8 +55,8 @@ def bisected(allowed: Callable[[float], bool], inside: float, outside: float) ->
 def kl_inverse(q: float, most: float, *, upper: bool = True) -> float:
     """Return the greatest (or least) p with kl(q, p) <= most.
 
-    `q`: a mean that was observed, in [0, 1]. `most`: what the divergence may be, at least 0.
-    `upper`: whether p is sought above q.
+    `q`: an observed mean, in [0, 1]. `most`: the largest divergence allowed, at least 0.
+    `upper`: whether to search for p above q.
 
     Examples
     --------
@@ -64,7 +64,9 @@ def kl_inverse(q: float, most: float, *, upper: bool = True) -> float:
     (0.220079, 0.031278)
     """
     if not 0 <= q <= 1 or not most >= 0:
-        raise PsephosError(f"kl_inverse({q}, {most}): a share in [0, 1] and a number of at least 0")
+        raise PsephosError(
+            f"q must lie in [0, 1] and the divergence must be at least 0; got {q} and {most}."
+        )
     return bisected(lambda p: kl(q, p) <= most, q, 1.0 if upper else 0.0)
 
 
@@ -75,8 +77,9 @@ def xi(m: int) -> float:
 
     Notes
     -----
-    It is summed as 1 + sum over k >= 1 of m (m-1) ... (m-k+1) / m^k, one more than Ramanujan's
-    Q-function: the same number from sqrt(m) terms, of which what is left out is below rounding.
+    It is computed as 1 + sum over k >= 1 of m (m-1) ... (m-k+1) / m^k, one more than Ramanujan's
+    Q-function. This equals the sum above and needs only about 9 sqrt(m) terms: the rest is below
+    rounding.
 
     References
     ----------
@@ -88,7 +91,7 @@ def xi(m: int) -> float:
     (4.660216, 396.999726)
     """
     if m < 1:
-        raise PsephosError(f"xi({m}): a number of rows is at least 1.")
+        raise PsephosError(f"the number of rows must be at least 1; got {m}.")
     terms = min(m, int(9.0 * np.sqrt(m)) + 10)  # the next is below exp(-40)
     return 1.0 + float(np.cumprod(1.0 - np.arange(terms) / m).sum())
 
@@ -96,7 +99,8 @@ def xi(m: int) -> float:
 def binomial_inverse(errors: int, n: int, delta: float) -> float:
     """Return the greatest p at which `errors` or fewer of n have probability delta or more.
 
-    The one-sided limit of Clopper & Pearson (1934): the tightest there is for n independent rows.
+    This is the one-sided limit of Clopper & Pearson (1934), the tightest one for n independent
+    rows.
 
     Examples
     --------
@@ -104,7 +108,7 @@ def binomial_inverse(errors: int, n: int, delta: float) -> float:
     0.0495
     """
     if not 0 <= errors <= n or n < 1:
-        raise PsephosError(f"{errors} errors of {n} rows: give a count of errors among rows.")
+        raise PsephosError(f"errors must be a count between 0 and {n} rows; got {errors}.")
     if errors == n:
         return 1.0
     if delta < _SMALL:  # 1 - delta would be rounded
@@ -124,7 +128,7 @@ def gibbs_kl(
 ) -> float:
     """Return r with kl(risk || r) = (KL + ln(xi(n) / delta)) / n: PAC-Bayes-kl, of the Gibbs risk.
 
-    The risk of the vote is at most twice as much.
+    The risk of the vote is at most twice this.
 
     `risk`: Gibbs risk on n rows, (1 - mean of y E_Q h) / 2. `divergence`: KL(Q || P), in nats.
     `delta`: the chance that the bound fails.
@@ -146,8 +150,8 @@ def tandem_kl(
 ) -> float:
     """Return 4 t with kl(loss || t) = (2 KL + ln(xi(n) / delta)) / n: the tandem bound of the vote.
 
-    `loss`: tandem loss: how often two voters drawn by Q are both wrong. `divergence`, `n`, `delta`,
-    `exact`: as in `gibbs_kl`.
+    `loss`: the tandem loss, the probability that two voters drawn from Q are both wrong.
+    `divergence`, `n`, `delta`, `exact`: as in `gibbs_kl`.
 
     References
     ----------
@@ -174,8 +178,8 @@ def c_bound_value(risk: float, disagreement: float) -> float:
     most = 2.0 * risk * (1.0 - risk)
     if not 0 <= risk <= 1 or not -_ROUNDING <= disagreement <= most + 1e-9:
         raise PsephosError(
-            f"voters of Gibbs risk {risk:.6g} disagree by at most {most:.6g}, "
-            f"not by {disagreement:.6g}."
+            f"disagreement must be at most {most:.6g} at a Gibbs risk of {risk:.6g}; got "
+            f"{disagreement:.6g}."
         )
     return _c(risk, min(disagreement, most))
 
@@ -188,9 +192,9 @@ def _c(risk: float, disagreement: float) -> float:
 def c_bound_1(
     risk: float, disagreement: float, divergence: float, n: int, delta: float = 0.05
 ) -> float:
-    """Return PAC-Bound 1: the C-bound of an upper limit of R and a lower limit of d.
+    """Return PAC-Bound 1: the C-bound at an upper limit of R and a lower limit of d.
 
-    Each holds with probability 1 - delta / 2.
+    Each limit holds with probability 1 - delta / 2.
 
     References
     ----------
@@ -213,14 +217,15 @@ def c_bound_2(
 ) -> float:
     """Return PAC-Bound 2: the greatest C-bound over joint errors e and disagreements d.
 
-    They are all those with kl(e', d' || e, d) <= (2 KL + ln((xi(n) + n) / delta)) / n, where kl is
-    that of three outcomes and e' = R' - d' / 2, and with d <= 2 (sqrt(e) - e).
+    The region is kl(e', d' || e, d) <= (2 KL + ln((xi(n) + n) / delta)) / n and
+    d <= 2 (sqrt(e) - e), where kl is that of three outcomes, e' = R' - d' / 2, and R' and d' are
+    the observed values.
 
     Notes
     -----
-    The region is convex and the C-bound quasi-concave on it, so for each d the greatest e is asked
-    for and d is found by a golden-section search. Where the region reaches 2 e + d = 1 the bound
-    is 1.
+    The region is convex and the C-bound is quasi-concave on it. So the greatest e is computed for
+    each d, and the worst d is found by Brent's bounded search. Where the region reaches
+    2 e + d = 1 the bound is 1.
 
     References
     ----------
@@ -262,7 +267,7 @@ def c_bound_2(
 
 
 def _kl3(q0: float, q1: float, p0: float, p1: float) -> float:
-    """Return the divergence of three outcomes, of which the first two are given."""
+    """Return the divergence of three outcomes from the probabilities of the first two."""
     return _divergence((q0, p0), (q1, p1), (1.0 - q0 - q1, 1.0 - p0 - p1))
 
 
@@ -286,7 +291,7 @@ def sample_compression(
     ----------
     risk : Gibbs risk on all n rows, of voters in [-1, 1]
     divergence : KL(Q || P) of distributions over rows and messages
-    size : lambda: of how many of the n rows a voter is a function
+    size : lambda, the number of rows that determine a voter
     exact : whether xi(n - size) is used, as in theorem 2, or 2 sqrt(n - size), as in theorems 3 and
         4
 
@@ -297,6 +302,6 @@ def sample_compression(
     """
     left = n - size
     if left < 1:
-        raise PsephosError(f"voters of {size} rows leave {left} of {n}: more rows are needed.")
+        raise PsephosError(f"n must be above {size}, the rows that determine a voter; got {n}.")
     width = divergence + 4.0 * size + math.log(_size(left, exact) / delta)
     return risk + math.sqrt(width / (2.0 * left))

@@ -1,4 +1,4 @@
-"""Certificates that ask nothing of the voters: errors on held-out rows, and finite classes."""
+"""Bounds that assume nothing about the voters: errors on held-out rows, and finite classes."""
 
 import math
 from collections import Counter
@@ -35,10 +35,10 @@ class _Counted(NamedTuple):
 
 
 def held_out_bound(model: VoteEstimator, X: Any, y: LabelsLike, *, delta: float = 0.05) -> Bound:
-    """Return the hold-out certificate of any classifier: a limit of its error from its errors.
+    """Return the hold-out bound of any classifier: a limit of its error, from held-out rows.
 
-    What is informative where all else is vacuous. With k errors among n held-out rows, with
-    probability 1 - delta over their draw::
+    It is often informative where the other bounds are vacuous. With k errors among n held-out
+    rows, with probability 1 - delta over their draw::
 
         error <= max{p : P(Bin(n, p) <= k) >= delta}
 
@@ -47,23 +47,24 @@ def held_out_bound(model: VoteEstimator, X: Any, y: LabelsLike, *, delta: float 
     model : fitted classifier
         Of psephos or another library; any number of classes.
     X, y : table of shape (n, p), array of shape (n,)
-        Rows that the model was not fitted on, nor chosen by.
+        Rows that were used neither to fit the model nor to choose it.
     delta : float, default=0.05
 
     Raises
     ------
     PsephosError
-        If rows equal training rows that the model keeps, the model gives a row several labels, or a
-        label is not one of its classes.
+        If rows equal training rows that the model keeps, the model predicts several labels per
+        row, or a label is not one of its classes.
 
     Notes
     -----
-    Copies of a row are one draw. Rows that are equal in so many columns, or columns of so many
-    values, that chance does not explain it are counted once, as an error if one of them is, where
-    that makes the limit larger; ``parts`` has how many more there are.
+    Copies of a row are one draw. Rows are taken as copies if they agree in more columns, or in
+    columns with more distinct values, than chance explains. The bound is computed from all rows and
+    from distinct rows (an error if one of the copies is an error), and the larger limit is
+    returned; ``parts`` holds the number of surplus copies.
 
-    It is about this model. One fitted again on all rows is another one, of which it says nothing.
-    The chance is of one bound: of the best of M models on the same rows take delta / M.
+    The bound is about this model, not about one fitted again on all rows. The probability is that
+    of one bound: for the best of M models on the same rows use delta / M.
 
     References
     ----------
@@ -82,8 +83,12 @@ def held_out_bound(model: VoteEstimator, X: Any, y: LabelsLike, *, delta: float 
     True
     """
     delta = checked_delta(delta)
-    what = "the model was neither fitted on these rows nor chosen by them"
-    counted, assumed = _errors(model, X, y, "hold-out bound", what)
+    counted = _counted(model, X, y)
+    assumed = "the model was neither fitted on these rows nor chosen by them"
+    if hasattr(model, "vote_"):
+        codes = codes_among(model.classes_, y, y)
+        one = Evaluated(model, model.vote_, model._values(X), codes, "hold-out bound")
+        assumed = refuse_seen(one, assumed)
     first = first_copies(X)
     once = np.bincount(first, counted.wrong)[np.unique(first)] > 0
     limits = [(binomial_inverse(int(w.sum()), len(w), delta), w) for w in (counted.wrong, once)]
@@ -110,11 +115,10 @@ def folds_bound(
     delta: float = 0.05,
     constant_error: float | None = None,
 ) -> Bound:
-    """Return the certificate of the models of a cross-validation: a limit of their mean error.
+    """Return the hold-out bound of the models of a cross-validation: a limit of their mean error.
 
-    Each fold's model is bounded by its own test rows, with delta divided by the number of folds,
-    and the limits are averaged. No row is used twice for one model, and the folds need not be
-    independent of each other.
+    The error of each fold's model is bounded from its own test rows, at delta divided by the number
+    of folds, and the limits are averaged. The folds need not be independent of each other.
 
     Parameters
     ----------
@@ -125,18 +129,18 @@ def folds_bound(
     n_classes : int
     delta : float, default=0.05
     constant_error : float, optional
-        The error of always predicting the most frequent class, 0 to 1: a bound that is not below it
-        is vacuous. Give it where classes differ in size; the default is 1 - 1 / n_classes.
+        The error of always predicting the most frequent class, in [0, 1]: a bound that is not below
+        it is vacuous. Give it if classes differ in size; the default is 1 - 1 / n_classes.
 
     Raises
     ------
     PsephosError
-        If a count is no whole number, or there are more errors than rows.
+        If a count is not an integer, or there are more errors than rows.
 
     Notes
     -----
-    It is about the models of the folds, of which one drawn by lot has this error on average; not
-    about the model that is fitted on all rows afterwards.
+    It is about the models of the folds (their mean error, that of one drawn at random), not about
+    the model that is fitted on all rows afterwards.
 
     Examples
     --------
@@ -147,19 +151,22 @@ probability 95 %.
     """
     delta = checked_delta(delta)
     if not len(sizes) or len(errors) != len(sizes):
-        raise PsephosError("folds_bound: give the errors and the number of test rows of each fold.")
+        raise PsephosError(
+            "errors and sizes must have one number per fold, and at least one fold; got "
+            f"{len(errors)} and {len(sizes)}."
+        )
     for fold, (k, n) in enumerate(zip(errors, sizes, strict=True)):
         whole = all(isinstance(one, Integral) and not isinstance(one, bool) for one in (k, n))
         if not whole or not 0 <= k <= n or n < 1:
             raise PsephosError(
-                f"folds_bound: fold {fold} has {k} errors among {n} test rows: give whole numbers, "
-                "counts of wrong answers and of rows."
+                f"errors and sizes must be integers, with 0 <= errors <= size and size >= 1; fold "
+                f"{fold} has {k} errors among {n} test rows."
             )
     if not (isinstance(n_classes, Integral) and n_classes >= 2):
-        raise PsephosError(f"folds_bound: n_classes={n_classes!r}: give a number of at least 2.")
+        raise PsephosError(f"n_classes must be an integer of at least 2; got {n_classes!r}.")
     trivial = 1.0 - 1.0 / n_classes if constant_error is None else float(constant_error)
     if not 0.0 <= trivial <= 1.0:
-        raise PsephosError(f"folds_bound: constant_error={constant_error!r}: it must be 0 to 1.")
+        raise PsephosError(f"constant_error must lie in [0, 1]; got {constant_error!r}.")
     share = delta / len(sizes)
     limits = [binomial_inverse(k, n, share) for k, n in zip(errors, sizes, strict=True)]
     return Bound(
@@ -187,38 +194,38 @@ def occam_bound(
     prior: float | None = None,
     delta: float = 0.05,
 ) -> Bound:
-    """Return Occam's bound: of one hypothesis picked by the rows from a list fixed before them.
+    """Return Occam's bound of one hypothesis, chosen by the rows from a list fixed before them.
 
-    With p the prior of the hypothesis that was picked (``1 / |H|`` of a finite class H)::
+    With p the prior of the chosen hypothesis (``1 / |H|`` for a finite class H)::
 
         error <= max{e : P(Bin(n, e) <= k) >= p delta}
 
-    which is at most ``(ln |H| + ln(1 / delta)) / n`` for one that makes no error (Mitchell 1997,
-    section 7.3, an error above which a consistent hypothesis is improbable) and at most
-    ``k / n + sqrt((ln |H| + ln(1 / delta)) / (2 n))`` otherwise. Both stand among the parts.
+    This is at most ``(ln |H| + ln(1 / delta)) / n`` for a hypothesis without errors (Mitchell 1997,
+    section 7.3), and at most ``k / n + sqrt((ln |H| + ln(1 / delta)) / (2 n))`` in general.
+    ``parts`` holds the second, and the first if there are no errors.
 
     Parameters
     ----------
     model : fitted classifier
         Any number of classes.
     X, y : table of shape (n, p), array of shape (n,)
-        The rows it was picked by.
+        The rows by which it was chosen.
     n_hypotheses : float, default=None
-        ``|H|``: how many there were to pick from. None, and no `prior`: known of a model of which
-        one hypothesis answers, all columns being categories (GibbsClassifier,
-        ``BayesOptimalClassifier(decision='map')``). Of a vote of all hypotheses that agree with
-        the rows see `version_space_bound`.
+        ``|H|``, the number of hypotheses in the list. If neither it nor `prior` is given, it is
+        read from the model, which must predict by one hypothesis on categorical columns
+        (GibbsClassifier, ``BayesOptimalClassifier(decision='map')``). For a vote of all hypotheses
+        that agree with the rows use `version_space_bound`.
     prior : float, default=None
-        p in place of ``1 / |H|``: what the list gave to this hypothesis, the list summing to 1 or
-        less. One of the two can be given.
+        p in place of ``1 / |H|``: the prior of this hypothesis in a list whose priors sum to at
+        most 1. Give at most one of `n_hypotheses` and `prior`.
     delta : float, default=0.05
 
     Raises
     ------
     PsephosError
-        If both are given, or the number is not known. A tree or stump is picked from infinitely
-        many, its thresholds depending on the rows: it has none, and `sample_compression_bound` or
-        held-out rows must do.
+        If both are given, or neither and the model does not hold its prior. A tree or stump is
+        chosen from infinitely many, because its thresholds depend on the rows: use
+        `sample_compression_bound` or held-out rows.
 
     References
     ----------
@@ -263,78 +270,59 @@ def occam_bound(
 def _nats_of_prior(
     model: VoteEstimator, n_hypotheses: Any, prior: Any
 ) -> tuple[float, tuple[str, ...]]:
-    """Return (ln(1 / p), what is assumed) of the hypothesis that answers."""
+    """Return (ln(1 / p), assumptions) of the hypothesis that predicts."""
     if prior is not None and n_hypotheses is not None:
-        raise PsephosError(
-            "occam_bound: n_hypotheses and prior both say how probable the hypothesis was before "
-            "the rows: give one of them."
-        )
+        raise PsephosError("occam_bound takes n_hypotheses or prior: give one of them.")
     if prior is None and n_hypotheses is None:
         return _nats_known(model)
     given = prior if n_hypotheses is None else n_hypotheses
     number = float(given) if isinstance(given, Real) else math.nan
     good = 0 < number <= 1 if n_hypotheses is None else 1 <= number < math.inf
     if not good:
-        raise PsephosError("occam_bound: a prior is above 0 and at most 1, a number at least 1.")
-    assumed = "the list of hypotheses, with what each says and its prior, was fixed before the rows"
+        raise PsephosError(
+            "a prior must be above 0 and at most 1, n_hypotheses finite and at least 1; got "
+            f"{given!r}."
+        )
+    assumed = "the list of hypotheses and their priors were fixed before the rows were seen"
     return abs(math.log(number)), (assumed,)
 
 
 def _nats_known(model: VoteEstimator) -> tuple[float, tuple[str, ...]]:
-    """Return the same of a model that knows its prior."""
+    """Return `_nats_of_prior` from a model that holds its prior."""
     facts, vote = hypotheses_of(model), getattr(model, "vote_", None)
     if facts is None or vote is None:
         raise PsephosError(
-            f"the Occam bound does not hold for {type(model).__name__}: how many hypotheses it was "
-            "picked from is not known, and thresholds that depend on the rows make them infinitely "
-            "many. Give n_hypotheses of a list that was fixed before the rows, or held-out rows to "
-            "held_out_bound."
+            f"the Occam bound does not hold for {type(model).__name__}: it is not known from how "
+            "many hypotheses it was chosen, and thresholds that depend on the rows make them "
+            "infinitely many. Give n_hypotheses, if the list was fixed before the rows, or use "
+            "held_out_bound on held-out rows."
         )
     one = Evaluated(model, vote, None, np.empty(0, np.intp), "Occam bound")
     if facts.answer is None:
         raise one.refuse(
-            "it is a vote of hypotheses, and the theorem is about one. pac_bayes_kl_bound with "
-            "rows='weights' is about the vote."
+            "it is a vote of hypotheses, and the theorem is about a single one. Use "
+            "pac_bayes_kl_bound with rows='weights' for the vote."
         )
     return max(0.0, -facts.answer), (refuse_bins(one, facts), SETTINGS)
 
 
-class _Answering:
-    """A vote as a classifier."""
-
-    def __init__(self, vote: Vote) -> None:
-        self.predict = vote.answers
-        self.classes_ = cast("Any", vote.target).classes
-
-
-def _errors(model: Any, X: Any, y: Any, bound: str, assumed: str) -> tuple[_Counted, str]:
-    """Return the errors on rows that must be held out, and what is assumed of them."""
-    counted = _counted(model, X, y)
-    if hasattr(model, "vote_"):
-        one = Evaluated(
-            model, model.vote_, model._values(X), codes_among(model.classes_, y, y), bound
-        )
-        return counted, refuse_seen(one, assumed)
-    return counted, assumed
-
-
 def _counted(model: Any, X: TableLike, y: LabelsLike) -> _Counted:
     labels: Array = np.asarray(y)
+    name = type(model).__name__
     if isinstance(model, Vote):
-        model = _Answering(model)
-    if not hasattr(model, "predict") or not hasattr(model, "classes_"):
+        predict, classes = model.answers, cast("Any", model.target).classes
+    elif hasattr(model, "predict") and hasattr(model, "classes_"):
+        predict, classes = model.predict, model.classes_
+    else:
+        raise PsephosError(f"the model must be a fitted classifier; got {name}.")
+    predicted = np.asarray(predict(X))
+    check_consistent_length(predicted, labels)
+    if predicted.ndim != 1:
         raise PsephosError(
-            f"{type(model).__name__} is not a fitted classifier: errors are counted of its answers."
-        )
-    answers = np.asarray(model.predict(X))
-    check_consistent_length(answers, labels)
-    if answers.ndim != 1:
-        raise PsephosError(
-            f"{type(model).__name__} gives a row several labels, and errors are counted of one "
-            "label a row: give a model of one label."
+            f"{name} gives a row several labels: the bound needs a model that predicts one per row."
         )
     if labels.ndim != 1 or not len(labels):
-        raise PsephosError("errors are counted of one label a row, and of at least one row.")
-    codes_among(np.asarray(model.classes_), answers, labels)  # refuses labels that it does not know
+        raise PsephosError(f"y must be one label per row, at least one; got shape {labels.shape}.")
+    codes_among(np.asarray(classes), predicted, labels)  # raises on unknown labels
     constant = constant_error(list(Counter(labels.tolist()).values()))
-    return _Counted(answers != labels, constant)
+    return _Counted(predicted != labels, constant)

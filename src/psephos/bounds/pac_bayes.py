@@ -1,4 +1,4 @@
-"""Bounds by a prior that was there before the rows: PAC-Bayes-kl, the C-bound, the tandem bound."""
+"""Bounds by a prior chosen before the rows were seen: PAC-Bayes-kl, C-bound, tandem bound."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from psephos.bounds.requirements import (
     SETTINGS,
     Bound,
     Evaluated,
-    asked,
     checked_delta,
     constant_weights,
     divergence_of,
+    evaluate,
     hypotheses_of,
     loss_blocks,
     losses,
@@ -32,27 +32,26 @@ _ROWS = ("held-out", "weights", "out-of-bag", "training")
 
 
 def c_bound(model: VoteEstimator, X: TableLike, y: LabelsLike) -> Bound:
-    """Return the C-bound of a vote on given rows: what margins say of its error on these rows.
+    """Return the C-bound of a vote: a limit of its error on the given rows, from their margins.
 
     With M = y F(x), F the weighted mean of votes in [-1, 1], R the Gibbs risk and d the
     disagreement of two voters drawn by weight::
 
         P(M <= 0) <= 1 - E[M]^2 / E[M^2] = 1 - (1 - 2 R)^2 / (1 - 2 d)
 
-    It holds for any rows, with no chance of failing, and for these rows alone: how far it reaches
-    beyond them is what `pac_bayes_c_bound` says.
+    It always holds, but only for these rows: for new cases use `pac_bayes_c_bound`.
 
     Parameters
     ----------
     model : fitted classifier of psephos, or Vote
-        Of two classes, constant weights, votes in [-1, 1].
+        With two classes, constant weights and votes in [-1, 1].
     X : table of shape (n, p)
     y : array of shape (n,)
 
     Raises
     ------
     PsephosError
-        If the model is not such a vote; the sentence says why.
+        If the model is not such a vote; the message gives the reason.
 
     References
     ----------
@@ -70,7 +69,7 @@ def c_bound(model: VoteEstimator, X: TableLike, y: LabelsLike) -> Bound:
     >>> found.value >= 1 - model.score(X[1::2], y[1::2])
     True
     """
-    one = asked(model, X, y, "C-bound")
+    one = evaluate(model, X, y, "C-bound")
     refuse_unless_binary(one)
     weights = constant_weights(one)
     risk, disagreement, margin = _moments(signed_votes(one), weights)
@@ -97,45 +96,44 @@ def pac_bayes_kl_bound(
     prior: Floats | None = None,
     delta: float = 0.05,
 ) -> Bound:
-    """Return the PAC-Bayes-kl bound of a vote: twice a limit of the Gibbs risk.
+    """Return the PAC-Bayes-kl bound of a vote: twice an upper limit of the Gibbs risk.
 
-    For a prior P over the voters that was chosen before the rows, with probability 1 - delta over
-    n independent rows, for every distribution Q of weights::
+    For a prior P over the voters that was chosen before the rows were seen, with probability
+    1 - delta over n independent rows, for every distribution Q of weights::
 
         kl(R_n || R) <= (KL(Q || P) + ln(xi(n) / delta)) / n,   error of the vote <= 2 R
 
-    with R the Gibbs risk: the error of a voter drawn by weight.
+    with R the Gibbs risk, the error of a voter drawn from Q.
 
     Parameters
     ----------
     model : fitted classifier of psephos, or Vote
-        Of two classes, constant weights, votes in [-1, 1].
+        With two classes, constant weights and votes in [-1, 1].
     X, y : table of shape (n, p), array of shape (n,)
     rows : {'held-out', 'weights', 'out-of-bag', 'training'}, default='held-out'
-        What the rows were to the model. held-out: neither voters nor weights saw them. weights:
-        weights were learned on them, of voters that had been fixed before, as the hypotheses of
-        BayesOptimalClassifier, GibbsClassifier and VersionSpaceClassifier are where all columns
-        are categories. out-of-bag: those that
-        the model was fitted on, of which each voter is asked about those it was not grown on;
-        `n` is the least number that any voter was left. training: always refused.
+        How the model used the rows. held-out: not at all. weights: only for the weights; the voters
+        were fixed before, as are the hypotheses of BayesOptimalClassifier, GibbsClassifier and
+        VersionSpaceClassifier if all columns are categories. out-of-bag: these are the rows of
+        `fit`, and each voter is evaluated on those it was not grown on; `n` is the smallest number
+        of such rows of a voter. training: for the voters themselves; always an error.
     prior : {'uniform', 'weights'} or array of shape (n_voters,), default=None
-        P. None is 'weights' for held-out rows (Q itself, so that KL = 0: both were there before)
-        and 'uniform' for out-of-bag rows; with rows='weights' it must be given, but for the
-        models of hypotheses, which know theirs: it is over all hypotheses there were.
+        P. None means 'weights' for held-out rows (Q itself, so KL = 0) and 'uniform' for out-of-bag
+        rows. With rows='weights' it must be given, except for models of hypotheses, whose own
+        prior over all hypotheses is used.
     delta : float, default=0.05
-        The chance that the bound fails.
+        The probability that the bound fails.
 
     Raises
     ------
     PsephosError
-        If a hypothesis does not hold, with the sentence: more than two classes; weights that depend
-        on the case; votes beyond [-1, 1]; rows that the voters were learned on, so that any prior
-        over them was chosen after the data; rows given as held-out that equal training rows.
+        If a hypothesis does not hold: more than two classes; weights that depend on the case; votes
+        beyond [-1, 1]; rows that the voters were learned on, so that any prior over the voters was
+        chosen after the data; rows given as held-out that equal training rows.
 
     Notes
     -----
-    That rows given as held-out are held out can be checked only against the training rows that the
-    model keeps (512 at most, none of a loaded one): beyond that it is assumed, and listed.
+    Held-out rows can be checked only against the training rows that the model keeps (at most 512,
+    none in a loaded model). What cannot be checked is listed in ``assumes``.
 
     References
     ----------
@@ -153,7 +151,7 @@ def pac_bayes_kl_bound(
     >>> bool(found.parts["error on the rows"] < found.value < 0.5)
     True
     """
-    one = asked(model, X, y, "PAC-Bayes-kl bound")
+    one = evaluate(model, X, y, "PAC-Bayes-kl bound")
     refuse_unless_binary(one)
     weights = constant_weights(one)
     delta = checked_delta(delta)
@@ -163,7 +161,10 @@ def pac_bayes_kl_bound(
         out = out_of_bag_rows(one, X, y)
         counts = out.sum(axis=1)
         n, here = int(counts.min()), slice(len(weights))
-        _refuse_none(one, n)
+        if n < 1:
+            raise one.refuse(
+                "a voter has no out-of-bag row. Grow each voter on fewer rows (max_samples)."
+            )
         risk = float(weights @ ((loss.T * out[here]).sum(axis=1) / counts[here]))
     else:
         n, risk = len(one.y), float((loss @ weights).mean())
@@ -197,9 +198,9 @@ def pac_bayes_c_bound(
 ) -> Bound:
     """Return the C-bound of a vote on new cases: PAC-Bound 1 or 2 of Germain et al.
 
-    Version 1 takes the C-bound of an upper limit of the Gibbs risk and a lower limit of the
-    disagreement, each with delta / 2. Version 2 takes the greatest C-bound over joint errors and
-    disagreements of which the divergence of three outcomes from those observed is at most
+    Version 1 is the C-bound at an upper limit of the Gibbs risk and a lower limit of the
+    disagreement, each at delta / 2. Version 2 is the greatest C-bound over all joint errors and
+    disagreements whose divergence (of three outcomes) from the observed ones is at most
     (2 KL(Q || P) + ln((xi(n) + n) / delta)) / n.
 
     Parameters
@@ -208,7 +209,7 @@ def pac_bayes_c_bound(
         As in `pac_bayes_kl_bound`.
     version : {1, 2}, default=2
     rows : {'held-out', 'weights', 'training'}, default='held-out'
-        As in `pac_bayes_kl_bound`; out-of-bag rows differ by voter and are not offered.
+        As in `pac_bayes_kl_bound`; 'out-of-bag' is an error, because these rows differ by voter.
     prior : {'uniform', 'weights'} or array of shape (n_voters,), default=None
         As in `pac_bayes_kl_bound`.
     delta : float, default=0.05
@@ -234,15 +235,15 @@ def pac_bayes_c_bound(
     >>> round(found.value, 2), round(found.trivial, 2), found.vacuous
     (0.44, 0.39, True)
     """
-    one = asked(model, X, y, "PAC-Bayes C-bound")
+    one = evaluate(model, X, y, "PAC-Bayes C-bound")
     refuse_unless_binary(one)
     weights = constant_weights(one)
     delta = checked_delta(delta)
     must_be("version", version, (1, 2))
     if rows == "out-of-bag":
         raise one.refuse(
-            "its limits are of one set of rows, and out-of-bag rows differ by voter. tandem_bound "
-            "takes them."
+            "it needs the same rows for all voters, and out-of-bag rows differ by voter. Use "
+            "tandem_bound for them."
         )
     divergence, assumes = _prior_and_rows(one, weights, rows, prior, "pac_bayes_c_bound")
     risk, disagreement, margin = _moments(signed_votes(one), weights)
@@ -274,46 +275,46 @@ def tandem_bound(
     prior: Floats | None = None,
     delta: float = 0.05,
 ) -> Bound:
-    """Return the tandem bound of a vote: four times a limit of how often two voters err together.
+    """Return the tandem bound: four times a limit of the probability that two voters err together.
 
-    The certificate of a bag or forest that needs no row besides those of its fit: a pair of voters
-    is asked about rows that neither was grown on. It knows that voters correct each other, which
-    twice the Gibbs risk does not.
+    It bounds the error of a bag or forest from its training rows only: each pair of voters is
+    evaluated on the rows that neither was grown on. It takes into account that voters correct
+    each other; twice the Gibbs risk does not.
 
-    With l_t(x, y) the share of voter t's vote for wrong classes (0 or 1 if it says one class), and
-    L_st the mean of l_s l_t over the n_st rows that neither s nor t was grown on::
+    With l_t(x, y) the share of voter t's vote for wrong classes (0 or 1 if it predicts one class),
+    and L_st the mean of l_s l_t over the n_st rows that neither s nor t was grown on::
 
         error of the vote <= 4 E_QQ[l_s l_t] <= 4 kl^-1(sum_st q_s q_t L_st,
                                                         (2 KL(Q || P) + ln(xi(n) / delta)) / n)
 
-    where n is the least n_st. For any number of classes.
+    where n is the smallest n_st. It holds for any number of classes.
 
     Parameters
     ----------
     model : fitted classifier of psephos, or Vote
-        Of constant weights, and voters that answer with classes or their shares.
+        With constant weights, and voters that predict classes or shares of classes.
     X, y : table of shape (n, p), array of shape (n,)
-        Those of `fit` for out-of-bag rows.
+        For out-of-bag rows, those of `fit`.
     rows : {'out-of-bag', 'held-out', 'weights', 'training'}, default='out-of-bag'
-        What the rows were to the model: see `pac_bayes_kl_bound`.
+        How the model used the rows: see `pac_bayes_kl_bound`.
     prior : {'uniform', 'weights'} or array of shape (n_voters,), default=None
-        See `pac_bayes_kl_bound`. A forest's weights are uniform, so KL = 0. Of one that `shrink`
-        made smaller the prior, and the pairs that `n` is the least of, are of all voters there
-        were.
+        See `pac_bayes_kl_bound`. A forest's weights are uniform, so KL = 0. After `shrink`, the
+        prior and the smallest overlap `n` are over all voters before the reduction.
     delta : float, default=0.05
-        The chance that the bound fails, over the draw of the rows and of the bootstrap samples.
+        The probability that the bound fails, over the draw of the rows and the bootstrap samples.
 
     Raises
     ------
     PsephosError
-        If weights depend on the case, voters answer beyond [-1, 1], two voters share no row, or the
-        rows are not what they are said to be.
+        If weights depend on the case, votes lie beyond [-1, 1], two voters have no common
+        out-of-bag row, or the rows were not used as `rows` states.
 
     Notes
     -----
-    Few rows or many voters make the least overlap small: of 60 rows two bootstrap samples leave
-    out 8 together on average, the least of 4,950 pairs perhaps 1. There the bound is vacuous, and
-    `held_out_bound` on a third of the rows says more. A smaller `max_samples` leaves more out.
+    With few rows or many voters the smallest overlap is small: two bootstrap samples of 60 rows
+    leave out 8 rows in common on average, but the smallest of 4,950 pairs perhaps 1. The bound is
+    then vacuous, and `held_out_bound` on a third of the rows is tighter. A smaller `max_samples`
+    leaves more rows out.
 
     References
     ----------
@@ -332,7 +333,7 @@ def tandem_bound(
     >>> round(found.value, 2), round(found.trivial, 2), found.vacuous
     (0.41, 0.37, True)
     """
-    one = asked(model, X, y, "tandem bound")
+    one = evaluate(model, X, y, "tandem bound")
     weights = constant_weights(one)
     delta = checked_delta(delta)
     divergence, assumes = _prior_and_rows(one, weights, rows, prior, "tandem_bound")
@@ -370,19 +371,19 @@ def tandem_bound(
 def _prior_and_rows(
     one: Evaluated, weights: Floats, rows: str, prior: Any, function: str
 ) -> tuple[float, tuple[str, ...]]:
-    """Return (KL(Q || P), what is assumed), once rows and prior are such as the theorem needs."""
+    """Return (KL(Q || P), assumptions); raise if rows or prior do not fit the theorem."""
     must_be("rows", rows, _ROWS)
     facts = hypotheses_of(one.model)
     if rows == "training" and facts is not None and facts.kind != "bins":
         raise one.refuse(
-            "its hypotheses were there before the rows, but their weights were not. Ask with "
-            "rows='weights', where the prior is over all hypotheses there were."
+            "its hypotheses were fixed before the rows were seen, but their weights were not. Use "
+            "rows='weights', whose prior is over all hypotheses."
         )
     if rows == "training":
         raise one.refuse(
-            "the voters were learned on these rows, so that a prior over them, a uniform one too, "
-            "is chosen after the data. Give rows that it was not fitted on, or the training rows "
-            f"of a forest or bag as {function}(..., rows='out-of-bag') where it takes them."
+            "the voters were learned on these rows, so any prior over them, even a uniform one, is "
+            "chosen after the data. Give rows that it was not fitted on or, if it is a forest or "
+            f"bag, its training rows as {function}(..., rows='out-of-bag') where that is accepted."
         )
     if rows == "out-of-bag":
         dropped = len(getattr(getattr(one.model, "memory_", None), "dropped", ()))
@@ -397,21 +398,16 @@ def _prior_and_rows(
         if prior is not None:
             raise one.refuse(
                 f"prior={prior!r} is over the hypotheses that the rows have left, and so "
-                "depends on the data: leave prior=None, which is the model's own, over all of them."
+                "depends on the data. Use prior=None, the model's own prior over all hypotheses."
             )
         return of_hypotheses(one, facts, weights)
     if prior is None or (isinstance(prior, str) and prior == "weights"):
         raise one.refuse(
-            "weights that were learned on these rows cannot be their own prior: give the prior "
-            "that was chosen before, as prior='uniform' or one number a voter."
+            "weights that were learned on these rows cannot be their own prior: give a prior that "
+            "was chosen before, prior='uniform' or one number per voter."
         )
-    assumed = "all voters that the prior is over, with what they say, were fixed before the rows"
+    assumed = "all voters with a prior above 0 were fixed before the rows were seen"
     return divergence_of(one, prior, weights), (INDEPENDENT, refuse_seen(one, assumed))
-
-
-def _refuse_none(one: Evaluated, n: int) -> None:
-    if n < 1:
-        raise one.refuse("a voter was left no row out of bag. Grow it on fewer rows (max_samples).")
 
 
 def _moments(votes: Floats, weights: Floats) -> tuple[float, float, Floats]:
@@ -425,9 +421,9 @@ def _moments(votes: Floats, weights: Floats) -> tuple[float, float, Floats]:
 
 
 def _pairs(one: Evaluated, out: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return for each two voters the rows both were left out of, and the sum of their losses.
+    """Return per pair of voters the number of common out-of-bag rows, and the sum of l_s l_t.
 
-    Voters that were dropped (the last lines of `out`) have rows alone.
+    Dropped voters (the last rows of `out`) are counted in the first only.
     """
     T = one.vote.n_voters
     both, wrong = np.zeros((len(out), len(out))), np.zeros((T, T))

@@ -1,4 +1,4 @@
-"""What bounds require of a vote and of rows, with the sentences that refuse, and their result."""
+"""The hypotheses of the bounds, checked with errors that say which fails, and their result."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from psephos.vote.seen import seen
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on a risk: the number, its parts, what it assumes, and whether it says anything.
+    """A bound on a risk: its value, its parts, its assumptions, and whether it is vacuous.
 
     Parameters
     ----------
@@ -24,17 +24,17 @@ class Bound:
     value : float
         The risk is at most this; a vacuous one may be above 1.
     of : str
-        What is bounded, in words.
+        The quantity that is bounded, in words.
     source : str
     parts : dict of str to float
-        What the value was computed from, by name.
+        The quantities that the value was computed from, by name.
     assumes : tuple of str
-        What must hold and cannot be read off the model or the rows, a sentence each.
+        Hypotheses that cannot be checked from the model or the rows, a sentence each.
     delta : float, default=None
-        The chance that the bound fails, over the draw of the rows; None where nothing is drawn.
+        The probability that the bound fails, over the draw of the rows; None if nothing is drawn.
     trivial : float, default=1.0
-        What needs no model: the error of always predicting the most frequent class, which is the
-        share of the rows that are of the others. A bound that is not below it is vacuous.
+        The error of always predicting the most frequent class. A bound that is not below it is
+        vacuous.
 
     Examples
     --------
@@ -55,11 +55,11 @@ predicting the most frequent class errs on 0.5.
 
     @property
     def vacuous(self) -> bool:
-        """Return whether always predicting the most frequent class is as good as what is proved."""
+        """Return whether the value is not below the error of predicting the most frequent class."""
         return not self.value < self.trivial
 
     def as_dict(self) -> JsonObject:
-        """Return all of it as plain values."""
+        """Return all fields as plain values, for JSON."""
         return {
             "name": self.name, "value": self.value, "of": self.of, "vacuous": self.vacuous,
             "delta": self.delta, "trivial": self.trivial, "parts": dict(self.parts),
@@ -67,7 +67,7 @@ predicting the most frequent class errs on 0.5.
         }  # fmt: skip
 
     def sentence(self) -> str:
-        """Return what is proved, as a sentence, and whether it says anything."""
+        """Return the bound as a sentence, and a second one if it is vacuous."""
         chance = "" if self.delta is None else f", with probability {100 * (1 - self.delta):.4g} %"
         proved = f"{self.name}: {self.of} is at most {self.value:.4g}{chance}."
         if not self.vacuous:
@@ -89,31 +89,31 @@ predicting the most frequent class errs on 0.5.
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 _ROUNDING = 1e-9
 
-INDEPENDENT = "the rows are drawn independently from what new rows come from (no groups, no time)"
-SETTINGS = "settings were not chosen by these rows (of the best of M take delta / M)"
+INDEPENDENT = "the rows are independent draws from the population of new rows (no groups, no time)"
+SETTINGS = "settings were not chosen by these rows (for the best of M models use delta / M)"
 OUT_OF_BAG = (
-    "no voter depends on the rows left out of it (a forest of this library bins a column of more "
-    "than max_bins different values by all rows, their answers unseen)"
+    "no voter depends on its out-of-bag rows (a forest of this library bins a column of more than "
+    "max_bins different values by all rows, without their labels)"
 )
 _ASSUMED = {
-    "categories": "columns and their categories were chosen before the rows",
+    "categories": "columns and their categories were chosen before the rows were seen",
     "estimators": "the estimators were fitted on other rows than these",
 }
 
 
 class Evaluated(NamedTuple):
-    """A vote and the rows it is asked about.
+    """A vote and the rows on which it is evaluated.
 
     Parameters
     ----------
     model : object
-        What was given: an estimator, or the vote itself.
+        The argument of the bound: an estimator, or the vote itself.
     vote : Vote
     values : array of shape (n, p)
     y : ndarray of shape (n,)
         Class indices.
     bound : str
-        The bound's name, for refusals.
+        The bound's name, for error messages.
     """
 
     model: Any
@@ -124,7 +124,7 @@ class Evaluated(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return what the model is called in a sentence."""
+        """Return the model's name for a message."""
         return "the vote" if self.model is self.vote else type(self.model).__name__
 
     def proved(
@@ -139,29 +139,29 @@ class Evaluated(NamedTuple):
         return Bound(of=of, trivial=constant, **fields)
 
     def refuse(self, why: str) -> PsephosError:
-        """Return the error that says why the bound does not hold here."""
+        """Return the error for a bound that does not hold for this model, and why."""
         return PsephosError(f"the {self.bound} does not hold for {self.name}: {why}")
 
 
-def asked(model: VoteEstimator, X: TableLike, y: Any, bound: str) -> Evaluated:
-    """Return a fitted model's vote and the rows as it reads them."""
+def evaluate(model: VoteEstimator, X: TableLike, y: Any, bound: str) -> Evaluated:
+    """Return a fitted model's vote and the rows as it reads them; raise if no bound applies."""
     vote: Any = model if isinstance(model, Vote) else getattr(model, "vote_", None)
     if vote is None:
         raise PsephosError(
             f"the {bound} is about a vote: {type(model).__name__} is not a fitted model of "
-            "psephos. held_out_bound takes any classifier."
+            "psephos. Use held_out_bound, which takes any classifier."
         )
     found = Evaluated(model, vote, X, np.empty(0, np.intp), bound)
     if vote.target.kind not in ("binary", "multiclass"):
-        raise found.refuse("it does not answer with one class, and the bound is about errors.")
+        raise found.refuse("it does not predict one class per row, and the bound is about errors.")
     if getattr(vote.readout.calibration, "posterior", None) is not None:
         raise found.refuse(
-            "its answer follows a table of what the votes have meant in training, not their sign. "
-            "held_out_bound asks nothing of the votes."
+            "it predicts by a table of class probabilities by votes, not by the sign of the vote. "
+            "Use held_out_bound, which assumes nothing about the votes."
         )
     if vote.readout.calibration is not None or vote.target.losses is not None:
         raise found.refuse(
-            "its answer follows calibrated probabilities or losses, not the sign of the vote. Ask "
+            "it predicts by calibrated probabilities or losses, not by the sign of the vote. Give "
             "the model without them."
         )
     if not vote.readout.is_sum:
@@ -182,7 +182,7 @@ def constant_error(counts: Any) -> float:
 
 
 def checked_delta(delta: float) -> float:
-    """Return delta if it is a probability above 0 and below 1."""
+    """Return delta as a float; raise unless it is above 0 and below 1."""
     must_be_inside("delta", delta)
     return float(delta)
 
@@ -192,8 +192,8 @@ def refuse_unless_binary(one: Evaluated) -> None:
     k = one.vote.target.n_classes
     if k != 2:
         raise one.refuse(
-            f"it has {k} classes, and the theorem is about votes in [-1, 1] on two. tandem_bound "
-            "and held_out_bound hold for any number of classes."
+            f"it has {k} classes, and the theorem is about two. Use tandem_bound or "
+            "held_out_bound, which hold for any number of classes."
         )
 
 
@@ -203,8 +203,8 @@ def constant_weights(one: Evaluated) -> Floats:
     if weights is None:
         raise one.refuse(
             f"its weights depend on the case ({one.vote.weighting_words()}), and the theorem "
-            "averages over voters by one distribution, chosen before the case is seen. "
-            "held_out_bound asks nothing of the weights."
+            "needs weights that are the same for all cases. Use held_out_bound, which assumes "
+            "nothing about the weights."
         )
     if (weights < 0).any():
         t = int(np.argmin(weights))
@@ -232,8 +232,8 @@ def loss_blocks(one: Evaluated) -> Iterator[tuple[slice, Floats]]:
 def losses(one: Evaluated) -> Floats:
     """Return the loss of each voter on each row, (n, T): the share of its vote for other classes.
 
-    In [0, 1]: 0 or 1 of a voter that says one class. Where their mean by weight is below 1/2, the
-    vote is right.
+    Losses lie in [0, 1], and are 0 or 1 if the voter predicts one class. Where their weighted mean
+    is below 1/2, the vote is right.
     """
     return np.concatenate([block for _, block in loss_blocks(one)])
 
@@ -247,55 +247,60 @@ def _refuse_unbounded(one: Evaluated, size: Floats) -> None:
     if (size > 1.0 + _ROUNDING).any():
         t = int(np.argmax(size))
         raise one.refuse(
-            f"voter {t + 1} says {size[t]:.4g}, and votes must lie in [-1, 1]: scores of boosted "
-            "trees and of linear models do not. held_out_bound asks nothing of the voters."
+            f"votes must lie in [-1, 1]; voter {t + 1} votes {size[t]:.4g}, as boosted trees and "
+            "linear models may. Use held_out_bound, which assumes nothing about the voters."
         )
 
 
 def divergence_of(one: Evaluated, prior: Any, weights: Floats, dropped: int = 0) -> float:
     """Return KL(Q || P).
 
-    `prior` {'uniform', 'weights'} or array of shape (T,): P. `weights` (T,): Q. `dropped` voters
-    were there besides, and have weight 0: a uniform prior was over these, too.
+    `prior` {'uniform', 'weights'} or array of shape (T,): P. `weights` (T,): Q. `dropped`: the
+    number of voters removed by `shrink`, which have weight 0 in Q and count in a uniform P.
     """
     if dropped and not (isinstance(prior, str) and prior == "uniform"):
         raise one.refuse(
             f"its voters were chosen among {dropped + len(weights)} by these rows, and a prior "
-            "over the chosen ones alone depends on the data: leave prior=None, which is uniform "
-            "over all voters before the selection."
+            "over the chosen ones only depends on the data. Use prior=None, which is uniform over "
+            "all voters before the selection."
         )
     if isinstance(prior, str):
         if prior not in ("uniform", "weights"):
-            raise PsephosError(f"prior={prior!r}: give 'uniform', 'weights' or one number a voter.")
+            raise PsephosError(
+                f"prior must be 'uniform', 'weights' or one number per voter; got {prior!r}."
+            )
         p = weights if prior == "weights" else np.full(len(weights), 1.0 / (len(weights) + dropped))
     else:
         p = np.asarray(prior, dtype=np.float64)
         fits = p.shape == weights.shape and bool(np.isfinite(p).all() and (p >= 0).all())
         if not fits or abs(p.sum() - 1.0) > _ROUNDING:
             raise PsephosError(
-                f"prior: give {len(weights)} probabilities, one a voter, that sum to 1."
+                f"prior must be {len(weights)} probabilities, one per voter, that sum to 1."
             )
-    there = weights > 0
-    if (p[there] <= 0).any():
-        t = int(np.flatnonzero(there & (p <= 0))[0])
-        raise PsephosError(f"prior: voter {t + 1} has weight and prior 0, so KL is infinite.")
+    impossible = np.flatnonzero((weights > 0) & (p <= 0))
+    if len(impossible):
+        t = int(impossible[0])
+        raise PsephosError(
+            f"prior must be above 0 for each voter that has weight; voter {t + 1} has prior 0, so "
+            "KL is infinite."
+        )
     return relative_entropy(weights, np.log(np.where(p > 0, p, 1.0)))
 
 
 def relative_entropy(weights: Floats, log_prior: Floats) -> float:
     """Return KL(Q || P) of Q and ln P."""
-    there = weights > 0
-    q = weights[there]
-    return max(0.0, float((q * (np.log(q) - log_prior[there])).sum()))
+    positive = weights > 0
+    q = weights[positive]
+    return max(0.0, float((q * (np.log(q) - log_prior[positive])).sum()))
 
 
 def refuse_seen(one: Evaluated, what: str) -> str:
-    """Return what is to be assumed of held-out rows; raise if the model was fitted on them.
+    """Return the assumption about held-out rows; raise if the model was fitted on them.
 
-    Besides what `psephos.vote.seen` refuses everywhere: a single row that equals a training row,
-    unless columns have so few values that this is by chance.
+    It is stricter than `psephos.vote.seen`: a single row that equals a training row is an error,
+    unless columns have so few values that chance explains it.
 
-    `what`: what the rows must be, for the refusal.
+    `what`: the condition that the rows must meet, for the message.
     """
     found = seen(one.model, one.values, one.y)
     known = found.words()
@@ -310,25 +315,25 @@ def refuse_seen(one: Evaluated, what: str) -> str:
             f"{what}: in the columns it reads {len(found.same)} of these {found.n} rows equal some "
             "that it was fitted on, as new rows may by chance, so that this cannot be checked"
         )
-    return f"{what}: as far as the rows that the model keeps tell, they are others"
+    return f"{what}: they differ from the training rows that the model keeps"
 
 
 # ---------------------------------------------------------------------- rows out of bag
 def out_of_bag_rows(one: Evaluated, X: TableLike, y: LabelsLike) -> NDArray[np.bool_]:
-    """Return which rows each voter was not grown on, (T, n), and below those that were dropped."""
-    ask: Any = getattr(one.model, "_left_out", None)
-    if ask is None:
+    """Return the out-of-bag rows of each voter, (T, n), followed by those of dropped voters."""
+    left_out: Any = getattr(one.model, "_left_out", None)
+    if left_out is None:
         raise one.refuse(
-            "it does not know which rows each voter was grown on: only fitted bags and forests "
-            "(BaggingClassifier, RandomForestClassifier with bootstrap=True) do. Give held-out "
-            "rows, and rows='held-out'."
+            "the rows that each voter was grown on are not known: only fitted bags and forests "
+            "(BaggingClassifier, RandomForestClassifier with bootstrap=True) keep them. Give "
+            "held-out rows, and rows='held-out'."
         )
     if one.model.memory_.grouped:
         raise one.refuse(
             "it was fitted with groups, and rows of one group are not drawn independently of each "
-            "other. Give held-out rows, one a group, and rows='held-out'."
+            "other. Give held-out rows, one per group, and rows='held-out'."
         )
-    out = ask(X, y)
+    out = left_out(X, y)
     if out is None:
         raise one.refuse(
             "its voters were not grown on bootstrap samples of these rows: set bootstrap=True, and "
@@ -339,48 +344,48 @@ def out_of_bag_rows(one: Evaluated, X: TableLike, y: LabelsLike) -> NDArray[np.b
 
 
 def _refuse_unlike(one: Evaluated, X: TableLike, y: LabelsLike) -> None:
-    """Raise PsephosError if some rows were drawn oftener than others, by the causes there are."""
+    """Raise PsephosError, with the causes, if some rows were drawn with a higher probability."""
     weight = one.model.read(X, y)[2]
     causes: list[str] = []
-    mended: list[str] = []
+    remedies: list[str] = []
     if len(one.model.memory_.mass) != len(one.y):
         causes.append("copies of a row are drawn together")
-        mended.append("on distinct rows")
+        remedies.append("on distinct rows")
     if np.ptp(weight) > 1e-12 * weight.max():
         causes.append(f"class_weight={one.model.class_weight!r} draws some classes oftener")
-        mended.append("with class_weight=None")
+        remedies.append("with class_weight=None")
     if causes:
         raise one.refuse(
-            f"rows were not drawn alike: {' and '.join(causes)}, so that rows left out are no fair "
-            f"sample. Fit it {' and '.join(mended)}, or give held-out rows."
+            f"rows were not drawn alike: {' and '.join(causes)}, so that out-of-bag rows are a "
+            f"biased sample. Fit it {' and '.join(remedies)}, or give held-out rows."
         )
 
 
 # ---------------------------------------------------------------------- hypotheses
 def hypotheses_of(model: VoteEstimator) -> Any:
-    """Return what a model says of its hypotheses, `hypotheses_`; None if it has none."""
+    """Return the facts about a model's hypotheses, its `hypotheses_`; None if it has none."""
     return getattr(model, "hypotheses_", None)
 
 
 def of_hypotheses(one: Evaluated, facts: Any, weights: Floats) -> tuple[float, tuple[str, ...]]:
-    """Return (KL(Q || P), what is assumed) of a posterior, by the prior over the whole space."""
+    """Return (KL(Q || P), assumptions) of a posterior, with P the prior over all hypotheses."""
     assumed = refuse_bins(one, facts)
     if len(facts.log_prior) != 1:
         raise one.refuse(
-            "each of its classes has hypotheses of its own, and the theorem is about one vote. "
-            "Two classes have one."
+            "each of its classes has hypotheses of its own, and the theorem is about one vote. Fit "
+            "it on two classes, which have one."
         )
     (log_prior,) = facts.log_prior
     if len(log_prior) != len(weights):
-        raise one.refuse("its voters are others than the hypotheses whose prior it knows.")
+        raise one.refuse("its voters are not the hypotheses whose prior it holds.")
     return relative_entropy(weights, log_prior), (INDEPENDENT, assumed, SETTINGS)
 
 
 def refuse_bins(one: Evaluated, facts: Any) -> str:
-    """Return what is assumed of hypotheses; raise if the rows decided what they are."""
+    """Return the assumption about the hypotheses; raise if they depend on the rows."""
     if facts.kind == "bins":
         raise one.refuse(
-            "columns of numbers were cut into bins by the rows, so that the hypotheses were chosen "
-            "after the data: cut them at values fixed before, and give the bins as categories."
+            "numeric columns were cut into bins by the rows, so the hypotheses were chosen after "
+            "the data. Cut them at values fixed before, and give the bins as categories."
         )
     return _ASSUMED[facts.kind]

@@ -14,10 +14,10 @@ from psephos.bounds.requirements import (
     SETTINGS,
     Bound,
     Evaluated,
-    asked,
     checked_delta,
     constant_error,
     constant_weights,
+    evaluate,
     refuse_unless_binary,
     relative_entropy,
     signed_votes,
@@ -35,23 +35,23 @@ def sample_compression_bound(
 ) -> Bound:
     """Return SamBA's sample-compression bound, for the variant of SamBA for which it holds.
 
-    With sc-voters v_ti(x) = h_t(x) a^b / (a^b + d(x_i, x)^b), in [-1, 1], each a function of at
-    most lambda of the m training rows, and Q their share of the weight, with probability
+    The sc-voters are v_ti(x) = h_t(x) a^b / (a^b + d(x_i, x)^b), in [-1, 1]. Each is a function of
+    at most lambda of the m training rows, and Q is their share of the weight. With probability
     1 - delta over the rows (theorems 2 and 3)::
 
         R(vote) <= 2 R(Q) <= 2 (R_m(Q) + sqrt(w / (2 (m - lambda))))
         w = KL(Q || P) + 4 lambda + ln(2 sqrt(m - lambda) / delta)
 
-    with R_m(Q) = (1 - mean of y E_Q v) / 2 on all m rows. Theorem 3 has T x K sc-voters of
-    lambda = 3 rows (two of a stump, one of the similarity); theorem 4 one per stump, which adds up
-    the K anchors, of lambda = K + 3.
+    with R_m(Q) = (1 - mean of y E_Q v) / 2 on all m rows. Theorem 3 has T x K sc-voters with
+    lambda = 3 (two rows for a stump, one for the similarity). Theorem 4 has one sc-voter per stump,
+    the sum over the K anchors, with lambda = K + 3.
 
     Parameters
     ----------
     model : fitted CompressedSamBAClassifier
-        Or any estimator whose attribute `sample_compression_` states the same facts.
+        Or any estimator whose attribute `sample_compression_` holds the same facts.
     X, y : table of shape (m, p), array of shape (m,)
-        The rows of `fit`, in their order. Of a model fitted with rows of weight 0 none serve.
+        The rows of `fit`, in the same order. A model fitted with rows of weight 0 has no bound.
     theorem : {3, 4}, default=3
         4 needs `n_anchors` well below the number of rows.
     delta : float, default=0.05
@@ -59,38 +59,38 @@ def sample_compression_bound(
     Raises
     ------
     PsephosError
-        If a hypothesis does not hold. `SamBAClassifier` is always refused, with the reasons that
-        its vote shows: its stumps are searched over all weighted rows, its distance is on the
-        columns that voters came to read, divided by means over the training rows, and a prior over
-        its T stumps is chosen after the data. So are more than two classes.
+        If a hypothesis does not hold, or there are more than two classes. `SamBAClassifier` always
+        raises it: its stumps are searched over all weighted rows, its distance is on the columns
+        that its voters read, divided by means over the training rows, and a prior over its T
+        stumps is chosen after the data.
 
     Notes
     -----
-    **For which SamBA it holds.** Each stump is made of one column, two training rows (the threshold
-    is half-way between them) and a message, who is answered on which side. The prior is uniform
-    over all of these there could be, not over the T that were kept; times all rows as anchors, or
-    K drawn by number. Rows that coincide in class and the columns of the distance are one sc-voter,
-    of the prior of all of them. A distance on columns and with scales fixed before the data. a
-    above 0 (at 0 the scaled similarity is 0, and the bound 1 or more).
+    **For which SamBA it holds.** Each stump is determined by one column, two training rows (the
+    threshold is half-way between them) and a message, the class predicted on each side. The prior
+    is uniform over all such stumps, not over the T that were kept, times all rows as anchors, or K
+    anchors drawn by index. Rows that coincide in class and in the columns of the distance are one
+    sc-voter, with the sum of their priors. Columns and scales of the distance must be fixed before
+    the data, and a must be above 0 (at 0 the scaled similarity is 0, and the bound 1 or more).
 
     **Corrections to the source.** (1) Theorem 4 prints R_D(B) <= 2 R_L(G) <= 2 (R_D(G) + ...):
-    empirical and true risk are exchanged, and the other way round it is theorem 3's form, as here.
-    (2) Theorems 2 to 4 are of voters in [-1, 1]; h m / (a^b + d^b) reaches m / a^b. Multiplied by
-    a^b / m it is bounded, and the vote has the same sign; but where rows are far, in units of a,
-    voters say nearly nothing and R_m(Q) is near 1/2. (3) "For any posterior P on I x Sigma" is the
-    prior. (4) Any prior means any that is fixed before the rows: a uniform one over the T m voters
-    that were learned is not. (5) Equation (11) weighs anchors by pi_t[k], which depends on all
-    rows, so that its voter is no function of K + 3 of them; the relevance omega_t[k] depends on
-    stump and anchor alone, and is used. Then K + 2 rows do, and the printed K + 3 is kept, which
-    is larger. (6) The proof of theorem 1 prints exp(1/e) - exp(-e) as -1.37: it is +1.38, and the
-    sign before it is wrong, too.
+    empirical and true risk are exchanged; corrected, as here, it has theorem 3's form. (2) Theorems
+    2 to 4 are about voters in [-1, 1], but h m / (a^b + d^b) reaches m / a^b. Multiplied by a^b / m
+    it is bounded, and the vote has the same sign; but where rows are far, in units of a, votes are
+    near 0 and R_m(Q) is near 1/2. (3) "For any posterior P on I x Sigma" should be "prior". (4) Any
+    prior means any that is fixed before the rows: a uniform one over the T m learned voters is not.
+    (5) Equation (11) weighs anchors by pi_t[k], which depends on all rows, so its voter is not a
+    function of K + 3 of them. The relevance omega_t[k], which depends only on stump and anchor, is
+    used instead. Then K + 2 rows suffice; the printed K + 3, which is larger, is kept. (6) The
+    proof of theorem 1 prints exp(1/e) - exp(-e) as -1.37: it is +1.38, and the sign before it is
+    wrong, too.
 
     References
     ----------
     Bauvin et al. (2023), UAI, supplement, D.2 and D.3; Germain, Lacasse, Laviolette, Marchand &
     Roy (2015), JMLR 16, for theorem 2.
     """
-    one = asked(model, X, y, "sample-compression bound")
+    one = evaluate(model, X, y, "sample-compression bound")
     delta = checked_delta(delta)
     must_be("theorem", theorem, (3, 4))
     refuse_unless_binary(one)
@@ -107,8 +107,8 @@ def sample_compression_bound(
     size = _STUMP + _SIMILARITY if theorem == 3 else K + _STUMP + _SIMILARITY
     if size >= m:
         raise one.refuse(
-            f"its voters are functions of {size} rows of {m}, and rows must be left. Theorem 4 "
-            "needs n_anchors well below the number of rows."
+            f"its voters are functions of {size} of {m} rows, and the bound needs other rows "
+            "besides. Theorem 4 needs n_anchors well below the number of rows."
             if theorem == 4
             else f"voters of {size} rows each leave none of {m}: give more rows."
         )
@@ -140,15 +140,15 @@ def _gibbs(one: Evaluated, scale: float) -> tuple[float, float]:
     total = score[:, 0] * mass if one.vote.readout.score == "normalised" else score[:, 0]
     margin = np.where(one.y == 1, total, -total) * scale
     if bool((np.abs(margin) > 1.0 + 1e-9).any()):
-        raise one.refuse("its voters answer beyond [-1, 1].")
+        raise one.refuse("its votes lie beyond [-1, 1].")
     return float(0.5 * (1.0 - margin.mean())), float((margin <= 0).mean())
 
 
 def _divergence(one: Evaluated, facts: Any, theorem: int) -> float:
-    """Return KL(Q || P), equal sc-voters being one.
+    """Return KL(Q || P), with equal sc-voters counted as one.
 
-    P gives each row as an anchor the same: rows that coincide in class and the columns of the
-    distance are one sc-voter, and have the prior of all of them together.
+    P is the same for each row as an anchor. Rows that coincide in class and in the columns of the
+    distance are one sc-voter, with the sum of their priors.
     """
     q = facts.posterior(one.vote)  # (stumps that differ, K)
     if theorem == 4:
@@ -161,9 +161,9 @@ def _divergence(one: Evaluated, facts: Any, theorem: int) -> float:
         every = _keys(columns_of(one.values, weighting.columns), one.y)
     times = Counter(every)
     different = list(dict.fromkeys(own))
-    place = np.array([different.index(key) for key in own])
+    index = np.array([different.index(key) for key in own])
     merged = np.zeros((len(q), len(different)))
-    np.add.at(merged.T, place, q.T)
+    np.add.at(merged.T, index, q.T)
     share = np.log([times[key] for key in different]) - math.log(facts.n_voters)
     return relative_entropy(merged.ravel(), np.tile(share, len(q)))
 
@@ -174,14 +174,14 @@ def _keys(rows: Floats, classes: Indices) -> list[tuple[bytes, int]]:
 
 
 def _check(one: Evaluated, facts: Any) -> None:
-    """Raise PsephosError unless the vote shows what is stated of it."""
+    """Raise PsephosError unless the vote agrees with its stated facts."""
     weighting: Any = one.vote.weighting
     similarity: Any = weighting.local_similarity()
     if similarity is None or len(facts.candidate) != one.vote.n_voters:
-        raise one.refuse("its weights are not local, or not of its voters.")
+        raise one.refuse("its weights are not local, or belong to other voters.")
     if similarity.a <= 0:
         raise one.refuse(
-            "a = 0: scaled into [-1, 1], its voters say 0 everywhere else than at their anchor."
+            "a is 0: scaled into [-1, 1], its votes are 0 everywhere except at their anchor."
         )
     rows = np.asarray(facts.voter_rows)
     if rows.ndim != 2 or rows.shape[1] > _STUMP or len(rows) != one.vote.n_voters:
@@ -197,27 +197,26 @@ def _check(one: Evaluated, facts: Any) -> None:
     )
     if not same:
         raise one.refuse(
-            f"it was fitted on {facts.n_rows} rows of which its anchors are some, and these are "
-            "others. Give the X and y of fit, in their order; where rows had weight 0, fit it "
-            "again without them."
+            f"these are not the {facts.n_rows} rows that it was fitted on. Give the X and y of "
+            "fit, in their order; where rows had weight 0, fit it again without them."
         )
     if similarity.per_query or bool((similarity.column_scale != 1.0).any()):
         raise one.refuse("its distance is scaled by the training rows.")
 
 
 def _reasons(one: Evaluated) -> str:
-    """Return why the theorem is not about a vote, as far as it shows."""
+    """Return the reasons, as far as the vote shows them, why the theorem does not hold for it."""
     weighting: Weighting = one.vote.weighting
     similarity: Any = weighting.local_similarity()
     reasons = [
-        "its voters were found by all weighted rows (a stump's threshold, too), so that none is a "
+        "its voters were found by all weighted rows (a stump's threshold, too), so none is a "
         "function of three of them",
         "a prior over the voters that were found is chosen after the data",
     ]
     if similarity is None:
         reasons.insert(0, "its weights are not SamBA's")
     elif np.array_equal(weighting.columns, one.vote.voters.columns):
-        reasons.append("its distance is on the columns that these voters came to read")
+        reasons.append("its distance is on the columns that these voters read")
     if similarity is not None and (similarity.per_query or similarity.scale != 1.0):
         reasons.append("distances are divided by a mean over the training rows")
     if similarity is not None and bool((similarity.column_scale != 1.0).any()):
@@ -227,7 +226,7 @@ def _reasons(one: Evaluated) -> str:
     listed = "; ".join(reasons)
     return (
         f"{listed}. Fit CompressedSamBAClassifier, whose voters are functions of three rows and "
-        "whose prior is over all there could be, or ask held_out_bound."
+        "whose prior is over all possible voters, or use held_out_bound."
     )
 
 
@@ -235,12 +234,12 @@ def _reasons(one: Evaluated) -> str:
 
 
 class _Rounds(NamedTuple):
-    """What each round adds to a row's margin, and what the theorem says besides."""
+    """The contribution of each round to the margins of the rows, and the theorem that applies."""
 
-    steps: Floats  # (m, T): y_i times what voter t adds to F(x_i)
+    steps: Floats  # (m, T): y_i F_t(x_i)
     signs: Floats  # (m, T): y_i h_t(x_i)
     prior: Floats  # (m,): pi_1
-    published: str  # of the two published products the one that is about it, or ''
+    published: str  # whose published product holds: 'AdaBoost', 'SamBA' or ''
 
 
 def training_error_bound(
@@ -255,35 +254,36 @@ def training_error_bound(
     For AdaBoost F_t = alpha_t h_t / 2, so that Z_t = 2 sqrt(eps_t (1 - eps_t)) and the product is
     at most exp(-2 sum gamma_t^2), gamma_t = 1/2 - eps_t. For SamBA at a = 0 F_t(x_i) is
     omega_t[i] h_t(x_i), Z_t = exp(1/e) eps_t + exp(-e) (1 - eps_t), and the product is at most
-    prod (1 - gamma_t) <= exp(-sum gamma_t): theorem 1 of its supplement. The fitted vote is enough;
-    how its voters were found does not matter.
+    prod (1 - gamma_t) <= exp(-sum gamma_t): theorem 1 of its supplement. It depends only on the
+    fitted vote, not on how its voters were found.
 
     Parameters
     ----------
     model : fitted classifier of psephos, or Vote
-        Of two classes; constant weights, or SamBA's with a = 0 and every training row an anchor.
+        With two classes, and constant weights or SamBA's with a = 0 and every training row an
+        anchor.
     X, y : table of shape (n, p), array of shape (n,)
-        The rows of `fit`. With constant weights the inequality holds of any rows, and is of those
-        given; SamBA's is of the rows that the vote keeps, and others are refused.
+        The rows of `fit`. With constant weights the inequality holds for any rows, and is about
+        those given. SamBA's is about its anchors: other rows raise an error.
     sample_weight : array of shape (n,), default=None
-        That of `fit`; class weights of the model need not be given where SamBA is asked.
+        That of `fit`. For SamBA, class weights of the model are added by this function.
 
     Raises
     ------
     PsephosError
-        If there are more than two classes, weights depend on the case in another way, or rows are
-        others than the anchors of a local vote.
+        If there are more than two classes, weights depend on the case in another way, or the rows
+        are not the anchors of a local vote.
 
     Notes
     -----
-    Nothing is said of new cases. SamBA's error is that of the vote in which each training row is
-    weighed at its own place by its own relevance (``vote_.anchor_scores()``), which knows its
-    label: it is right as soon as 11.9 % of the voters are. Of AdaBoost fitted with criterion='gini'
-    an error eps_t may exceed what the least weighted error would be; the product holds all the
-    same. The printed proof has a sign wrong: see `sample_compression_bound`. For voters that say
-    numbers between -1 and 1, prod (1 - gamma_t) need not hold (the footnote claims it does); prod
-    Z_t does, and is the value. A relevance other than exp(h_t(x_i) y_i) is stored up to a factor,
-    which changes no answer: it is then taken so that the greatest is e, as SamBA's.
+    It says nothing about new cases. SamBA's error is that of the vote in which each training row is
+    weighed by its own relevance (``vote_.anchor_scores()``), which depends on its label: it is
+    right as soon as 11.9 % of the voters are. For AdaBoost fitted with criterion='gini', eps_t may
+    exceed the smallest weighted error of a stump; the product holds all the same. The printed
+    proof has a sign wrong: see `sample_compression_bound`. For voters with votes between -1 and 1,
+    prod (1 - gamma_t) need not hold, though the paper's footnote claims it; prod Z_t does, and is
+    the value. A relevance other than exp(h_t(x_i) y_i) is stored up to a factor that changes no
+    prediction: it is scaled so that its maximum is e, as in SamBA.
 
     References
     ----------
@@ -300,7 +300,7 @@ def training_error_bound(
     >>> bool(found.parts["error on the rows"] <= found.value < 0.4)
     True
     """
-    one = asked(model, X, y, "bound on the training error")
+    one = evaluate(model, X, y, "bound on the training error")
     refuse_unless_binary(one)
     weight = read_sample_weight(sample_weight, len(one.y))
     part: Any = one.vote.weighting
@@ -332,14 +332,14 @@ def _constant(one: Evaluated, weight: Floats) -> _Rounds:
     constant_weights(one)
     signs = signed_votes(one)
     alpha = one.vote.constant_weights()
-    assert alpha is not None  # constant_weights has refused it
+    assert alpha is not None  # else constant_weights raises
     prior = weight / weight.sum()
     steps = 0.5 * alpha * signs
     return _Rounds(steps, signs, prior, _adaboost(steps, signs, prior))
 
 
 def _adaboost(steps: Floats, signs: Floats, prior: Floats) -> str:
-    """Return 'AdaBoost' if each weight is what its round's error asks for, and so exp(-2 ...)."""
+    """Return 'AdaBoost' if each weight is AdaBoost's for its round's error, else ''."""
     z, epsilon = _replay(_Rounds(steps, signs, prior, ""))
     hard = bool((np.abs(signs) == 1.0).all())
     least = 2.0 * np.sqrt(epsilon * (1.0 - epsilon))
@@ -352,16 +352,17 @@ def _local(one: Evaluated, X: TableLike, y: LabelsLike, weight: Floats) -> _Roun
     if similarity.a != 0:
         raise one.refuse(
             f"a is {similarity.a:.4g}, and theorem 1 is about a = 0, where a training row is "
-            "weighed by its own relevance alone."
+            "weighed only by its own relevance."
         )
-    if one.model is not one.vote:  # class weights, and rows of weight 0, as `fit` takes them
+    if one.model is not one.vote:  # with class weights and without rows of weight 0, as in `fit`
         table, labels, weight, _ = one.model.read(X, y, weight)
         one = one._replace(values=table.values, y=labels.y)
     kept, whole = float(part.anchor_weight.sum()), float(weight.sum())
     if not math.isclose(kept, whole, rel_tol=1e-9):
         raise one.refuse(
-            f"its anchors weigh {kept:.6g} and these rows {whole:.6g}: theorem 1 needs every "
-            "training row as an anchor (n_anchors=None), and the X, y and sample_weight of fit."
+            f"its anchors weigh {kept:.6g} in all, and these rows {whole:.6g}. Theorem 1 needs "
+            "every training row as an anchor (n_anchors=None), and the X, y and sample_weight of "
+            "fit."
         )
     _refuse_others(one, part, weight)
     votes = one.vote.voters.select(part.columns).votes(part.anchors)[:, :, 0]
@@ -385,13 +386,13 @@ def _refuse_others(one: Evaluated, part: Any, weight: Floats) -> None:
     same = given.keys() == kept.keys()
     if not same or not all(math.isclose(given[k], kept[k], rel_tol=1e-9) for k in kept):
         raise one.refuse(
-            "these are other rows than its anchors, which are those of fit. Give the X, y and "
+            "these are other rows than its anchors, the rows of fit. Give the X, y and "
             "sample_weight of fit."
         )
 
 
 def _weights_of(rows: Floats, y: Any, weight: Floats) -> dict[tuple[bytes, int], float]:
-    """Return the weight of each different row and class."""
+    """Return the total weight of each distinct row and class."""
     found: dict[tuple[bytes, int], float] = {}
     for row, label, w in zip(rows + 0.0, y.tolist(), weight.tolist(), strict=True):
         key = row.tobytes(), int(label)

@@ -127,7 +127,7 @@ def _told(model: Any, data: Any) -> list[str]:
     words = [model.describe()[0]]
     labels = getattr(model, "labels_", None)
     if labels is not None:
-        return words + labels.told(None, None)
+        return words + labels.summary(None, None)
     return (
         words
         if data.partial is None

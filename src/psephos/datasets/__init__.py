@@ -1,4 +1,4 @@
-"""Tables to learn from: small, generated or at hand, with known truth where it can be known."""
+"""Small example tables: generated ones with known truth, and breast cancer with products."""
 
 from psephos.datasets.demo import (
     LabelledTable,

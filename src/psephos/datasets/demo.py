@@ -1,4 +1,4 @@
-"""Products of two columns, and real data that needs no download: breast cancer with such."""
+"""Products of pairs of columns, and real data with such products that needs no download."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -21,7 +21,7 @@ class LabelledTable(NamedTuple):
     y : ndarray of shape (n_samples,), str
     columns : list of str
     target : str
-        What y is called.
+        The name of y.
     """
 
     X: NDArray[np.float64]
@@ -33,16 +33,16 @@ class LabelledTable(NamedTuple):
 def first_order_products(
     X: TableLike, names: Sequence[str] | None = None
 ) -> tuple[NDArray[np.float64], list[str]]:
-    """Return the columns of a table and the products of all pairs of two of them, with names.
+    """Return the columns of a table and the products of all pairs of columns, with their names.
 
-    A product is called "flatness × gain": a model fitted on a data frame with these names computes
-    it from its two columns at prediction, if the frame lacks it. `psephos compare --interactions`
-    does the same to a file.
+    A product has a name such as "flatness × gain". A model fitted on a data frame with these names
+    computes a product from its two columns at prediction, if the frame does not have it. `psephos
+    compare --interactions` adds the same products to a file.
 
     Parameters
     ----------
     X : array or data frame of shape (n, p)
-        Numbers; NaN where a value is missing, and a product with it is, too.
+        Numbers; NaN is a missing value, and its products are missing, too.
     names : sequence of str, default=None
         None: those of the data frame, else x0, x1, ...
 
@@ -67,10 +67,11 @@ def first_order_products(
     if single.ndim != 2:
         raise PsephosError(f"X must be a table of two dimensions; got {single.ndim}.")
     n, p = single.shape
-    own = getattr(X, "columns", [f"x{j}" for j in range(p)]) if names is None else names
-    called = [str(name) for name in own]
+    if names is None:
+        names = getattr(X, "columns", [f"x{j}" for j in range(p)])
+    called = [str(name) for name in names]
     if len(called) != p:
-        raise PsephosError(f"names must name each of {p} columns; got {len(called)}.")
+        raise PsephosError(f"names must have one name per column, {p}; got {len(called)}.")
     whole, at = np.empty((n, p + p * (p - 1) // 2)), p
     whole[:, :p] = single
     for j in range(p - 1):
@@ -83,7 +84,7 @@ def first_order_products(
 def breast_cancer_interactions() -> LabelledTable:
     """Return 569 cases of breast cancer and 465 columns: 30 measurements and their 435 products.
 
-    The products of two different measurements are called "mean radius × worst area".
+    A product of two measurements has a name such as "mean radius × worst area".
 
     Returns
     -------
@@ -93,7 +94,7 @@ def breast_cancer_interactions() -> LabelledTable:
     References
     ----------
     W. N. Street, W. H. Wolberg and O. L. Mangasarian (1993), "Nuclear feature extraction for
-    breast tumor diagnosis"; the copy that scikit-learn carries.
+    breast tumor diagnosis"; the copy in scikit-learn.
     """
     from sklearn.datasets import load_breast_cancer
 

@@ -1,4 +1,4 @@
-"""Tables with known truth: which columns decide, and how, is known because we made them."""
+"""Generated tables with known truth: which columns decide the class, and how."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -20,21 +20,22 @@ def make_spirals(
 ) -> tuple[Floats, Indices]:
     """Make two interleaved spirals: two classes that no single column, and no line, separates.
 
-    An arm is the curve ``r = phi / (2 pi)`` of Archimedes, from phi = pi / 2 on for `n_turns`
-    turns; the other arm is its half turn. So successive turns of one arm are 1 apart, the two
-    arms 1/2. Points are drawn uniformly along the arms (as if a turn's length grew with phi).
+    An arm is the Archimedean spiral ``r = phi / (2 pi)``, from phi = pi / 2 on for `n_turns` turns;
+    the other arm is the same, rotated by half a turn. So successive turns of one arm are 1 apart,
+    and the two arms 1/2. Points are uniform along the arms, with arc length taken as growing
+    with phi^2.
 
     Parameters
     ----------
     n_samples : int, default=1000
-        Points in all; the first class gets the larger half.
+        Number of points; if it is odd, the first class has one more.
     noise : float, default=0.0
         Standard deviation of the normal noise added to both coordinates, in units of the
         distance between two turns of one arm.
     n_turns : float, default=2.0
-        Turns of each arm, above 0: the more, the less any one column separates.
+        Turns of each arm, above 0. The more turns, the less a single column separates the classes.
     random_state : int, RandomState or None, default=None
-        Seeds the points, their order and the noise.
+        Seed of the points, their order and the noise.
 
     Returns
     -------
@@ -49,7 +50,7 @@ def make_spirals(
 
     See Also
     --------
-    sklearn.datasets.make_moons : The easier companion.
+    sklearn.datasets.make_moons : An easier pattern of two arms.
 
     References
     ----------
@@ -84,29 +85,29 @@ def make_checkerboard(
     rotation: float = 0.0,
     random_state: SeedLike = None,
 ) -> tuple[Floats, Indices]:
-    """Make the squares of a chequered board: two classes that only nearness separates.
+    """Make the squares of a chequered board: two classes that are separated only locally.
 
     Points are uniform on the unit square; the class is
-    ``(floor(size x_1) + floor(size x_2)) mod 2``. For an even `size` either column alone, and any
-    line, says nothing about it. Turned boards have edges that no split on one column follows.
+    ``(floor(size x_1) + floor(size x_2)) mod 2``. For an even `size` a single column is independent
+    of the class. A rotated board has edges that no split on one column follows.
 
     Parameters
     ----------
     n_rows_per_square : int, default=100
-        Expected points in each of the size^2 squares: ``n_rows_per_square * size^2`` rows in all.
+        Expected points per square: ``n_rows_per_square * size^2`` rows in all.
     size : int, default=8
         Squares along each edge, at least 2.
     rotation : float, default=0.0
-        Degrees by which board and points are turned together, counter-clockwise about the middle
-        of the board. At other than right angles some points leave the unit square.
+        Degrees by which board and points are rotated, counter-clockwise about the middle of the
+        board. At other than right angles some points leave the unit square.
     random_state : int, RandomState or None, default=None
-        Seeds the points.
+        Seed of the points.
 
     Returns
     -------
     X : ndarray of shape (n_rows_per_square * size^2, 2)
     y : ndarray of shape (n_rows_per_square * size^2,)
-        0 or 1; the square in the lower left corner (before turning) is of class 0.
+        0 or 1; the square in the lower left corner (before rotation) is of class 0.
 
     Raises
     ------
@@ -148,23 +149,23 @@ def make_continuous_xor(
     n_rows_per_orthant: int = 100,
     random_state: SeedLike = None,
 ) -> tuple[Floats, Indices]:
-    """Make the sign of a product: two classes that need all of the informative columns at once.
+    """Make the sign of a product: two classes that depend on all informative columns at once.
 
     All columns are uniform on [-1, 1]; the class is 1 where the product of the first `n_columns`
-    is at least 0. Any fewer of these columns are independent of the class: a greedy search sees
-    only chance until it has split on all but one of them.
+    is at least 0. Any proper subset of these columns is independent of the class, so a greedy
+    search finds only chance until it has split on all but one of them.
 
     Parameters
     ----------
     n_columns : int, default=6
         Columns in the product, at least 2.
     n_noise_columns : int, default=0
-        Further columns of the same distribution that have no part in the class.
+        Further columns of the same distribution, independent of the class.
     n_rows_per_orthant : int, default=100
         Expected points in each orthant of the informative columns:
         ``n_rows_per_orthant * 2^n_columns`` rows in all.
     random_state : int, RandomState or None, default=None
-        Seeds the points. The informative columns and the classes do not depend on
+        Seed of the points. The informative columns and the classes do not depend on
         `n_noise_columns`.
 
     Returns
@@ -207,31 +208,31 @@ def make_continuous_xor(
 
 
 def _random_state(seed: Any) -> np.random.RandomState:
-    """Return the generator scikit-learn's own data sets would draw from."""
+    """Return scikit-learn's generator of a seed."""
     from sklearn.utils import check_random_state
 
     try:
         return check_random_state(seed)
     except ValueError as error:
         raise PsephosError(
-            f"random_state is {seed!r}: give a whole number, a RandomState or None."
+            f"random_state must be an integer, a RandomState or None; got {seed!r}."
         ) from error
 
 
 def _whole(name: str, value: Any, low: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise PsephosTypeError(f"{name} is {value!r}: give a whole number of at least {low}.")
-    if value < low:
-        raise PsephosError(f"{name} is {value}: give a whole number of at least {low}.")
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < low:
+        kind = PsephosError if whole else PsephosTypeError
+        raise kind(f"{name} must be an integer of at least {low}; got {value!r}.")
     return int(value)
 
 
 def _number(name: str, value: Any, low: float, *, above: bool = False) -> float:
     bound = "" if low == -np.inf else f" {'above' if above else 'of at least'} {low:g}"
-    words = f"give a finite number{bound}."
+    message = f"{name} must be a finite number{bound}; got {value!r}."
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise PsephosTypeError(f"{name} is {value!r}: {words}")
+        raise PsephosTypeError(message)
     number = float(value)
     if not np.isfinite(number) or number < low or (above and number == low):
-        raise PsephosError(f"{name} is {value!r}: {words}")
+        raise PsephosError(message)
     return number

@@ -465,8 +465,8 @@ class VoteEstimator(BaseEstimator):
         idle = [name for name in members if name not in named] if named <= set(members) else []
         words = [f"Without weight: {listed(idle)} (see member_names_)."] if named and idle else []
         for extra in self.extras:  # what a recipe remembers beside its vote
-            told: Any = getattr(getattr(self, extra, None), "told", None)
-            words += [] if told is None else told(names, self.vote_)
+            summary: Any = getattr(getattr(self, extra, None), "summary", None)
+            words += [] if summary is None else summary(names, self.vote_)
         if self.accepted_:
             words += [f"Fitted in spite of what was accepted: {', '.join(self.accepted_)}."]
         words += [f"It was fitted on {joined_words(self.joined_)}"] if self.joined_ else []

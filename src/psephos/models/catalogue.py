@@ -1,14 +1,14 @@
-"""The models of the library as a table, generated from their anatomy."""
+"""The library's models as a table, generated from their anatomy."""
 
 from sklearn.base import is_regressor
 
 from psephos.registry import estimator_classes, model_names
 
-_CLASSES = ("classes", "classes, labels")  # of one label a case, and of several too
+_CLASSES = ("classes", "classes, labels")  # one label per case only, or several as well
 
 
 def catalogue() -> list[dict[str, str]]:
-    """Return one row per estimator: name, class, target, what it is made of, and a summary."""
+    """Return one row per estimator: name, class, target, parts of the vote, and a summary."""
     names = {kind: name for name, kind in model_names().items()}
     return [
         {

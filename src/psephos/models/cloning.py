@@ -1,4 +1,4 @@
-"""What is asked of any scikit-learn estimator before it is cloned and fitted."""
+"""Checks and parameters of scikit-learn estimators that are members of a vote."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, NoReturn
@@ -9,17 +9,17 @@ from psephos._errors import PsephosError
 from psephos._types import Estimator, Label
 from psephos.vote.target import ClassTarget
 
-_LISTED = 4  # columns that a sentence names
+_LISTED = 4  # columns that a message names
 
 
 def fitted(model: Any, *given: Any, **more: Any) -> Any:
-    """Fit an estimator and return it, as the `fit` of some estimators returns None."""
+    """Fit an estimator and return it; some estimators' `fit` returns None."""
     model.fit(*given, **more)
     return model
 
 
 def seed_parameters(model: Estimator) -> list[str]:
-    """Return the parameters that are seeds, its own and those of estimators in it, sorted."""
+    """Return the names of all seed parameters, nested ones included, sorted."""
     return sorted(
         name
         for name in model.get_params()
@@ -28,10 +28,10 @@ def seed_parameters(model: Estimator) -> list[str]:
 
 
 def in_codes(model: Estimator, target: ClassTarget) -> Any:
-    """Return an estimator whose parameters name class codes where they name labels of `target`.
+    """Return an estimator whose parameters name class codes in place of labels of `target`.
 
-    Members are fitted on codes: their `class_weight`, `classes`, `pos_label` and `constant`, and
-    those of estimators in them, are written in the labels that users know.
+    Members are fitted on codes, but users write labels: in `class_weight`, `classes`, `pos_label`
+    and `constant` of a member, and of estimators nested in it.
     """
     if not target.n_classes or not hasattr(model, "get_params"):
         return model
@@ -53,8 +53,8 @@ def in_codes(model: Estimator, target: ClassTarget) -> Any:
 def _code(code: dict[Any, int], label: Label, name: str) -> int:
     if label not in code:
         raise PsephosError(
-            f"{name} of a member names {label!r}, which is not a label of y: its labels are "
-            f"{', '.join(map(repr, code))}."
+            f"{name} of a member must name labels of y, {', '.join(map(repr, code))}; got "
+            f"{label!r}."
         )
     return code[label]
 
@@ -62,10 +62,10 @@ def _code(code: dict[Any, int], label: Label, name: str) -> int:
 def refuse_categories(
     model: Estimator, role: str, columns: Sequence[str], instead: str
 ) -> NoReturn:
-    """Raise PsephosError: an estimator would read the codes of these columns as numbers."""
+    """Raise PsephosError: the estimator would read the codes of these columns as numbers."""
     named = ", ".join(map(repr, columns[:_LISTED]))
     more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
     raise PsephosError(
         f"{named}{more} hold categories, and the {role} {type(model).__name__} would read their "
-        f"codes as numbers: make 0/1 columns of them first (OneHotEncoder), or {instead}."
+        f"codes as numbers: encode them as 0/1 columns first (OneHotEncoder), or {instead}."
     )

@@ -1,4 +1,4 @@
-"""The columns of numbers that a table with categories becomes: 0/1 columns, one a level."""
+"""The numeric design of a table with categories: a 0/1 column per level."""
 
 from dataclasses import dataclass
 
@@ -10,27 +10,27 @@ from psephos.estimator.columns import dense_columns
 
 @dataclass(frozen=True)
 class Design:
-    """The columns of numbers that a table becomes."""
+    """The numeric columns that a table becomes."""
 
-    source: Indices  # (P,); the table's column each design column is made of
-    level: Floats  # (P,); the code it stands for; NaN: the number itself
-    ptr: Indices  # (p + 1,); where the design columns of each column of the table begin
+    source: Indices  # (P,); the column of the table behind each design column
+    level: Floats  # (P,); the code that is 1 in it; NaN: the number itself
+    ptr: Indices  # (p + 1,); the first design column of each column of the table
 
     @classmethod
     def of(cls, n_codes: Indices, X: Values) -> "Design":
-        """Return the design of columns with so many categories (0: numbers) in a table (n, p).
+        """Return the design of a table (n, p) with so many categories per column (0: numeric).
 
-        Two categories that occur are one 0/1 column, that of the second; one is a constant. A
-        category that is declared but does not occur has no column.
+        A column in which two categories occur has one 0/1 column, that of the second; with one
+        category it is a constant. Categories that do not occur have no column.
         """
-        held = {
-            int(j): _shown(dense_columns(X, np.array([j]))[:, 0]) for j in np.flatnonzero(n_codes)
+        levels = {
+            int(j): _encoded(dense_columns(X, np.array([j]))[:, 0]) for j in np.flatnonzero(n_codes)
         }
         width = np.ones(len(n_codes), dtype=np.intp)
-        width[list(held)] = [len(codes) for codes in held.values()]
+        width[list(levels)] = [len(codes) for codes in levels.values()]
         ptr = np.concatenate([[0], np.cumsum(width)]).astype(np.intp)
         level = np.full(int(ptr[-1]), np.nan)
-        for j, codes in held.items():
+        for j, codes in levels.items():
             level[ptr[j] : ptr[j + 1]] = codes
         return cls(np.repeat(np.arange(len(n_codes)), width).astype(np.intp), level, ptr)
 
@@ -40,9 +40,9 @@ class Design:
         return np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
 
 
-def _shown(codes: Floats) -> Floats:
-    """Return the codes of a column that get a design column; NaN is missing."""
-    held = np.unique(codes[~np.isnan(codes)])
-    if len(held) == 0:
+def _encoded(codes: Floats) -> Floats:
+    """Return the codes of a column that have a design column; NaN is missing."""
+    present = np.unique(codes[~np.isnan(codes)])
+    if len(present) == 0:
         return np.zeros(1)
-    return held[1:] if len(held) == 2 else held
+    return present[1:] if len(present) == 2 else present

@@ -1,4 +1,4 @@
-"""Twice learning: a model that can be read learns what a better one says."""
+"""Twice learning: a readable model is fitted to the predictions of a more accurate one."""
 
 from typing import Any, TypeVar
 
@@ -20,20 +20,20 @@ _Sparse: Any = scipy.sparse
 def twice_learn(
     estimator: _Model, teacher: Any, X: TableLike, sample_weight: PerRow = None
 ) -> _Model:
-    """Fit an estimator to what a fitted model says of rows, in place of labels.
+    """Fit an estimator to the predictions of a fitted model, in place of labels.
 
-    Use it to put what a forest or soft trees have found into a tree or rules. Rows need no labels,
-    so that unlabelled ones can be added. An estimator that takes probabilities as labels is given
-    them; any other is given each row once a class, with the class's probability times
-    `sample_weight` as its weight: in a tree, the same counts in every node. A regressor is given
-    the numbers of a regressor.
+    Use it to transfer what a forest or soft trees have learned to a tree or rules. Rows need no
+    labels, so unlabelled ones can be added. An estimator that accepts probabilities as labels is
+    fitted to them. Any other classifier is fitted to each row once per class, with the class's
+    probability times `sample_weight` as its weight: in a tree, all nodes have the same counts. A
+    regressor is fitted to the predictions of a regressor.
 
     Parameters
     ----------
     estimator : classifier or regressor
-        Not fitted; it is fitted in place.
+        The model to fit, in place.
     teacher : classifier or regressor
-        Fitted; a classifier has `predict_proba`.
+        A fitted model; a classifier must have `predict_proba`.
     X : table of shape (n_samples, n_features)
         An array, a data frame or a sparse table.
     sample_weight : array of shape (n_samples,), default=None
@@ -41,19 +41,20 @@ def twice_learn(
     Returns
     -------
     estimator : classifier or regressor
-        Fitted.
+        The same object, fitted.
 
     Raises
     ------
     PsephosError
         If one is a classifier and the other a regressor, the teacher is not fitted (the error is a
-        NotFittedError, too) or has no probabilities, the estimator takes no weights, or a weight is
-        none.
+        NotFittedError, too) or has no probabilities, the estimator accepts no sample weights, or a
+        weight is invalid.
 
     Notes
     -----
-    Measure whether it helps: a CART taught by soft trees was .012 worse than the same CART from
-    labels on digits, and not shown to differ on two other tables (benchmarks/README.md).
+    Measure whether it helps: a CART fitted to soft trees was .012 less accurate than the same CART
+    fitted to labels on digits, and not significantly different on two other tables
+    (benchmarks/README.md).
 
     References
     ----------
@@ -74,19 +75,21 @@ def twice_learn(
         weights = {} if sample_weight is None else {needed_weight_parameter(model): sample_weight}
         return fitted(model, X, learnt_numbers(teacher, X), **weights)
     labels = learnt_labels(teacher, X)
-    chances = np.asarray(labels)
-    if not (np.isfinite(chances).all() and (chances >= 0).all()):
-        raise PsephosError(f"{type(teacher).__name__} gives probabilities that are none.")
-    given = None if sample_weight is None else read_sample_weight(sample_weight, len(chances))
+    shares = np.asarray(labels)
+    if not (np.isfinite(shares).all() and (shares >= 0).all()):
+        raise PsephosError(
+            f"probabilities of {type(teacher).__name__} must be finite and at least 0."
+        )
+    given = None if sample_weight is None else read_sample_weight(sample_weight, len(shares))
     if getattr(type(model), "soft_labels", False):
         return fitted(model, X, labels, sample_weight=given)
     weigher = weight_parameter(model)
     if weigher is None:
         raise PsephosError(
-            f"{type(model).__name__} takes no sample weights, which stand for probabilities: give "
-            "an estimator that does."
+            f"the estimator must accept sample weights, which represent probabilities; "
+            f"{type(model).__name__} does not."
         )
-    weight = chances if given is None else chances * given[:, None]
+    weight = shares if given is None else shares * given[:, None]
     row, code = np.nonzero(weight > 0)
     classes = np.asarray(teacher.classes_)
     return fitted(model, _taken(X, row), classes[code], **{weigher: weight[row, code]})

@@ -16,7 +16,7 @@ from psephos.vote.target import RegressionTarget
 
 
 class _Voter(Leaves):
-    """What the two share: a voter is fitted with its ensemble, not by itself."""
+    """Base class: a voter is fitted with its ensemble, not by itself."""
 
     _one_tree: ClassVar[bool] = True
     constraints: ClassVar[Mapping[str, Constraint]] = {}
@@ -31,8 +31,8 @@ class _Voter(Leaves):
 class VoterClassifier(_Voter, VoteClassifier):
     """One voter of a fitted ensemble, as a classifier: an entry of its `estimators_`.
 
-    It reads the table of the ensemble, has its classes, and predicts, explains and describes
-    itself as any model does.
+    It reads the same table and has the same classes as the ensemble, and has all methods of a
+    fitted model.
     """
 
 
@@ -52,22 +52,21 @@ class _Members(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[t] for t in range(*index.indices(len(self)))]
-        place = range(len(self))[index]  # raises IndexError, and counts negative ones from the end
-        return self._model._member(place)
+        return self._model._member(range(len(self))[index])  # negative indices, IndexError
 
     def __repr__(self) -> str:
         return f"<{len(self)} voters of {type(self._model).__name__}>"
 
 
 class _Indexed:
-    """What the two mixins share: `len(model)`, ``model[t]`` and iteration."""
+    """Base class of the mixins: `len(model)`, ``model[t]`` and iteration."""
 
     vote_: Vote
 
     def _n_members(self) -> int:
         raise NotImplementedError
 
-    def _member(self, place: int) -> Any:
+    def _member(self, index: int) -> Any:
         raise NotImplementedError
 
     def _members_made(self) -> _Members:
@@ -83,7 +82,7 @@ class _Indexed:
         return made
 
     def __bool__(self) -> bool:
-        return True  # as any object; `len` would make an ensemble without voters False
+        return True  # by `len`, an ensemble without voters would be False
 
     def __len__(self) -> int:
         return len(self._members_made())
@@ -103,12 +102,12 @@ class Ensemble(_Indexed):
     estimators_ : sequence of estimators
         The voters, each as a fitted estimator, created on access.
     estimator_weights_ : ndarray of shape (n_voters,)
-        Their weights, where these are the same for every row.
+        Their weights, if these are the same for every row.
     """
 
     @property
     def estimators_(self) -> Any:
-        """The voters, each as a fitted estimator; see the class for what they add up to."""
+        """The voters, each as a fitted estimator; see the class for how they are combined."""
         return self._members_made()
 
     def _n_members(self) -> int:
@@ -116,7 +115,7 @@ class Ensemble(_Indexed):
 
     @property
     def estimator_weights_(self) -> Floats:
-        """The weight of each voter, shape (n_voters,), where it is the same for every row."""
+        """The weight of each voter, shape (n_voters,), if it is the same for every row."""
         cast("Any", self)._fitted()
         weights = self.vote_.constant_weights()
         if weights is None:
@@ -126,12 +125,12 @@ class Ensemble(_Indexed):
             )
         return weights
 
-    def _member(self, place: int) -> Any:
-        """Return a voter as an estimator that answers with its vote alone."""
-        return self._voter_of(self.vote_.voters, place)
+    def _member(self, index: int) -> Any:
+        """Return a voter as an estimator that predicts by its vote only."""
+        return self._voter_of(self.vote_.voters, index)
 
     def _voter_of(self, voters: Voters, voter: int) -> Any:
-        """Return one of some voters as an estimator that answers with its vote alone."""
+        """Return one of `voters` as an estimator that predicts by its vote only."""
         target, one = self.vote_.target, Constant(self.vote_.n_features, np.ones(1))
         alone = voters.take(np.array([voter], dtype=np.intp))
         readout = Readout("normalised", "share" if target.n_classes else "identity")
@@ -139,13 +138,13 @@ class Ensemble(_Indexed):
 
 
 class BoostedSum(_Indexed):
-    """Mixin of sums of a constant and of trees, K a round: `estimators_` is (`n_estimators_`, K).
+    """Mixin of sums of a constant and of trees, K per round: `estimators_` is (`n_estimators_`, K).
 
     Attributes
     ----------
     estimators_ : ndarray of shape (`n_estimators_`, K)
-        The trees as fitted regressors, one for each output of a round: for two classes, and for
-        numbers, K is 1.
+        The trees as fitted regressors, one per round and output: K is 1 for two classes and for
+        regression.
     init_ : ndarray of shape (K,)
         The constant that the sum begins with.
     """
@@ -168,16 +167,16 @@ class BoostedSum(_Indexed):
     def _n_members(self) -> int:
         return (self.vote_.n_voters - 1) // self.vote_.target.n_outputs
 
-    def _member(self, place: int) -> Array:
+    def _member(self, index: int) -> Array:
         """Return the trees of a round, shape (K,)."""
         outputs = self.vote_.target.n_outputs
         trees = np.empty(outputs, dtype=object)
         for c in range(outputs):
-            trees[c] = self._tree(1 + place * outputs + c, c)
+            trees[c] = self._tree(1 + index * outputs + c, c)
         return trees
 
     def _tree(self, voter: int, output: int) -> Any:
-        """Return a tree as a regressor of the one output that it adds to."""
+        """Return a tree as a regressor of its one output."""
         taken: Any = self.vote_.voters.take(np.array([voter], dtype=np.intp))
         tree = taken.parts[0]
         tree = replace(tree, value=np.ascontiguousarray(tree.value[:, [output]]))

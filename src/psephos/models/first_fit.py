@@ -1,4 +1,4 @@
-"""What a warm start must find again: marks of the first fit's rows, labels, weights, parameters."""
+"""Hashes of a fit's rows, labels, weights and parameters, which a warm start must match."""
 
 import hashlib
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ from psephos.vote.part import check
 REDUCED = "reduced to some of its columns"
 SHRUNK = "left with some of its members"
 
-_FREE = ("n_estimators", "n_jobs", "oob_score", "verbose", "warm_start")  # what may change
-_QUIET = ("n_jobs", "verbose")  # of members: they change no answer
+_FREE = ("n_estimators", "n_jobs", "oob_score", "verbose", "warm_start")  # may change
+_QUIET = ("n_jobs", "verbose")  # of members: they change no prediction
 _ELSEWHERE = ("class_weight", "categorical_features")  # compared as weights, and as the schema
 _ROWS = ("X", "y", "sample_weight (or class_weight)", "groups")
 
@@ -25,16 +25,16 @@ _ROWS = ("X", "y", "sample_weight (or class_weight)", "groups")
 @register
 @dataclass(frozen=True)
 class FirstFit:
-    """Digests of what members were fitted on, and with what parameters."""
+    """Digests of the rows and parameters with which members were fitted."""
 
     tag: ClassVar[str] = "first fit"
     # of X; of X and y; of these and the weights; of these and the groups. Empty: not known.
     rows: tuple[str, ...]
-    settings: tuple[str, ...]  # ``name=digest`` of each parameter that must stay
-    since: str = ""  # what was done to the model since, in words: it then cannot go on
+    settings: tuple[str, ...]  # ``name=digest`` of each parameter that must not change
+    since: str = ""  # how the model was changed since; it then cannot be continued
 
     def __post_init__(self) -> None:
-        check(len(self.rows) in (0, len(_ROWS)), "what the first fit was of")
+        check(len(self.rows) in (0, len(_ROWS)), "the first fit has a wrong number of digests")
 
     @classmethod
     def of(
@@ -49,33 +49,33 @@ class FirstFit:
     ) -> Self:
         """Return the digests of a fit.
 
-        `X` array or sparse table of shape (n, p); `y` (n,): codes of classes, or numbers. `weight`,
-        `groups` (n,) or None; `ordered`: whether the order of the rows counts.
+        `X` array or sparse table of shape (n, p); `y` (n,): class codes, or numbers. `weight`,
+        `groups` (n,) or None; `ordered`: whether the digests depend on the order of the rows.
         """
-        marks = row_hashes(X)
-        found = [_digest(marks, ordered)]
+        hashes = row_hashes(X)
+        found = [_digest(hashes, ordered)]
         codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
         for k, more in enumerate((y, weight, codes)):
             if more is not None:
-                marks = marks + folded(np.asarray(more)) * multipliers(k + 1)[k]
-                marks ^= marks >> np.uint64(29)
-            found.append(_digest(marks, ordered))
+                hashes = hashes + folded(np.asarray(more)) * multipliers(k + 1)[k]
+                hashes ^= hashes >> np.uint64(29)
+            found.append(_digest(hashes, ordered))
         params = model.get_params(deep=False)
-        by_tree = params.get("class_weight") == "balanced_subsample"  # in no weight of a row
+        by_tree = params.get("class_weight") == "balanced_subsample"  # row weights lack it
         elsewhere = _ELSEWHERE[1:] if by_tree else _ELSEWHERE
         kept = {n: v for n, v in sorted(params.items()) if n not in _FREE + elsewhere}
         return cls(tuple(found), tuple(f"{n}={_short(_words(v))}" for n, v in kept.items()))
 
     def changed(self, since: str, *, columns: bool = False) -> Self:
-        """Return the same of a model that something was done to; with `columns`, to its columns."""
+        """Return the digests of a changed model; `columns`: whether its columns have changed."""
         return replace(self, rows=() if columns else self.rows, since=since)
 
     def has(self, now: "FirstFit") -> bool:
-        """Return whether X, y and weights are those of another fit, as far as that is known."""
+        """Return whether X, y and weights equal those of another fit, as far as that is known."""
         return not self.rows or self.rows[:-1] == now.rows[:-1]
 
     def require(self, now: "FirstFit") -> None:
-        """Raise PsephosError, naming what differs, unless another fit may go on from this one."""
+        """Raise PsephosError, naming the differences, unless another fit may continue this one."""
         if self.since:
             raise PsephosError(
                 f"with warm_start=True the model must be as it was fitted: this one was "
@@ -86,7 +86,7 @@ class FirstFit:
         other = [name for name in then if given.get(name, then[name]) != then[name]]
         other += ["class_weight"] if ("class_weight" in then) != ("class_weight" in given) else []
         table = [n for n, a, b in zip(_ROWS, self.rows, now.rows, strict=False) if a != b]
-        other += table[:1]  # what follows holds it, too
+        other += table[:1]  # each digest includes those before it
         if other:
             raise PsephosError(
                 "with warm_start=True rows, labels, weights and parameters must be those of the "
@@ -95,8 +95,8 @@ class FirstFit:
             )
 
 
-def _digest(marks: Hashes, ordered: bool) -> str:
-    return _short((marks if ordered else np.sort(marks)).tobytes())
+def _digest(hashes: Hashes, ordered: bool) -> str:
+    return _short((hashes if ordered else np.sort(hashes)).tobytes())
 
 
 def _short(content: str | bytes) -> str:
@@ -105,9 +105,9 @@ def _short(content: str | bytes) -> str:
 
 
 def _words(value: Any) -> str:
-    """Return a parameter in words that are the same in every process; threads do not count."""
+    """Return a parameter as text that is the same in every process; `_QUIET` are left out."""
     if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
-        return "None"  # so it is read from a model file
+        return "None"  # as in a model file
     if isinstance(value, type) or callable(value):
         return f"{getattr(value, '__qualname__', type(value).__qualname__)}"
     if hasattr(value, "get_params"):

@@ -1,4 +1,4 @@
-"""Splits of the training rows within a fit: drawn once, or as given by `cv`."""
+"""Splits of the training rows within a fit: drawn once, or given by `cv`."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
 from psephos.files.names import plural
 
-_TRIES = 20  # drawings of grouped folds before a table is said to have none that serve
+_TRIES = 20  # draws of grouped folds before an error
 _Split = tuple[NDArray[Any], NDArray[Any]]
 
 
@@ -30,20 +30,19 @@ def make_splits(
 
     Without `cv`: k-fold cross-validation repeated r times, each repeat shuffled by its own seed
     (seed paper, section 2: "r-repeated k-fold"); stratified by class for classification, and with
-    groups kept whole where groups are given. A whole number as `cv` is `n_folds`; a scikit-learn
-    splitter is asked once; pairs of row positions are taken as they are. `y` are class codes, or
-    numbers where `n_classes` is 0; `classes` are labels for messages (default: the codes).
+    groups kept together if they are given. An integer `cv` is `n_folds`; a scikit-learn splitter
+    is called once; pairs of row indices are used as given. `y` holds class codes, or numbers if
+    `n_classes` is 0; `classes` are labels for messages (default: the codes).
 
     Warns
     -----
     UserWarning
-        If a class has fewer rows than there are folds, as scikit-learn does: some test parts then
-        lack it.
+        If a class has fewer rows than folds, so that it is missing from some test parts.
     """
     if groups is not None:
         groups = np.asarray(groups)
         if groups.shape != y.shape:
-            raise PsephosError(f"groups has shape {groups.shape}; it must have {y.shape}.")
+            raise PsephosError(f"groups must have shape {y.shape}; got {groups.shape}.")
     names = [str(c) for c in (range(n_classes) if classes is None else classes)]
     parameter = "n_folds"
     if isinstance(cv, int | np.integer):
@@ -67,13 +66,13 @@ def _given(cv: Any, y: Array, groups: Array | None) -> list[_Split]:
         pairs = cv.split(np.zeros((len(y), 1)), y, groups)
     elif isinstance(cv, str) or not isinstance(cv, Iterable):
         raise PsephosError(
-            f"cv is {cv!r}; it must be a number of folds, a scikit-learn splitter, or a list of "
-            "(training rows, test rows)."
+            "cv must be a number of folds, a scikit-learn splitter, or a list of (training rows, "
+            f"test rows); got {cv!r}."
         )
     try:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in pairs]
     except (TypeError, ValueError) as error:
-        raise PsephosError(f"cv cannot divide the rows: {error}") from error
+        raise PsephosError(f"cv cannot split the rows: {error}") from error
     return [(_positions(train), _positions(test)) for train, test in splits]
 
 
@@ -89,27 +88,23 @@ def _drawn(
     entropy: Sequence[int],
     parameter: str,
 ) -> list[_Split]:
-    """Return one repeat: grouped folds are drawn again while one of them cannot serve."""
+    """Return one repeat; grouped folds are drawn again while one of them is unusable."""
+    if groups is None:
+        kind: Any = StratifiedKFold if names else KFold
+    else:
+        kind = StratifiedGroupKFold if names else GroupKFold
     fault = ""
     for attempt in range(1 if groups is None else _TRIES):
         words = [*entropy, attempt] if attempt else entropy
         state = int(np.random.SeedSequence(words).generate_state(1)[0])
-        splitter = _splitter(len(names), groups, n_folds, state)
+        splitter = kind(n_folds, shuffle=True, random_state=state)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # too small a class: said by _check_counts
+            warnings.simplefilter("ignore", UserWarning)  # of small classes: _check_counts warns
             splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
         fault = _fault(splits, y, names)
         if not fault:
             return splits
     raise PsephosError(f"{parameter}={n_folds}: {fault}")
-
-
-def _splitter(n_classes: int, groups: Array | None, n_folds: int, state: int) -> Any:
-    if groups is None:
-        kind: Any = StratifiedKFold if n_classes else KFold
-    else:
-        kind = StratifiedGroupKFold if n_classes else GroupKFold
-    return kind(n_folds, shuffle=True, random_state=state)
 
 
 def _check_counts(
@@ -122,12 +117,13 @@ def _check_counts(
 ) -> None:
     if n_folds < 2 or n_repeats < 1:
         raise PsephosError(
-            f"{parameter}={n_folds}, n_repeats={n_repeats}: give at least 2 folds and 1 repeat."
+            f"{parameter} must be at least 2 and n_repeats at least 1; got {n_folds} and "
+            f"{n_repeats}."
         )
     units, what = (len(y), "rows") if groups is None else (len(np.unique(groups)), "groups")
     if units < n_folds:
         raise PsephosError(
-            f"there are {units} {what}, fewer than {parameter}={n_folds}: use fewer folds."
+            f"{parameter} must be at most the number of {what}, {units}; got {n_folds}."
         )
     if not names:
         return
@@ -135,20 +131,20 @@ def _check_counts(
     least = int(counts.argmin())
     if counts[least] < 2:
         raise PsephosError(
-            f"class {names[least]!r} has {plural(int(counts[least]), 'row')}, so that it "
-            "cannot be both trained and tested: join it with another class, or remove its rows."
+            f"each class must have at least 2 rows for training and test; class {names[least]!r} "
+            f"has {plural(int(counts[least]), 'row')}. Merge it with another class, or remove it."
         )
     if counts[least] < n_folds:
         warnings.warn(
             f"class {names[least]!r} has {int(counts[least])} rows, fewer than "
-            f"{parameter}={n_folds}, so that some test parts lack it; use fewer folds.",
+            f"{parameter}={n_folds}, so some test parts do not contain it; use fewer folds.",
             UserWarning,
             stacklevel=4,
         )
 
 
 def _fault(splits: Sequence[_Split], y: Array, names: list[str]) -> str:
-    """Return what is wrong with the splits, and what to do; '' if nothing."""
+    """Return the fault of the splits and its remedy; '' if there is none."""
     if not splits:
         return "there is no split: give at least one."
     for s, (train, test) in enumerate(splits):
@@ -157,13 +153,13 @@ def _fault(splits: Sequence[_Split], y: Array, names: list[str]) -> str:
                 return f"split {s} has no {part} row: use fewer folds."
             whole = rows.ndim == 1 and rows.dtype.kind in "iu"
             if not whole or rows.min() < 0 or rows.max() >= len(y):
-                return f"split {s}: the {part} rows are not positions from 0 to {len(y) - 1}."
+                return f"the {part} rows of split {s} must be indices from 0 to {len(y) - 1}."
         if len(np.intersect1d(train, test)):
-            return f"split {s} trains on rows that it tests: make them disjoint."
+            return f"training and test rows of split {s} must be disjoint."
         missing = np.setdiff1d(np.arange(len(names)), y[train]) if names else []
         if len(missing):
             return (
-                f"the training rows of split {s} lack class {names[int(missing[0])]!r}: use fewer "
-                "folds, or join the class with another."
+                f"the training rows of split {s} do not contain class {names[int(missing[0])]!r}: "
+                "use fewer folds, or merge the class with another."
             )
     return ""

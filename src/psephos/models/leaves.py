@@ -1,4 +1,4 @@
-"""In which leaf of each tree a row ends: `apply` of trees, forests and boosted trees."""
+"""The leaf of each row in each tree: `apply` of trees, forests and boosted trees."""
 
 from typing import Any, ClassVar
 
@@ -8,26 +8,25 @@ from psephos.vote import Vote
 
 
 class Leaves:
-    """What trees can be asked for, one or many."""
+    """Mixin of models of one or several trees: `apply`."""
 
     vote_: Vote
     _values: Any
-    #: Whether the vote is one tree, and whether each round of trees is a table with one an output.
-    _one_tree: ClassVar[bool] = False
-    _by_output: ClassVar[bool] = False
+    _one_tree: ClassVar[bool] = False  # whether the vote is one tree
+    _by_output: ClassVar[bool] = False  # whether each round has a tree per output
 
     def apply(self, X: TableLike) -> Indices:
-        """Return the leaf that each row ends in, as in scikit-learn.
+        """Return the leaf of each row, as in scikit-learn.
 
-        A leaf is named by its node: 0 is the root, and children come after their parents (other
-        numbers than scikit-learn's, for the same division of the rows).
+        A leaf is given by the index of its node: 0 is the root, and children come after their
+        parents. Indices differ from scikit-learn's, but the partition of the rows is the same.
 
         Returns
         -------
         leaves : ndarray
-            Of one tree (n_samples,), of several (n_samples, n_trees); of gradient boosting of
-            classes (n_samples, n_rounds, n_outputs), with one output of two classes.
-            -1 where a tree spreads a row over leaves, as C4.5 does where a value is missing.
+            (n_samples,) for one tree, (n_samples, n_trees) for several, and (n_samples, n_rounds,
+            n_outputs) for gradient boosting of classes, with one output for two classes. -1 where
+            a tree distributes a row over several leaves, as C4.5 does for missing values.
         """
         values = self._values(X)
         leaves = self.vote_.leaves(values)

@@ -1,4 +1,4 @@
-"""What forests and bags keep of the rows they drew, and what they make of the rows left out."""
+"""The bootstrap draws of forests and bags, and their out-of-bag predictions."""
 
 import warnings
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from psephos.vote import Vote
 from psephos.vote.part import check
 
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
-#: What exists with ``oob_score=True`` only.
+#: Attributes that exist only with ``oob_score=True``.
 OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 
 
@@ -22,8 +22,8 @@ OUT_OF_BAG = ("oob_score_", "oob_decision_function_", "oob_prediction_")
 class Draw:
     """How the rows of each member were drawn: `seeds` (T,), weights `mass` (m,), `size` draws.
 
-    Where they were `grouped`, whole groups were drawn, and `mass` is of these. `dropped` are the
-    seeds of members that were there before others were chosen.
+    If `grouped`, whole groups were drawn, and `mass` has their weights. `dropped` holds the seeds
+    of members that were removed by a selection.
     """
 
     seeds: NDArray[np.uint64]
@@ -35,17 +35,17 @@ class Draw:
     dropped: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
 
     def __post_init__(self) -> None:
-        check(self.seeds.ndim == self.mass.ndim == 1, "seeds and weights of rows are not lists")
+        check(self.seeds.ndim == self.mass.ndim == 1, "seeds and row weights must be lists")
         whole = self.seeds.dtype == self.dropped.dtype == np.uint64 and self.dropped.ndim == 1
-        check(whole, "seeds are not whole numbers")
-        check(self.mass.dtype == np.float64, "numbers are not float64")
-        check(bool(np.isfinite(self.mass).all() and (self.mass > 0).all()), "weights of rows")
-        check(isinstance(self.size, int) and 0 <= self.size < 2**31, "draws are not a number")
-        check(self.size == 0 or len(self.mass) > 0, "no row was drawn from")
-        check(isinstance(self.grouped, bool), "whether groups were drawn")
+        check(whole, "seeds must be uint64")
+        check(self.mass.dtype == np.float64, "row weights must be float64")
+        check(bool(np.isfinite(self.mass).all() and (self.mass > 0).all()), "row weights")
+        check(isinstance(self.size, int) and 0 <= self.size < 2**31, "the number of draws")
+        check(self.size == 0 or len(self.mass) > 0, "there must be rows to draw from")
+        check(isinstance(self.grouped, bool), "grouped must be True or False")
 
     def take(self, voters: Indices) -> Self:
-        """Return what is kept of these members only."""
+        """Return the draws of these members only."""
         own: Any = self
         first = self.first_fit and self.first_fit.changed(SHRUNK)
         dropped = np.append(self.dropped, np.delete(self.seeds, voters))
@@ -57,7 +57,7 @@ class Draw:
         return Bootstraps(self.mass, self.size) if self.size else None
 
     def left_groups_out(self, now: FirstFit, groups: Array | None) -> NDArray[np.bool_] | None:
-        """Return `left_out` where groups were drawn; None if rows, as `now` has them, are others.
+        """Return `left_out` if groups were drawn; None if the rows of `now` are not those of fit.
 
         Raises
         ------
@@ -71,23 +71,23 @@ class Draw:
         other = first is not None and first.rows and first.rows != now.rows
         if other or len(np.unique(unit)) != len(self.mass):
             raise PsephosError(
-                "the model was fitted with groups, which a bootstrap draws whole: pass the same "
-                "groups (groups=)."
+                "the model was fitted with groups, which a bootstrap draws as a whole: pass the "
+                "same groups (groups=)."
             )
         return self.left_out(unit)
 
     def left_out(self, unit: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which rows were not drawn for each member, (T, n), by what was drawn of each.
+        """Return which rows were not drawn for each member, (T, n); dropped members come last.
 
-        Those of members that were dropped come last.
+        `unit` (n,) is the index of each row (or its group) in `mass`.
         """
         draws, seeds = self.draws, np.append(self.seeds, self.dropped)
-        assert draws is not None  # who asks knows
+        assert draws is not None  # called only if there is a bootstrap
         return np.array([draws.counts(seed)[unit] == 0 for seed in seeds])
 
 
 class DrawsRows:
-    """Models whose members were fitted on rows that were drawn."""
+    """Mixin of models whose members were fitted on bootstrap samples."""
 
     memory_: Any
     _left_out: Any
@@ -102,52 +102,52 @@ class DrawsRows:
     ) -> NDArray[np.bool_] | None:
         """Return which training rows were not drawn for each member, (n_estimators, n_samples).
 
-        X, y, sample_weight, groups are those of `fit`; None if rows were not drawn with
-        replacement, or from others. Rows of weight 0 have no column.
+        X, y, sample_weight and groups must be those of `fit`. None if they are not, or if rows were
+        not drawn with replacement. Rows of weight 0 have no column.
         """
         found = self._left_out(X, y, sample_weight, groups)
         return None if found is None else found[: len(self.memory_.seeds)]
 
 
 def groups_drawn(groups: Any, size: int, number: float) -> tuple[Indices, Floats, int]:
-    """Return the group of each row as a number, their equal masses, and how many are drawn.
+    """Return the group index of each row, the groups' equal weights, and the number of draws.
 
-    As many as make `size` of `number` rows on average.
+    So many groups are drawn that they have `size` of `number` rows on average.
 
     Raises
     ------
     PsephosError
-        If there is one group only.
+        If there is only one group.
     """
     unit = np.unique(groups, return_inverse=True)[1].astype(np.intp)
     n = int(unit.max()) + 1
     if n == 1:
         raise PsephosError(
-            "all rows are of one group, and a bootstrap draws whole groups: give several groups "
-            "or none, or set bootstrap=False."
+            "all rows are of one group, and a bootstrap draws whole groups: give several groups, "
+            "omit groups, or set bootstrap=False."
         )
     return unit, np.ones(n), max(1, round(size / number * n))
 
 
 def earlier(model: Any, mass: Floats, size: int, members: str, now: FirstFit | None) -> Any:
-    """Return what is kept of the draws of the members (a word) that a warm start goes on from."""
+    """Return the draws of the fit that a warm start continues; `members` is a word for messages."""
     memory: Any = model.memory_
     if len(memory.seeds) > model.n_estimators:
         raise PsephosError(
-            f"n_estimators={model.n_estimators} is less than the {len(memory.seeds)} {members} "
-            f"there are: with warm_start=True {members} can only be added."
+            f"n_estimators must be at least the {len(memory.seeds)} {members} of the first fit "
+            f"with warm_start=True; got {model.n_estimators}."
         )
     if memory.first_fit is None and not memory.size:
         raise PsephosError(
-            "the first fit had warm_start=False, and kept nothing by which its rows could be "
-            "known: set warm_start=True before it. To fit anew, set warm_start=False."
+            "the first fit had warm_start=False and kept no digest of its rows: set "
+            "warm_start=True before the first fit. To fit anew, set warm_start=False."
         )
     if memory.first_fit is not None and now is not None:
         memory.first_fit.require(now)
     if not np.array_equal(memory.mass, mass) or memory.size != size:
         raise PsephosError(
             "with warm_start=True the rows, their weights, max_samples and bootstrap must be those "
-            "of the first fit. To draw otherwise, set warm_start=False."
+            "of the first fit. To change them, set warm_start=False."
         )
     return memory
 
@@ -155,15 +155,15 @@ def earlier(model: Any, mass: Floats, size: int, members: str, now: FirstFit | N
 def out_of_bag(
     model: Any, vote: Vote, memory: Draw, unit: Indices, X: Any, y: NDArray[Any], weight: Floats
 ) -> dict[str, Any]:
-    """Return the attributes: answers (n, C) of members that rows were left out of, their score.
+    """Return the out-of-bag attributes: the predictions (n, C) and their score.
 
-    `unit` (n,) says which of what was drawn a row is. A row that every member was fitted on has
-    NaN. None without a bootstrap, or if the model does not want them.
+    `unit` (n,) is the index of each row (or its group) in `memory.mass`. A row that is in the
+    sample of every member has NaN. Both are None without a bootstrap, or if `oob_score` is False.
 
     Warns
     -----
     UserWarning
-        If there are such rows.
+        If there are rows with NaN.
     """
     n_classes, draws = vote.target.n_classes, memory.draws
     name = "oob_decision_function_" if n_classes else "oob_prediction_"
@@ -178,13 +178,14 @@ def out_of_bag(
         known = np.flatnonzero(out.any(axis=1))
         votes = np.where(out[:, :, None], vote.votes(X[span]), 0.0).sum(axis=1)[known]
         mean = vote.target.level(votes / out[known].sum(axis=1)[:, None])
-        said = vote.readout.probabilities(mean, vote.target) if n_classes else mean
-        answers[known + start] = said
+        if n_classes:
+            mean = vote.readout.probabilities(mean, vote.target)
+        answers[known + start] = mean
     voted = ~np.isnan(answers[:, 0])
     if not voted.all():
         warnings.warn(
             f"{np.count_nonzero(~voted)} of {len(voted)} rows were drawn for every tree or member: "
-            f"they have no out-of-bag answer (NaN in {name}), and oob_score_ is that of the "
+            f"they have no out-of-bag prediction (NaN in {name}), and oob_score_ is that of the "
             "others. Set a larger n_estimators, or a smaller max_samples.",
             UserWarning,
             stacklevel=2,
@@ -202,7 +203,7 @@ def out_of_bag(
 
 
 def drawn_columns(wanted: Any, p: int) -> int:
-    """Return how many of p columns a node draws, by the parameter `max_features`."""
+    """Return the number of p columns drawn at a node, by the parameter `max_features`."""
     if wanted in ("sqrt", "log2"):
         number = int(np.sqrt(p) if wanted == "sqrt" else np.log2(p))
     elif wanted is None:

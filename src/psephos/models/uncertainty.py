@@ -1,4 +1,4 @@
-"""How sure a forest or a bag is: entropies, variance of votes, the infinitesimal jackknife."""
+"""Uncertainty of forests and bags: entropies, variance of votes, infinitesimal jackknife."""
 
 from typing import Any, NamedTuple
 
@@ -10,14 +10,14 @@ from psephos._types import Floats, TableLike
 from psephos.models.sampling import Draw
 from psephos.vote import Vote
 
-_special: Any = scipy.special  # its types say less than they promise
+_special: Any = scipy.special  # its type stubs are incomplete
 _CELLS = 1 << 21  # numbers of a block: 16 MiB
 
 
 class Uncertainty(NamedTuple):
-    """How sure a classifier is of each row; see `RandomForestClassifier.uncertainty`.
+    """Uncertainty of a classifier per row; see `RandomForestClassifier.uncertainty`.
 
-    `total`, `aleatoric`, `epistemic`: (n,), in nats. `variance`, `jackknife`: (n,) of the second
+    `total`, `aleatoric`, `epistemic`: (n,), in nats. `variance`, `jackknife`: (n,) for the second
     of two classes, else (n, n_classes); `jackknife` is None without a bootstrap.
     """
 
@@ -29,34 +29,34 @@ class Uncertainty(NamedTuple):
 
 
 class NumberUncertainty(NamedTuple):
-    """How sure a regressor is of each row: `variance` and `jackknife`, each (n,)."""
+    """Uncertainty of a regressor per row: `variance` and `jackknife`, each (n,)."""
 
     variance: Floats
     jackknife: Floats | None
 
 
 class ClassifierUncertaintyMixin:
-    """How sure a fitted forest or bag of classifiers is."""
+    """Mixin of forests and bags of classifiers: `uncertainty`."""
 
     def uncertainty(self, X: TableLike) -> Uncertainty:
-        """Return how sure the forest or bag is of each row.
+        """Return the uncertainty of the forest or bag for each row.
 
         With H the entropy in nats and p_t(x) the class shares of tree t::
 
             total     = H(mean_t p_t)
-            aleatoric = mean_t H(p_t)            what the trees say is open
-            epistemic = total - aleatoric >= 0   where they do not agree
+            aleatoric = mean_t H(p_t)            uncertainty within the trees
+            epistemic = total - aleatoric >= 0   disagreement between the trees
             variance  = var_t p_t                of single trees
             jackknife = sum_i Cov_t(N_it, p_t)^2 - (s / T^2) sum_t (p_t - mean p)^2
 
-        The last is the variance of the forest's own answer over training samples (Wager, Hastie
-        & Efron 2014), from how often row i was drawn for tree t, corrected for few trees (it can
-        come out below 0). s is the number of draws a tree.
+        The last estimates the variance of the forest's mean p_t over training samples (Wager,
+        Hastie & Efron 2014), with N_it how often row i was drawn for tree t and s the number of
+        draws per tree. It is corrected for the finite number of trees and may be negative.
 
         Returns
         -------
         Uncertainty
-            The first three have shape (n,), the others (n,) of the second of two classes, else
+            The first three have shape (n,), the others (n,) for the second of two classes, else
             (n, n_classes); `jackknife` is None if ``bootstrap=False``.
         """
         own: Any = self
@@ -70,7 +70,7 @@ class ClassifierUncertaintyMixin:
             mean = shares.mean(axis=1)
             total, aleatoric = _entropy(mean), _entropy(shares).mean(axis=1)
             answers = shares[:, :, 1:] if k == 2 else shares
-            spread = np.maximum(total - aleatoric, 0.0)  # not negative but for rounding
+            spread = np.maximum(total - aleatoric, 0.0)  # negative only by rounding
             parts.append(
                 (total, aleatoric, spread, answers.var(axis=1), _jackknife(answers, memory, counts))
             )
@@ -82,10 +82,10 @@ class ClassifierUncertaintyMixin:
 
 
 class RegressorUncertaintyMixin:
-    """How sure a fitted forest or bag of regressors is."""
+    """Mixin of forests and bags of regressors: `uncertainty`."""
 
     def uncertainty(self, X: TableLike) -> NumberUncertainty:
-        """Return the variance of the members' numbers and the jackknife's of their mean, each (n,).
+        """Return the variance of the members' predictions and the jackknife of their mean, (n,).
 
         See `RandomForestClassifier.uncertainty`; the second is None without a bootstrap.
         """
@@ -103,23 +103,23 @@ def _entropy(shares: Floats) -> Floats:
 
 
 def _check_equal(vote: Any) -> None:
-    """Raise PsephosError if some voters count more than others."""
+    """Raise PsephosError unless all voters have the same weight."""
     alpha = vote.weighting.alpha
     if (alpha != alpha[0]).any():
         raise PsephosError(
-            "uncertainty is of voters that count alike, and these have weights of their own: ask "
-            "the model that it was made of."
+            "uncertainty needs voters of equal weight, and these have different weights: use the "
+            "forest or bag before the selection of its members."
         )
 
 
 def _joined(parts: list[tuple[Any, ...]]) -> list[Any]:
-    """Return the parts of all blocks of rows as one each."""
+    """Concatenate the parts of all blocks of rows."""
     columns = zip(*parts, strict=True)
     return [None if column[0] is None else np.concatenate(column) for column in columns]
 
 
 def _blocks(vote: Vote, values: Any) -> Any:
-    """Yield the votes (rows, T, K) of some rows at a time."""
+    """Yield the votes (rows, T, K) in blocks of rows."""
     size = max(1, _CELLS // (vote.n_voters * max(vote.target.n_classes, 1)))
     for start in range(0, values.shape[0], size):
         yield vote.votes(values[start : start + size])
@@ -128,12 +128,12 @@ def _blocks(vote: Vote, values: Any) -> Any:
 def _jackknife(answers: Floats, memory: Draw, counts: Floats | None) -> Floats | None:
     """Return (n, K): the infinitesimal jackknife's variance of the mean over trees of (n, T, K).
 
-    With N_ib how often row i was drawn for tree b of B, and t_b what the tree says::
+    With N_ib how often row i was drawn for tree b of B, and t_b the tree's prediction::
 
         V = sum_i Cov_b(N_ib, t_b)^2 - (s / B^2) sum_b (t_b - mean t)^2
 
-    where s, the number of draws (of n rows, n), corrects for the trees being finitely many. A row
-    of weight c stands for c rows: its covariance is shared among them.
+    where the second term, with s draws, corrects for the finite number of trees. A row of weight c
+    represents c rows, which share its covariance.
     """
     if counts is None:
         return None

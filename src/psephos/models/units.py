@@ -1,23 +1,23 @@
-"""Weights and numbers whose squares are beyond float64, and the spread of columns."""
+"""Scaling of weights and numbers whose squares overflow float64, and the spread of columns."""
 
 import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices
 
-_LARGEST = 1e140  # whose squares can be summed
-_PLAIN = (1e-60, 1e60)  # numbers whose fourth powers, and sums of those, are numbers
+_LARGEST = 1e140  # its square can be summed
+_PLAIN = (1e-60, 1e60)  # range in which fourth powers and their sums neither over- nor underflow
 
 
 def refuse_huge(y: Array) -> None:
-    """Raise PsephosError if squares of the numbers to be learned overflow."""
+    """Raise PsephosError if squares of the target overflow."""
     most = float(np.abs(y).max(initial=0.0))
     if most >= _LARGEST:
-        raise PsephosError(f"y holds {most:.3g}: its square is too large; divide y.")
+        raise PsephosError(f"|y| must be below {_LARGEST:g}; got {most:.3g}. Divide y.")
 
 
 def power_of(most: float, total: float) -> int:
-    """Return the power of two to divide by, so that products are numbers and not lost; 0: none."""
+    """Return the power of two to divide by so that products do not over- or underflow; 0: none."""
     return 0 if most > _PLAIN[0] and total < _PLAIN[1] else int(np.frexp(most)[1])
 
 
@@ -29,14 +29,14 @@ def power_of_columns(values: Floats) -> Indices:
 
 
 def power_of_weights(weight: Floats) -> int:
-    """Return the same for weights."""
+    """Return the power of two to divide weights by; 0: none."""
     return power_of(float(weight.max()), float(weight.sum()))
 
 
 def moments_of_columns(rows: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return each column's weight of present values, their mean and deviation, (p,) each.
+    """Return each column's weight of present values, their mean and standard deviation, (p,) each.
 
-    Columns beyond the range of squares are measured in a unit of their own.
+    Columns whose squares would over- or underflow are scaled first.
     """
     power = power_of_columns(rows)
     rows, present = np.ldexp(rows, -power), ~np.isnan(rows)
@@ -50,6 +50,6 @@ def moments_of_columns(rows: Floats, weight: Floats) -> tuple[Floats, Floats, Fl
 
 
 def spread_of_columns(rows: Floats, weight: Floats) -> Floats:
-    """Return each column's weighted standard deviation over the rows that have it, 1 if none."""
+    """Return each column's weighted standard deviation of present values, 1 if it is 0."""
     deviation = moments_of_columns(rows, weight)[2]
     return np.where(deviation > 0, deviation, 1.0)

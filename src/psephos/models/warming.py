@@ -1,4 +1,4 @@
-"""Compiling kernels ahead: every model is fitted on small tables of the kinds that users have."""
+"""Compile kernels ahead of use by fitting each model on small tables."""
 
 import time
 import warnings
@@ -16,26 +16,26 @@ _ROWS, _COLUMNS = 60, 8
 
 
 def warm_up(only: str = "") -> Iterator[tuple[str, float]]:
-    """Fit, ask and explain each model on small tables, and yield its name and the seconds it took.
+    """Fit each model on small tables, predict and explain, and yield its name and the seconds.
 
     The tables have two and three classes (a regressor: numbers), with and without missing values,
-    with and without a category, and more rows than columns or fewer. What is compiled is kept on
-    disk, where a folder can be written, and found there by every later process. Settings that are
-    not the defaults may need further kernels.
+    with and without a category, and more rows than columns or fewer. Compiled kernels are cached
+    on disk, if a folder is writable, for every later process. Settings other than the defaults may
+    need further kernels.
 
     Parameters
     ----------
     only : str, default=""
-        A name of `psephos list`; '' is every model.
+        A name of `psephos list`; '' means all models.
 
     Raises
     ------
     PsephosError
-        If there is no model of that name.
+        If there is no model of this name.
     """
     names = model_names()
     if only and only not in names:
-        raise PsephosError(f"there is no model {only!r}: choose one of {', '.join(names)}.")
+        raise PsephosError(f"the model must be one of {', '.join(names)}; got {only!r}.")
     here = {} if only else estimator_classes()
     for name in [only] if only else [one for one, kind in names.items() if kind in here]:
         start = time.perf_counter()
@@ -64,15 +64,15 @@ def _exercise(kind: Any, X: Array, y: Array, categories: list[int] | None) -> No
 def _tables(classes: bool) -> Iterator[tuple[Array, Array, list[int] | None]]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(_ROWS, _COLUMNS))
-    gaps, codes = X.copy(), X.copy()
+    missing, codes = X.copy(), X.copy()
     wide = np.repeat(X, _ROWS // _COLUMNS + 1, axis=1)  # extra trees do not bin it
-    gaps[::7, 1] = np.nan
+    missing[::7, 1] = np.nan
     codes[:, 2] = rng.integers(3, size=_ROWS)
     for k in (2, 3) if classes else (0,):
         y: Array = X[:, 0] + 0.5 * rng.normal(size=_ROWS)
         if k:
             y = np.array([f"class {c}" for c in np.argsort(np.argsort(y)) * k // _ROWS])
         yield X, y, None
-        yield gaps, y, None
+        yield missing, y, None
         yield wide, y, None
         yield codes, y, [2]

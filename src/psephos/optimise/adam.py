@@ -1,4 +1,4 @@
-"""Adam: steps by a running mean of the gradient over the root of that of its square."""
+"""Adam: gradient steps scaled by running means of the gradient and of its square."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,19 +9,20 @@ from psephos.optimise.arrays import namespace
 class Adam:
     """Adam (Kingma & Ba 2015, algorithm 1) on a list of arrays, which it changes in place.
 
-    With g the gradient plus ``weight_decay`` times the parameter (an L2 penalty, not decoupled),
-    at step t::
+    g is the gradient plus ``weight_decay`` times the parameter (an L2 penalty, not decoupled). At
+    step t::
 
         m = beta1 m + (1 - beta1) g         v = beta2 v + (1 - beta2) g^2
         parameter -= learning_rate  m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps)
 
     Parameters
     ----------
-    parameters : sequence of arrays; of NumPy or any library of the array API standard
-    shared : arrays whose entries take steps of one size, so that a proximal step on a norm of
-        theirs is exact: AdaMax (the same, algorithm 2) with ``u = max(beta2 u, |g|)`` of the column
-        of greatest root mean square |g|, columns being the last axis, and ``m / (1 - beta1^t) / (u
-        + eps)`` the step. Empty: none.
+    parameters : sequence of arrays, of NumPy or any library of the array API standard
+    shared : sequence of bool, one per array; empty: none
+        Whether all entries of the array have the same step size, so that a proximal step on a norm
+        of its columns is exact. It is updated by AdaMax (algorithm 2): with u the running maximum
+        ``max(beta2 u, r)``, r the greatest root mean square of g over the columns (the last axis),
+        the step is ``learning_rate m / (1 - beta1^t) / (u + eps)``.
 
     References
     ----------
@@ -62,7 +63,7 @@ class Adam:
         self.n_steps = 0
 
     def step(self, gradients: Sequence[Any]) -> None:
-        """Take one step by the gradients, one for each parameter."""
+        """Update all parameters by one step; `gradients` has one per parameter."""
         self.n_steps += 1
         rate = self.learning_rate / (1.0 - self.beta1**self.n_steps)
         root = (1.0 - self.beta2**self.n_steps) ** 0.5
@@ -83,5 +84,5 @@ class Adam:
             parameter -= rate * self.first[i] / (xp.sqrt(self.second[i]) / root + self.eps)
 
     def step_size(self, i: int) -> float:
-        """Return what the mean gradient was times in the last step, of a shared array."""
+        """Return the learning rate over (u + eps) of a shared array after the last step."""
         return self.learning_rate / (float(self.second[i]) + self.eps)

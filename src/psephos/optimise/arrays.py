@@ -1,4 +1,4 @@
-"""Arrays of NumPy, or of another library of the Python array API standard (a GPU's)."""
+"""Arrays of NumPy, or of another library of the Python array API standard, such as on a GPU."""
 
 from typing import Any
 
@@ -16,18 +16,18 @@ def namespace(array: Any) -> Any:
     except AttributeError:
         pass
     try:
-        from sklearn.externals import array_api_compat  # what scikit-learn brings
+        from sklearn.externals import array_api_compat  # bundled with scikit-learn
 
         return array_api_compat.array_namespace(array)
     except (ImportError, TypeError):
         raise PsephosError(
-            f"{type(array).__name__} is no array of the Python array API standard: give NumPy "
-            "arrays, or those of PyTorch or CuPy with scikit-learn 1.7 or newer."
+            f"arrays must be of NumPy, or of PyTorch or CuPy with scikit-learn 1.7 or newer; got "
+            f"{type(array).__name__}."
         ) from None
 
 
 def on_host(array: Any) -> Any:
-    """Return an array as one of NumPy."""
+    """Return an array as a NumPy array."""
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "cpu"):  # PyTorch
@@ -36,7 +36,7 @@ def on_host(array: Any) -> Any:
 
 
 def on_device(host: Any, device: str) -> Any:
-    """Return a copy of a NumPy array as one of PyTorch on a device; for 'cpu' the array itself."""
+    """Return a copy of a NumPy array as a PyTorch tensor on a device; the array itself on 'cpu'."""
     if device == "cpu":
         return host
     try:
@@ -50,13 +50,13 @@ def on_device(host: Any, device: str) -> Any:
         return torch.asarray(np.array(host), device=device)
     except (AssertionError, NotImplementedError, RuntimeError) as error:
         raise PsephosError(
-            f"device={device!r}: PyTorch has no such device here ({str(error).splitlines()[0]:.80}"
-            "): name one that it has, such as 'cuda', or set device='cpu'."
+            f"device must be one that PyTorch has here, such as 'cpu' or 'cuda'; got {device!r} "
+            f"({str(error).splitlines()[0]:.80})."
         ) from None
 
 
 def like(host: Any, array: Any, dtype: Any = None) -> Any:
-    """Return a NumPy array on the library and device of another, of its type or of `dtype`."""
+    """Return a NumPy array in another array's library, device and dtype (or `dtype`)."""
     if isinstance(array, np.ndarray):
         return np.asarray(host, dtype=dtype or array.dtype)
     xp = namespace(array)

@@ -1,9 +1,9 @@
-"""What labels mean where some are missing or one-sidedly wrong.
+"""Learning from labels that are partly missing or one-sidedly wrong.
 
 Losses of margins and the risks made of them (`pu_risk`, `non_negative_pu_risk`, `one_sided_risk`),
-ratios of densities (`ULSIF`, `KLIEP`), the class prior (`ElkanNotoPrior`) and what can be said of
-answers without all labels (`pu_scores`). Nothing here knows a model: a risk is an object that gives
-a value and a gradient over margins, or weights of rows that any learner takes.
+density ratios (`ULSIF`, `KLIEP`), the class prior (`ElkanNotoPrior`) and scores of predictions
+where some labels are missing (`pu_scores`). Nothing here depends on a model: a risk is an object
+with a value and a gradient over margins, or sample weights that any learner accepts.
 """
 
 from psephos.supervision.density_ratio import KLIEP, ULSIF

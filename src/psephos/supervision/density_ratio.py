@@ -23,17 +23,17 @@ _WIDTHS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # of the median distance
 _PENALTIES = tuple(10.0 ** np.arange(-3.0, 1.5, 0.5))
 _STEPS, _SHORTEST = 200, 1e-8
 _RIDGE = 1e-10  # of the greatest curvature
-_LEAST = 1e-12  # of a mean of kernels: a kernel without any row counts for nothing
+_LEAST = 1e-12  # of a mean of kernels: a kernel with a smaller one is left out
 
 
 @parameters
 class _KernelRatio(BaseEstimator):
-    """A ratio ``r(x) = sum_k dual_k exp(-|x - c_k|^2 / (2 sigma^2))``; see its two kinds.
+    """A density ratio ``r(x) = sum_k dual_k exp(-|x - c_k|^2 / (2 sigma^2))``: base class.
 
     Parameters
     ----------
     n_components : int
-        Most kernels; their centres are drawn from the numerator without replacement.
+        Maximum number of kernels; centres are drawn from the numerator without replacement.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class _KernelRatio(BaseEstimator):
     components_ : ndarray of shape (n_components, n_features)
         The centres.
     sigma_ : float
-        The width taken.
+        The width chosen.
     n_features_in_ : int
-        Columns of the samples.
+        Number of columns of the samples.
     """
 
     constraints: ClassVar[dict[str, Constraint]]
@@ -68,7 +68,7 @@ class _KernelRatio(BaseEstimator):
         numerator, denominator : array of shape (n_rows, n_features)
             Two samples of the same columns, without missing values.
         weights : tuple of two arrays, default=(None, None)
-            Weights of the rows of each; None: equal. A row of weight 0 is as if it were not there.
+            Sample weights of both; None: equal. Rows of weight 0 are left out.
 
         Returns
         -------
@@ -80,24 +80,24 @@ class _KernelRatio(BaseEstimator):
             If the samples have different columns, a weight is negative, values are too large for
             squared distances, or a parameter is wrong.
         ValueError
-            scikit-learn's own, if a sample is no table of finite numbers.
+            By scikit-learn, if a sample is not a table of finite numbers.
         """
         check_params(self, self.constraints)
         top, bottom = read_numbers(numerator), read_numbers(denominator)
         shares = [_shares(w, len(part)) for w, part in zip(weights, (top, bottom), strict=True)]
-        top, bottom = (part[own > 0] for part, own in zip((top, bottom), shares, strict=True))
-        shares = [own[own > 0] for own in shares]
+        top, bottom = (part[share > 0] for part, share in zip((top, bottom), shares, strict=True))
+        shares = [share[share > 0] for share in shares]
         if top.shape[1] != bottom.shape[1]:
             raise PsephosError(
-                f"the numerator has {top.shape[1]} columns, the denominator {bottom.shape[1]}: "
-                "give two samples of the same columns."
+                "numerator and denominator must have the same columns; got "
+                f"{top.shape[1]} and {bottom.shape[1]}."
             )
         rng = check_random_state(self.random_state)
         order = rng.permutation(len(top))
         self.components_ = top[order[: int(self.n_components)]]
         self.n_features_in_ = top.shape[1]
         squared = [_squared(part, self.components_) for part in (top, bottom)]
-        with one_thread():  # small matrices: threads wait for each other
+        with one_thread():  # small matrices: several threads would be slower
             self._select(squared[0], squared[1], shares[0], shares[1], rng)
         return self
 
@@ -110,7 +110,7 @@ class _KernelRatio(BaseEstimator):
         X = read_numbers(X)
         if X.shape[1] != self.n_features_in_:
             raise PsephosError(
-                f"X has {X.shape[1]} columns, the samples had {self.n_features_in_}."
+                f"X must have {self.n_features_in_} columns, as in fit; got {X.shape[1]}."
             )
         return _kernel(_squared(X, self.components_), self.sigma_) @ self.dual_coef_
 
@@ -120,8 +120,8 @@ class ULSIF(_KernelRatio):
     """Unconstrained least-squares importance fitting (uLSIF): a density ratio in closed form.
 
     Use it to weight one sample as if it were drawn like another, as in covariate shift: fit it on
-    rows of the two populations, and ``predict`` says of a row how many times as frequent it is in
-    the first (the numerator) as in the second (the denominator).
+    rows of both populations, and ``predict`` returns the density of the first (the numerator) over
+    that of the second (the denominator) at each row.
 
     The ratio is a sum of Gaussian kernels k centred on rows of the numerator. Its squared error
     ``E_denominator[(r - r*)^2] / 2`` (the Bregman divergence of ``f(t) = (t - 1)^2 / 2``) is least,
@@ -133,29 +133,29 @@ class ULSIF(_KernelRatio):
     Parameters
     ----------
     sigma : float, 'median', list of float or None
-        Width of the kernels. 'median': the square root of the median squared distance of the
-        denominator to the centres, of those above 0. None: .25, .5, .75, 1, 1.5, 2 and 3 times
-        that, of which the one of least leave-one-out error is taken, as of a list.
+        Width of the kernels. 'median': the square root of the median positive squared distance of
+        the denominator to the centres. From a list, the width with the smallest leave-one-out error
+        is chosen. None: .25, .5, .75, 1, 1.5, 2 and 3 times the median width.
     alpha : float, list of float or None
-        Ridge. None: 10^-3, 10^-2.5, ..., 10; of several the one of least leave-one-out error. Where
-        a sample has one row nothing can be left out: the middle one of each list is taken.
+        Ridge penalty, chosen from a list as `sigma` is. None: 10^-3, 10^-2.5, ..., 10. If a sample
+        has one row, no row can be left out: the middle value of each list is used.
     random_state : int, RandomState or None
-        Of the centres and of the pairs that are left out.
+        Seed of the centres and of the pairs that are left out.
 
     Attributes
     ----------
     alpha_ : float
-        The ridge taken.
+        The ridge penalty chosen.
     scores_ : ndarray of shape (n_sigmas, n_alphas)
-        The leave-one-out error, less a constant; 0 where there was nothing to choose.
+        The leave-one-out error, up to a constant; 0 if there was only one candidate.
 
     Notes
     -----
-    Leave-one-out: each time one row of the denominator and one of the numerator are left out, with
-    their whole weights, as many times as the smaller sample has rows. It is exact, and cheap: H
-    without a row differs by rank one, so that one decomposition serves a width.
+    Leave-one-out: one row of the denominator and one of the numerator are left out at a time, as
+    many times as the smaller sample has rows. It is exact and cheap: without a row, H changes by
+    rank one, so one decomposition is needed per width.
 
-    Columns count by their units: scale them first.
+    The ratio depends on the units of the columns: scale them first.
 
     References
     ----------
@@ -204,8 +204,8 @@ class ULSIF(_KernelRatio):
             found = scipy.linalg.solve(H, a @ _kernel(top, self.sigma_), assume_a="pos")
         except scipy.linalg.LinAlgError as error:
             raise PsephosError(
-                f"alpha is {self.alpha_:g}, too small to solve for the coefficients: give a "
-                "greater one, such as 1e-3."
+                "alpha must be large enough to solve for the coefficients, such as 1e-3; got "
+                f"{self.alpha_:g}."
             ) from error
         self.dual_coef_ = np.maximum(found, 0.0)
 
@@ -221,7 +221,8 @@ def _left_out(
     """Return, for each ridge, the mean over pairs of r(left-out)^2 / 2 - r(left-out).
 
     Without a pair the coefficients are ``(H - v k k' + (1 - v) alpha I)^-1 (h - u k')``, times
-    ``(1 - v) / (1 - u)``: by Sherman and Morrison, in the eigenvectors of H, a row a pair.
+    ``(1 - v) / (1 - u)``. They are computed by the Sherman-Morrison formula in the eigenvectors of
+    H, with one row per pair.
     """
     upper, lower = pairs
     values, vectors = scipy.linalg.eigh((K_bottom * b[:, None]).T @ K_bottom)
@@ -232,7 +233,7 @@ def _left_out(
     h = (a @ K_top) @ vectors - u[:, None] * (top @ vectors)
     squared, crossed = turned * turned, turned * h
     scale = (1.0 - v) / (1.0 - u)
-    kept = (1.0 - v if np.ptp(v) > 0 else 1.0 - v[:1])[:, None]  # of equal weights once
+    kept = (1.0 - v if np.ptp(v) > 0 else 1.0 - v[:1])[:, None]  # one row if weights are equal
     errors: list[float] = []
     for alpha in alphas:
         inverse = 1.0 / (values + alpha * kept)
@@ -246,48 +247,48 @@ def _left_out(
 
 @parameters
 class KLIEP(_KernelRatio):
-    """Kullback-Leibler importance estimation (KLIEP): the density ratio of greatest likelihood.
+    """Kullback-Leibler importance estimation (KLIEP): the density ratio of maximum likelihood.
 
-    Use it as `ULSIF`; it has no ridge to choose, its ratios have the mean 1 over the denominator,
-    and on small samples its error is often less.
+    Use it as `ULSIF`; it has no ridge penalty to choose, its ratios have mean 1 over the
+    denominator, and on small samples its error is often smaller.
 
     The ratio is a sum of Gaussian kernels centred on rows of the numerator. The mean of
-    ``log r(x)`` over the numerator (the Bregman divergence of ``f(t) = t log t - t``) is greatest
+    ``log r(x)`` over the numerator (the Bregman divergence of ``f(t) = t log t - t``) is maximised
     under ``mean over the denominator of r(x) = 1`` and ``dual >= 0``. The problem is concave.
 
     Parameters
     ----------
     sigma : float, 'median', list of float or None
-        As in `ULSIF`; of several the one of greatest likelihood on held-out rows is taken, or the
-        middle one where a sample has one row.
+        As in `ULSIF`. From a list, the width with the greatest likelihood on held-out rows is
+        chosen, or the middle one if a sample has one row.
     n_folds : int
         Folds of both samples.
     tol : float
-        The search ends where the optimality conditions below hold to this, in units of c_k.
+        Tolerance of the optimality conditions below, in units of c_k.
     random_state : int, RandomState or None
-        Of the centres and folds.
+        Seed of the centres and folds.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_sigmas,)
-        Mean log ratio of held-out rows (see Notes), -inf where no kernel has a say; 0 where there
-        was nothing to choose.
+        Mean log ratio of held-out rows (see Notes), -inf if all kernels are left out; 0 if there
+        was only one candidate.
 
     Notes
     -----
     Let c_k be the mean of kernel k over the denominator, and g_k the mean of ``k(x) / r(x)`` over
-    the numerator. At the optimum ``g_k <= c_k``, with equality where dual_k > 0, and the constraint
-    holds by itself. So ``mean log r - sum_k c_k dual_k`` is searched under ``dual >= 0``
-    alone, by Newton's method; each step is a least-squares problem without negative coefficients.
-    A held-out row that no kernel is near counts with a ratio of 1e-12.
+    the numerator. At the optimum ``g_k <= c_k``, with equality where dual_k > 0, and the equality
+    constraint holds automatically. So ``mean log r - sum_k c_k dual_k`` is maximised under
+    ``dual >= 0`` only, by Newton's method; each step is a non-negative least-squares problem. A
+    held-out row far from all kernels has a ratio of 1e-12.
 
-    The source holds out rows of the numerator alone. Here the denominator's are held out, too, and
-    the held-out ratio is scaled to their mean 1: else narrow kernels, between which rows of the
-    denominator fall, look better than they are.
+    The source holds out rows of the numerator only. Here rows of the denominator are held out, too,
+    and the ratio is scaled to mean 1 on these: otherwise kernels so narrow that rows of the
+    denominator fall between them would seem better than they are.
 
-    A kernel to whose mean not even the weight of one row of the denominator comes (c_k < 1 / n, or
-    1/2 of one row) is left out, which the source does not ask for: its coefficient could be any, as
-    large as one likes where there is no row, and so could ratios near it.
+    A kernel whose mean over the denominator is below the weight of one row (c_k < 1 / n, or 1/2 if
+    there is one row) is left out, unlike in the source: its coefficient, and so ratios near it,
+    would be arbitrary.
 
     References
     ----------
@@ -338,9 +339,9 @@ def _held_out(
     folds: tuple[Indices, Indices],
     tol: float,
 ) -> float:
-    """Return the mean log ratio of rows of the numerator, scaled to mean 1 of the denominator's.
+    """Return the mean log ratio of held-out rows of the numerator.
 
-    Both rows were held out of the fit.
+    The ratio is scaled to mean 1 on the held-out rows of the denominator.
     """
     (K, bottom), (a, b), total = kernels, shares, 0.0
     for fold in np.unique(folds[0]):
@@ -357,14 +358,14 @@ def _held_out(
 
 
 def _one_row(b: Floats) -> float:
-    """Return the weight of one row: of n equal rows 1 / n, and never more than 1/2."""
+    """Return the effective weight of one row: 1 / n for n equal rows, and at most 1/2."""
     return min(float(b @ b), 0.5)
 
 
 def _likeliest(K: Floats, centre: Floats, a: Floats, tol: float, least: float = _LEAST) -> Floats:
-    """Return the coefficients of greatest ``a @ log(K dual) - centre @ dual``, at least 0.
+    """Return the non-negative coefficients that maximise ``a @ log(K dual) - centre @ dual``.
 
-    Those of kernels whose mean is below `least` are 0.
+    Coefficients of kernels whose mean is below `least` are 0.
     """
     reached = np.flatnonzero(centre >= least)
     if not len(reached):
@@ -373,11 +374,11 @@ def _likeliest(K: Floats, centre: Floats, a: Floats, tol: float, least: float = 
             "use a greater sigma, or scale the columns."
         )
     scaled = K[:, reached] / centre[reached]
-    seen = scaled.max(axis=1) > 0  # a row of the numerator that no kernel is near
-    scaled, share = scaled[seen], a[seen] / a[seen].sum()
+    near = scaled.max(axis=1) > 0  # rows of the numerator that some kernel reaches
+    scaled, share = scaled[near], a[near] / a[near].sum()
 
     part = np.full(len(reached), 1.0 / len(reached))
-    for _ in range(20):  # steps of expectation-maximisation lead near in no time
+    for _ in range(20):  # expectation-maximisation, a good start for Newton's method
         part = part * ((share / (scaled @ part)) @ scaled)
     part = _newton(scaled, share, part, tol)
     dual = np.zeros(len(centre))
@@ -386,10 +387,10 @@ def _likeliest(K: Floats, centre: Floats, a: Floats, tol: float, least: float = 
 
 
 def _newton(S: Floats, share: Floats, part: Floats, tol: float) -> Floats:
-    """Return the least ``sum(part) - share @ log(S part)`` over parts of at least 0.
+    """Return the `part` >= 0 that minimises ``sum(part) - share @ log(S part)``.
 
-    Each step minimises the quadratic of value, gradient and Hessian over the same parts, as least
-    squares without negative coefficients, and is halved while it leads upwards.
+    Each step minimises the second-order expansion over part >= 0, as non-negative least squares,
+    and is halved while it increases the objective.
     """
 
     def value(x: Floats) -> float:
@@ -412,7 +413,7 @@ def _newton(S: Floats, share: Floats, part: Floats, tol: float) -> Floats:
         while (new := value(part + length * step)) > now and length > _SHORTEST:
             length /= 2.0
         if new >= now:
-            break  # as near as rounding allows
+            break  # converged to rounding error
         part, now = part + length * step, new
     return np.maximum(part, 0.0)
 
@@ -425,7 +426,7 @@ def _squared(X: Floats, centres: Floats) -> Floats:
     found = cdist(X, centres, "sqeuclidean")
     if not np.isfinite(found).all():
         raise PsephosError(
-            "values are too large: a squared distance of two rows is no number. Scale the columns "
+            "values are too large: a squared distance of two rows overflows. Scale the columns "
             "first."
         )
     return found
@@ -434,5 +435,5 @@ def _squared(X: Floats, centres: Floats) -> Floats:
 def _shares(weight: Any, n: int) -> Floats:
     found = read_sample_weight(weight, n)
     if not found.sum() > 0:
-        raise PsephosError("the weights of a sample are all zero.")
+        raise PsephosError("weights of a sample must not be all zero.")
     return found / found.sum()

@@ -17,9 +17,7 @@ from psephos.estimator.params import Accepts, Constraint, Interval, Several, Vot
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.supervision.grids import read_numbers
 
-_ERRORS = 2.0  # standard errors that a doubtful estimate is from 1
-
-
+_ERRORS = 2.0  # an estimate within this many standard errors of 1 is doubtful
 _SHARE = Interval(0, 1, open_low=True, open_high=True)
 
 
@@ -32,29 +30,29 @@ def _is_clip(value: Any) -> bool:
 class ElkanNotoPrior(BaseEstimator):
     """The class prior by the first estimator of Elkan and Noto, cross-fitted.
 
-    A classifier s(x) tells labelled positives from unlabelled rows; each row is read by one that
-    was not fitted on it. With c the mean of s over the labelled positives::
+    A classifier s(x) separates labelled positives from unlabelled rows; s of each row comes from a
+    model that was not fitted on it. With c the mean of s over the labelled positives::
 
         prior = n_P (1 - c) / (n_U c)
 
-    is the share of positives among the unlabelled rows. It is exact where the classes do not
-    overlap and s is well specified. Where they overlap it is too large, and by far where columns
-    are many beside the rows: held-out positives then look like unlabelled rows, and the estimate
-    is at its upper clip, which is told by a warning. Labelled positives are taken to be drawn from
-    all positives (case-control, or a single sample of which some positives are labelled).
+    is the share of positives among the unlabelled rows. It is exact if the classes do not overlap
+    and s is well specified. If they overlap it is too large, and far too large with many columns
+    and few rows: held-out positives then look like unlabelled rows, the estimate reaches its upper
+    clip, and a warning is given. Labelled positives must be a random sample of all positives
+    (case-control, or a single sample in which some positives are labelled).
 
     Parameters
     ----------
     estimator : classifier with predict_proba
-        None: scikit-learn's logistic regression with the penalty `alpha`.
+        s. None: scikit-learn's logistic regression with the penalty `alpha`.
     n_folds : int
-        Fewer where there are fewer rows (or groups) of either kind.
+        Number of folds; at most the number of rows (or groups) of either kind.
     alpha : float
-        Penalty of the default: ``mean log-loss + alpha |w|^2``.
+        Penalty of the default estimator: ``mean log-loss + alpha |w|^2``.
     clip : tuple of two floats
-        The estimate is not taken outside of (low, high).
+        (low, high), the range to which the estimate is clipped.
     random_state : int, RandomState or None
-        Of the folds.
+        Seed of the folds.
 
     Attributes
     ----------
@@ -63,18 +61,18 @@ class ElkanNotoPrior(BaseEstimator):
     c_ : float
         P(labelled | positive) in the sample of both parts together.
     raw_ : float
-        The estimate before `clip`; above 1 it is no share.
+        The estimate before `clip`; it may be above 1.
     clipped_ : bool
         Whether it was outside `clip`.
     doubtful_ : bool
-        Whether it was clipped, or is within two standard errors of 1.
+        Whether it was clipped, or is above 1 less two standard errors.
     error_ : float
-        Its standard error, from the spread of s over the labelled positives alone.
+        Its standard error, from the spread of s over the labelled positives only.
 
     Warns
     -----
     UserWarning
-        If the estimate was clipped, or is within two standard errors of 1, where it says nothing.
+        If the estimate is doubtful (`doubtful_`).
 
     References
     ----------
@@ -130,18 +128,18 @@ class ElkanNotoPrior(BaseEstimator):
         Raises
         ------
         PsephosError
-            If a part has fewer than two rows of weight, rows cannot be divided, or a parameter is
-            wrong.
+            If a part has fewer than two rows with weight above 0, rows cannot be split into folds,
+            or a parameter is invalid.
         """
         check_params(self, self.constraints)
         low, high = self.clip
         parts = [read_numbers(part, gaps=True) for part in (positive, unlabelled)]
         given = [read_sample_weight(w, len(p)) for w, p in zip(weights, parts, strict=True)]
         named = read_groups(groups, len(parts[0]) + len(parts[1]))
-        heavy = [own > 0 for own in given]  # a row of weight 0 is not there
-        named = None if named is None else named[np.concatenate(heavy)]
-        parts = [part[own] for part, own in zip(parts, heavy, strict=True)]
-        given = [part[own] for part, own in zip(given, heavy, strict=True)]
+        kept = [w > 0 for w in given]
+        named = None if named is None else named[np.concatenate(kept)]
+        parts = [part[rows] for part, rows in zip(parts, kept, strict=True)]
+        given = [w[rows] for w, rows in zip(given, kept, strict=True)]
         share, mass = self._held_out(parts, given, named), [float(w.sum()) for w in given]
         self.c_ = float(given[0] @ share) / mass[0]
         least = max(self.c_, np.finfo(float).tiny)
@@ -153,27 +151,27 @@ class ElkanNotoPrior(BaseEstimator):
         near = self.raw_ + _ERRORS * self.error_ >= 1.0
         self.doubtful_ = self.clipped_ or near
         if self.doubtful_:
-            self._tell(near)
+            self._warn(near)
         return self
 
-    def _tell(self, near: bool) -> None:
-        """Warn that the estimate is no share, or hardly one."""
-        why = f"that is outside of clip={self.clip}"
+    def _warn(self, near: bool) -> None:
+        """Warn of an estimate that was clipped, or is near 1."""
+        why = f"it is outside of clip={self.clip}"
         if near:
-            why = "rows with a label are hardly told from those without"
+            why = "rows with a label and rows without one are barely distinguishable"
         elif self.raw_ < self.clip[0]:
-            why = "hardly a row without a label looks like those with one"
+            why = "almost no row without a label resembles those with one"
         used = f", and {self.prior_:g} is used" if self.clipped_ else ""
         warnings.warn(
             f"the class prior is estimated as {self.raw_:.3g} +- {self.error_:.2g}{used}: {why}. "
-            "Answers depend on it: give the share of positives among the rows without a label if "
-            "it is known (prior=; psephos compare --prior, psephos fit --set prior=).",
+            "Predictions depend on it: give the share of positives among the rows without a label "
+            "if it is known (prior=; psephos compare --prior, psephos fit --set prior=).",
             UserWarning,
             stacklevel=2,
         )
 
     def _held_out(self, parts: list[Floats], given: list[Floats], named: Any) -> Floats:
-        """Return s(x) of the positive rows, each by a model that was not fitted on it."""
+        """Return s(x) of each positive row, by a model that was not fitted on it."""
         X, weight = np.vstack(parts), np.concatenate(given)
         labelled = np.repeat([1, 0], [len(part) for part in parts])
         units = min(len(part) for part in parts)
@@ -182,8 +180,8 @@ class ElkanNotoPrior(BaseEstimator):
         folds = min(self.n_folds, units)
         if folds < 2:
             raise PsephosError(
-                "the class prior cannot be estimated: it takes two rows (or groups) of weight of "
-                "both labelled positives and unlabelled rows; give the prior."
+                "the class prior cannot be estimated: it needs two rows (or groups) with weight "
+                "above 0 of both labelled positives and unlabelled rows. Give the prior."
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         kind: Any = StratifiedKFold if named is None else StratifiedGroupKFold
@@ -193,14 +191,14 @@ class ElkanNotoPrior(BaseEstimator):
             if len(np.unique(labelled[train])) < 2:
                 raise PsephosError(
                     "the class prior cannot be estimated: the groups leave no positive, or no "
-                    "unlabelled, row to train on; give the prior."
+                    "unlabelled, row to train on. Give the prior."
                 )
             model = self._fitted(X[train], labelled[train], weight[train])
             out[test] = model.predict_proba(X[test])[:, 1]
         return out[labelled == 1]
 
     def _fitted(self, X: Floats, labelled: Array, weight: Floats) -> Any:
-        """Return the classifier of these rows; equal weights are not passed to `estimator`."""
+        """Return the classifier fitted on these rows; equal weights are not passed on."""
         if self.estimator is None:
             C = 1.0 / (2.0 * float(weight.sum()) * self.alpha)
             return LogisticRegression(C=C, max_iter=1000, tol=1e-6).fit(X, labelled, weight)

@@ -1,10 +1,8 @@
 """Risks of labels that are missing or one-sidedly wrong, as losses of the rows' margins.
 
-Every risk has ``value_and_gradient(margins)``, of margins (n, 1), and ``step(margins)``, the
-direction that a gradient method follows: the gradient, but for the non-negative risk. So anything
-that learns from a gradient at the rows learns from them.
-
-Losses of a margin m = y g(x), y = -1 or 1, with their derivatives.
+Every risk has ``value_and_gradient(margins)``, for margins (n, 1), and ``step(margins)``, the
+direction that a gradient method subtracts: the gradient, except for the non-negative risk. So any
+learner that needs only the gradient at each row can minimise them.
 """
 
 from dataclasses import dataclass, replace
@@ -27,13 +25,12 @@ class MarginLoss:
     Parameters
     ----------
     name : {'sigmoid', 'logistic', 'ramp'}
-        sigmoid: 1 / (1 + exp(m)). logistic: log(1 + exp(-m)). ramp: (1 - m) / 2, not below 0 and
-        not above 1.
+        sigmoid: 1 / (1 + exp(m)). logistic: log(1 + exp(-m)). ramp: (1 - m) / 2, clipped to [0, 1].
 
     Raises
     ------
     PsephosError
-        If the name is another.
+        If the name is not one of these.
 
     Examples
     --------
@@ -61,7 +58,7 @@ class MarginLoss:
         return np.clip((1.0 - np.asarray(margin)) / 2.0, 0.0, 1.0)
 
     def slope(self, margin: Floats) -> Floats:
-        """Return the derivative at each margin; of the ramp, 0 at its two corners."""
+        """Return the derivative at each margin; for the ramp, 0 at its two corners."""
         if self.name == "ramp":
             return np.where(np.abs(margin) < 1.0, -0.5, 0.0)
         wrong = scipy.special.expit(-np.asarray(margin))
@@ -69,14 +66,14 @@ class MarginLoss:
 
 
 class Risk(Protocol):
-    """A loss object over the margins of all rows."""
+    """A risk as a function of the margins of all rows."""
 
     def value_and_gradient(self, margins: Floats) -> tuple[float, Floats]:
         """Return the risk and its gradient, of the shape of the margins."""
         ...
 
     def step(self, margins: Floats) -> Floats:
-        """Return what a gradient method subtracts, of the shape of the margins."""
+        """Return the direction that a gradient method subtracts, of the shape of the margins."""
         ...
 
 
@@ -87,8 +84,8 @@ class WeightedRisk:
     Parameters
     ----------
     up, down : ndarray of shape (n,)
-        How much each row counts as positive and as negative. They may be negative where the loss
-        is not symmetric.
+        Weight of each row as positive and as negative. Weights may be negative if the loss is not
+        symmetric.
     loss : MarginLoss
     constant : float, default=0.0
     """
@@ -112,7 +109,9 @@ class WeightedRisk:
     def mixed(self, other: Self, share: float) -> Self:
         """Return ``share * self + (1 - share) * other``, risks of the same rows and loss."""
         if self.loss != other.loss:
-            raise PsephosError(f"risks of two losses, {self.loss.name} and {other.loss.name}.")
+            raise PsephosError(
+                f"mixed risks must have the same loss; got {self.loss.name} and {other.loss.name}."
+            )
         rest = 1.0 - share
         return replace(
             self,
@@ -122,9 +121,9 @@ class WeightedRisk:
         )
 
     def falls_along(self, margins: Floats) -> bool:
-        """Return whether the risk falls without end along margins (n,) times ever larger numbers.
+        """Return whether the risk decreases without limit as margins (n,) are scaled up.
 
-        A loss that is bounded never does; the logistic loss grows as ``max(0, -m)``.
+        With a bounded loss it never does; the logistic loss grows as ``max(0, -m)``.
         """
         if self.loss.symmetric:
             return False
@@ -133,7 +132,7 @@ class WeightedRisk:
 
     @property
     def weights(self) -> tuple[Floats, Floats]:
-        """Return (up, down) as weights of rows that any learner takes, their sum that of the risk.
+        """Return (up, down) as sample weights, which any learner accepts.
 
         Raises
         ------
@@ -142,19 +141,19 @@ class WeightedRisk:
         """
         if (self.up < 0).any() or (self.down < 0).any():
             raise PsephosError(
-                f"the loss {self.loss.name!r} needs rows of negative weight, which a learner of "
-                "weighted rows cannot take: use a loss with l(m) + l(-m) = 1 ('sigmoid' or "
-                "'ramp'), or the linear or kernel model."
+                f"the loss {self.loss.name!r} needs rows of negative weight, which learners do not "
+                "accept: use a loss with l(m) + l(-m) = 1 ('sigmoid' or 'ramp'), or the linear or "
+                "kernel model."
             )
         return self.up, self.down
 
 
 @dataclass(frozen=True)
 class NonNegativeRisk:
-    """``R(g) = positive(g) + max(0, negative(g))``, and the step of its authors.
+    """``R(g) = positive(g) + max(0, negative(g))``, with the step of its authors.
 
-    Where ``negative(g) < -beta``, the step is ``-gamma`` times the gradient of `negative` alone,
-    which undoes the fit to the positive rows; else it is the gradient of both.
+    If ``negative(g) < -beta``, the step is ``-gamma`` times the gradient of `negative`, which
+    reduces the overfit; otherwise it is the gradient of both.
 
     Parameters
     ----------
@@ -173,7 +172,7 @@ class NonNegativeRisk:
     gamma: float = 1.0
 
     def value_and_gradient(self, margins: Floats) -> tuple[float, Floats]:
-        """Return the risk and its gradient (where the second part is cut off, of the first)."""
+        """Return the risk and its gradient; of the first part only if the second is below 0."""
         first, slope = self.positive.value_and_gradient(margins)
         second, other = self.negative.value_and_gradient(margins)
         return (first + second, slope + other) if second > 0 else (first, slope)
@@ -193,15 +192,15 @@ class NonNegativeRisk:
 
 
 def _shares(rows: NDArray[np.bool_], weight: Floats | None, words: str) -> Floats:
-    """Return the weights of some rows, made to sum to 1, and 0 of the others."""
+    """Return the weights of some rows, scaled to sum to 1, and 0 for the others."""
     plain = np.where(rows, 1.0 if weight is None else weight, 0.0)
     if plain.sum() <= 0:
-        raise PsephosError(f"no row is {words}: this risk needs some.")
+        raise PsephosError(f"no row is {words}: this risk needs at least one.")
     return plain / plain.sum()
 
 
 def supervised_risk(codes: Indices, loss: MarginLoss, weight: Floats | None = None) -> WeightedRisk:
-    """Return the mean loss of rows coded 1 (positive) or 0 (negative); others (-1) do not count."""
+    """Return the mean loss of rows coded 1 (positive) or 0 (negative); others (-1) are ignored."""
     every = _shares(codes >= 0, weight, "labelled")
     return WeightedRisk(np.where(codes == 1, every, 0.0), np.where(codes == 0, every, 0.0), loss)
 
@@ -209,23 +208,23 @@ def supervised_risk(codes: Indices, loss: MarginLoss, weight: Floats | None = No
 def pu_risk(
     codes: Indices, prior: float, loss: MarginLoss, weight: Floats | None = None
 ) -> WeightedRisk:
-    """Return the unbiased risk of positive (1) and unlabelled (-1) rows; others do not count.
+    """Return the unbiased risk of positive (1) and unlabelled (-1) rows; others are ignored.
 
-    ``prior E_P[l(g)] + E_U[l(-g)] - prior E_P[l(-g)]``, which for a symmetric loss is
+    It is ``prior E_P[l(g)] + E_U[l(-g)] - prior E_P[l(-g)]``, which for a symmetric loss equals
     ``2 prior E_P[l(g)] + E_U[l(-g)] - prior``.
 
     Parameters
     ----------
     codes : ndarray of shape (n,)
     prior : float
-        P(y = positive) where the unlabelled rows come from.
+        P(y = positive) in the population of the unlabelled rows.
     loss : MarginLoss
     weight : ndarray of shape (n,), default=None
 
     Raises
     ------
     PsephosError
-        If there is no positive, or no unlabelled, row.
+        If no row is positive, or no row is unlabelled.
 
     Notes
     -----
@@ -253,7 +252,7 @@ def non_negative_pu_risk(
 def _parts(
     codes: Indices, prior: float, loss: MarginLoss, weight: Floats | None
 ) -> tuple[WeightedRisk, WeightedRisk]:
-    """Return the risk of positive rows as such, and what is left of the unlabelled as negative."""
+    """Return the risks ``prior E_P[l(g)]`` and ``E_U[l(-g)] - prior E_P[l(-g)]``."""
     must_be_inside("prior", prior)
     positive = prior * _shares(codes == 1, weight, "positive")
     unlabelled = _shares(codes == -1, weight, "unlabelled")
@@ -270,30 +269,30 @@ def one_sided_risk(
 ) -> WeightedRisk:
     """Return the risk of labelled rows whose recorded negatives may be positive.
 
-    ``E[sigma(x) l(y g(x))]`` over the labelled rows, y as recorded. With
-    ``sigma = 1 / P(recorded + | x, y = +)`` of recorded positives and
-    ``sigma = P(y = - | x, recorded -)`` of recorded negatives it is unbiased.
+    It is ``E[sigma(x) l(y g(x))]`` over the labelled rows, with y as recorded. It is unbiased if
+    ``sigma = 1 / P(recorded + | x, y = +)`` for recorded positives and
+    ``sigma = P(y = - | x, recorded -)`` for recorded negatives.
 
     Parameters
     ----------
     codes : ndarray of shape (n,)
-        1 recorded positive, 0 recorded negative, -1 unlabelled (does not count).
+        1 recorded positive, 0 recorded negative, -1 unlabelled (ignored).
     sigma : ndarray of shape (n,)
-        Of unlabelled rows not looked at.
+        The weights; ignored for unlabelled rows.
     loss : MarginLoss
     weight : ndarray of shape (n,), default=None
 
     Notes
     -----
-    Its minimiser g over a class of scores G has a bounded excess risk. Let l lie in [0, 1] and have
-    slopes of at most L, sigma and its estimate s be at most B, and R_n be the Rademacher complexity
-    of G on n labelled rows (at most ``c sqrt(d / n)`` of bounded linear scores of d inputs). With
-    probability of at least 1 - delta::
+    Its minimiser g over a class of scores G has a bounded excess risk. Let l lie in [0, 1] with
+    slopes of at most L, let sigma and its estimate s be at most B, and let R_n be the Rademacher
+    complexity of G on n labelled rows (at most ``c sqrt(d / n)`` for bounded linear scores of d
+    inputs). With probability at least 1 - delta::
 
         R(g) - min R <= 4 B L R_n + 2 B sqrt(ln(2 / delta) / (2 n)) + 2 E|s(x) - sigma(x)|
 
-    since the risk with s differs from R at most by its uniform deviation and by the error of s. The
-    first two terms fall like 1 / sqrt(n), the last as the ratios of densities are learnt.
+    because the risk with s differs from R at most by its uniform deviation and by the error of s.
+    The first two terms decrease as 1 / sqrt(n), the last with the error of the density ratios.
 
     Source: Zhang, Zhao, Jiang & Zhou (2019), KDD, "Learning from incomplete and inaccurate
     supervision"; the constants are of the usual symmetrisation (Bartlett & Mendelson 2002, JMLR 3).

@@ -1,4 +1,4 @@
-"""What can be said of answers where labels of positives are known, and others not."""
+"""Scores of predictions where only some positives are labelled."""
 
 from typing import Any
 
@@ -17,16 +17,16 @@ def pu_scores(
     codes: NDArray[np.intp],
     prior: float | None = None,
 ) -> dict[str, float | None]:
-    """Return scores of answers to rows of which some are positive and others have no label.
+    """Return scores of predictions on rows that are labelled positive or not labelled.
 
-    They are of the cases that the rows without a label come from, and hold where these are drawn at
-    random from them, and the labelled positives from their positives (case-control). Rows that are
-    labelled negative do not count.
+    They are about the population of the unlabelled rows. These must be a random sample of it, and
+    the labelled positives a random sample of its positives (case-control). Rows that are labelled
+    negative are ignored.
 
     Parameters
     ----------
     said : ndarray of shape (n,)
-        Whether the answer is positive.
+        Whether the prediction is positive.
     codes : ndarray of shape (n,)
         1 positive, -1 unlabelled, 0 negative.
     prior : float, default=None
@@ -35,19 +35,19 @@ def pu_scores(
     Returns
     -------
     scores : dict
-        recall: the share of labelled positives that are answered so. positive_share: the share of
-        unlabelled rows that are. pu_f: ``recall^2 / positive_share``, which is proportional to the
-        square of the geometric mean of precision and recall; it is not at most 1. Where no
-        unlabelled row is answered positive the formula has no limit: half a row counts as
-        answered so, so that answers that find no more than the positives are the best there
-        can be. accuracy_low, accuracy_high: an interval that holds the accuracy on such cases with
-        95 %, see `accuracy_bounds`. None where there is no labelled positive or no unlabelled row;
-        the interval also where the prior contradicts the shares beyond sampling error.
+        recall: the share of labelled positives that are predicted positive. positive_share: the
+        share of unlabelled rows that are. pu_f: ``recall^2 / positive_share``, which is
+        proportional to the square of the geometric mean of precision and recall, and may be above
+        1; if no unlabelled row is predicted positive, half a row is counted as such. accuracy_low,
+        accuracy_high: a 95 % interval of the accuracy, see `accuracy_bounds`. All are None if no
+        row is labelled positive or none is unlabelled; the interval is also None if the prior
+        contradicts the shares beyond sampling error.
 
     Notes
     -----
-    Lee and Liu estimate the share of positive answers on a part held out, and say nothing of 0.
-    Half a row is the usual continuity correction; it keeps the order of answers to the same rows.
+    Lee and Liu estimate the share of positive predictions on a held-out part, and do not treat a
+    share of 0. Half a row is the usual continuity correction; it keeps the order of models on the
+    same rows.
 
     References
     ----------
@@ -58,25 +58,25 @@ def pu_scores(
     --------
     >>> import numpy as np
     >>> from psephos.supervision import pu_scores
-    >>> said = np.array([True, True, False, True, False, False])
-    >>> found = pu_scores(said, np.array([1, 1, -1, -1, -1, -1]), prior=0.25)
+    >>> positive = np.array([True, True, False, True, False, False])
+    >>> found = pu_scores(positive, np.array([1, 1, -1, -1, -1, -1]), prior=0.25)
     >>> found["recall"], found["positive_share"], found["pu_f"]
     (1.0, 0.25, 4.0)
     """
-    said, codes = np.asarray(said), np.asarray(codes)
-    if said.dtype != bool or said.ndim != 1 or said.shape != codes.shape:
+    predicted, codes = np.asarray(said), np.asarray(codes)
+    if predicted.dtype != bool or predicted.ndim != 1 or predicted.shape != codes.shape:
         raise PsephosError(
-            f"said is {said.dtype} of shape {said.shape}, codes have the shape {codes.shape}: give "
-            "for each row whether it is answered positive (True, False), and its code."
+            "said must be True or False per row, and codes must have the same shape; got "
+            f"{predicted.dtype} of shape {predicted.shape} and codes of shape {codes.shape}."
         )
     if not np.isin(codes, (-1, 0, 1)).all():
-        raise PsephosError("codes are 1 of positives, 0 of negatives and -1 of unlabelled rows.")
-    known, open_ = codes == 1, codes == -1
+        raise PsephosError("codes must be 1 (positive), 0 (negative) or -1 (unlabelled).")
+    labelled, unlabelled = codes == 1, codes == -1
     names = ("recall", "positive_share", "pu_f", "accuracy_low", "accuracy_high")
-    if not known.any() or not open_.any():
+    if not labelled.any() or not unlabelled.any():
         return dict.fromkeys(names)
-    recall, share = float(np.mean(said[known])), float(np.mean(said[open_]))
-    n = int(known.sum()), int(open_.sum())
+    recall, share = float(np.mean(predicted[labelled])), float(np.mean(predicted[unlabelled]))
+    n = int(labelled.sum()), int(unlabelled.sum())
     interval = _interval(recall, share, prior, n, _CONFIDENCE)
     f = recall**2 / max(share, 0.5 / n[1])
     return dict(zip(names, (recall, share, f, *(interval or (None, None))), strict=True))
@@ -90,30 +90,30 @@ def accuracy_bounds(
     n: tuple[int, int] | None = None,
     confidence: float = _CONFIDENCE,
 ) -> tuple[float, float]:
-    """Return the least and the greatest accuracy that these shares allow.
+    """Return the lowest and highest accuracy that these shares allow.
 
-    With the prior p it is ``1 - p - positive_share + 2 p recall`` (1 less the unbiased risk of the
-    0/1 loss). Without, p is any share that answers of this kind could have come from:
-    ``p recall <= positive_share`` and ``p (1 - recall) <= 1 - positive_share``. A range of priors
-    counts as far as it fits the shares so.
+    For a prior p the accuracy is ``1 - p - positive_share + 2 p recall`` (1 less the unbiased risk
+    of the 0/1 loss). Without a prior, p may be any value consistent with the shares:
+    ``p recall <= positive_share`` and ``p (1 - recall) <= 1 - positive_share``. Of a range of
+    priors, only the consistent values are used.
 
     Parameters
     ----------
     recall, positive_share : float
-        Shares of labelled positives, and of unlabelled rows, that are answered positive.
+        Shares of labelled positives, and of unlabelled rows, that are predicted positive.
     prior : float, (low, high) or None, default=None
-        The share of positives among the cases that unlabelled rows come from.
+        The share of positives in the population of the unlabelled rows.
     n : (int, int) or None, default=None
-        The labelled positives and the unlabelled rows that the shares were counted on. Then the
-        two bounds are an interval that holds the accuracy on such cases at least with `confidence`,
-        whatever the truth: each share may be any that its Clopper-Pearson interval allows, at half
-        the error each. None: the shares are exact.
+        The numbers of labelled positives and of unlabelled rows behind the shares. The result is
+        then an interval that covers the accuracy with at least `confidence`: each share may take
+        any value in its Clopper-Pearson interval, with half the error each. None: the shares are
+        exact.
     confidence : float, default=0.95
 
     Raises
     ------
     PsephosError
-        If a share is outside [0, 1], or no prior given could have come with these shares.
+        If a share is outside [0, 1], or no given prior is consistent with the shares.
 
     Examples
     --------
@@ -126,19 +126,19 @@ def accuracy_bounds(
     (0.715, 0.993)
     """
     if prior is not None and np.shape(prior) not in ((), (2,)):
-        raise PsephosError(f"prior is {prior!r}: give a share, or (low, high).")
+        raise PsephosError(f"prior must be a share, or (low, high); got {prior!r}.")
     given = (0.0, 1.0) if prior is None else tuple(np.broadcast_to(prior, 2).tolist())
     for one in (recall, positive_share, *given):
         if isinstance(one, str) or not 0 <= one <= 1:
-            raise PsephosError(f"{one} is no share: recall, share and prior are from 0 to 1.")
+            raise PsephosError(f"recall, positive_share and prior must lie in [0, 1]; got {one}.")
     must_be_inside("confidence", confidence)
     if n is not None and not all(isinstance(one, int | np.integer) and one > 0 for one in n):
-        raise PsephosError(f"n is {n}: two numbers of rows, at least 1 each.")
+        raise PsephosError(f"n must be two numbers of rows, at least 1 each; got {n}.")
     found = _interval(recall, positive_share, prior, n, confidence)
     if found is None:
         raise PsephosError(
-            f"a prior of {min(given):g} contradicts the shares: with a recall of {recall:g} and "
-            f"{positive_share:g} answered positive it is at most "
+            f"a prior of {min(given):g} contradicts the shares: with a recall of {recall:g} and a "
+            f"positive share of {positive_share:g} it is at most "
             f"{_most(recall, positive_share):.3g}{', sampling error apart' if n else ''}."
         )
     return found
@@ -147,11 +147,11 @@ def accuracy_bounds(
 def _interval(
     recall: float, share: float, prior: Any, n: tuple[int, int] | None, confidence: float
 ) -> tuple[float, float] | None:
-    """Return the least and greatest accuracy; None if no prior given fits.
+    """Return the lowest and highest accuracy; None if no given prior is consistent.
 
-    Two linear programmes over (p, a, s), a the share of cases that are positive and answered so:
-    ``1 - p - s + 2 a`` under ``a = p recall`` (or between p times the ends of its interval),
-    ``a <= s`` and ``p - a <= 1 - s``.
+    Two linear programmes over (p, a, s), with a the share of true positives: ``1 - p - s + 2 a``
+    under ``a = p recall`` (or between p times the ends of its interval), ``a <= s`` and
+    ``p - a <= 1 - s``.
     """
     recalls, shares = (
         _plausible(one, None if n is None else n[k], confidence)
@@ -172,7 +172,7 @@ def _interval(
 
 
 def _plausible(share: float, n: int | None, confidence: float) -> tuple[float, float]:
-    """Return the Clopper-Pearson interval of a share of n rows, one of two that hold together."""
+    """Return the Clopper-Pearson interval of a share of n rows, at half the error."""
     if n is None:
         return share, share
     k, error = round(share * n), (1.0 - confidence) / 4.0
@@ -182,7 +182,7 @@ def _plausible(share: float, n: int | None, confidence: float) -> tuple[float, f
 
 
 def _most(recall: float, positive_share: float) -> float:
-    """Return the greatest prior that these shares could have come from."""
+    """Return the greatest prior that is consistent with these shares."""
     most = 1.0
     if recall > 0:
         most = min(most, positive_share / recall)

@@ -143,11 +143,11 @@ def test_numbers_weights_files_and_threads(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"max_features": 14}, "max_features=14: the table has 13 columns"),
-        ({"max_samples": 200, "bootstrap": False}, "178 rows to draw without replacement"),
+        ({"max_features": 14}, "max_features must be at most .*, 13; got 14"),
+        ({"max_samples": 200, "bootstrap": False}, "number of rows, 178, without replacement"),
         ({"oob_score": True, "bootstrap": False}, "set bootstrap=True"),
         ({"estimator": GaussianNB}, "not its class"),
-        ({"estimator": LinearRegression()}, "is no classifier"),
+        ({"estimator": LinearRegression()}, "must be a classifier"),
         ({"n_estimators": 0}, "n_estimators"),
     ],
 )

@@ -50,5 +50,5 @@ def test_other_parameters_that_name_a_class():
     dummy = DummyClassifier(strategy="constant", constant=1)
     model = psephos.VotingClassifier([("a", dummy), ("b", dummy)]).fit(X, Y)
     assert set(model.predict(X)) == {1}
-    with pytest.raises(PsephosError, match=r"class_weight of a member names 7, .* labels are 1, 2"):
+    with pytest.raises(PsephosError, match=r"class_weight of a member .* of y, 1, 2; got 7"):
         psephos.BaggingClassifier(LogisticRegression(class_weight={7: 2})).fit(X, Y)

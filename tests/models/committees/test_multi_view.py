@@ -109,11 +109,11 @@ def test_early_fusion_is_one_model():
         ("ab", "parameter 'views'"),
         ([("a", [99])], "'a' names column 99"),
         ([("a", ["colour"])], "'a' names 'colour'"),
-        ([("a", [])], "'a': its columns are"),
-        ([("a", "mean radius")], "'a': its columns are"),
+        ([("a", [])], "'a': its columns must be"),
+        ([("a", "mean radius")], "'a': its columns must be"),
         ([("a", np.zeros(30, dtype=bool))], "mask"),
-        ([("a", [0]), ("a", [1])], "two views are named 'a'"),
-        ([("a", GaussianNB, [0])], "give an estimator"),
+        ([("a", [0]), ("a", [1])], "two are named 'a'"),
+        ([("a", GaussianNB, [0])], "its estimator must be an instance"),
     ],
 )
 def test_what_cannot_be_used_is_named(views, words):
@@ -124,7 +124,7 @@ def test_what_cannot_be_used_is_named(views, words):
 def test_a_view_that_no_row_has_is_named():
     frame = FRAME.copy()
     frame[NAMES[20:]] = np.nan
-    with pytest.raises(PsephosError, match="view 'worst': no row has it"):
+    with pytest.raises(PsephosError, match="view 'worst' is missing in every row"):
         MultiViewClassifier(VIEWS, estimator=TREE).fit(frame, Y)
     for weights, words in (([1, 2], "each of the 3 views"), ([1, -1, 2], "at least 0")):
         with pytest.raises(PsephosError, match=words):
@@ -222,7 +222,9 @@ def test_views_of_numbers_outlive_a_file_and_fewer_columns(tmp_path):
 def test_what_a_regressor_of_views_refuses():
     with pytest.raises(PsephosError, match="'fusion' must be one of 'late', 'early'"):
         MultiViewRegressor(fusion="stacked").fit(NUMBERS, TARGET)
-    with pytest.raises(PsephosError, match="MultiViewRegressor: weights are of fusion='late'"):
+    with pytest.raises(
+        PsephosError, match="MultiViewRegressor: weights are used only with fusion='late'"
+    ):
         MultiViewRegressor([("a", PERSON)], fusion="early", weights=[1]).fit(NUMBERS, TARGET)
     with pytest.raises(PsephosError, match="view 'a'"):
         MultiViewRegressor([("a", TREE, PERSON)]).fit(NUMBERS, TARGET)

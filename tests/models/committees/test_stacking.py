@@ -273,13 +273,13 @@ def test_a_stack_is_a_member_of_a_stack():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cv": 200}, "fewer than cv=200"),
+        ({"cv": 200}, "cv must be at most the number of rows, 178; got 200"),
         ({"cv": [(np.arange(0, 178, 2), np.arange(1, 178, 2))]}, "89 of 178 rows"),
         ({"cv": "five"}, "'cv' must be .*; got 'five'"),
-        ({"cv": 2, "levels": [MEMBERS, MEMBERS]}, "3 levels need more than 2 folds"),
+        ({"cv": 2, "levels": [MEMBERS, MEMBERS]}, "more folds than there are levels, 3; got 2"),
         ({"levels": MEMBERS}, "a list of lists"),
         ({"final_estimator": "vote"}, "must be 'pool', 'logistic' or a classifier"),
-        ({"final_estimator": CARTRegressor()}, "is no classifier"),
+        ({"final_estimator": CARTRegressor()}, "must be a classifier"),
     ],
 )
 def test_what_cannot_be_used_is_named(options, words):

@@ -194,7 +194,7 @@ def test_missing_values_reach_members_that_take_them():
     trained = VotingClassifier([("bayes", GaussianNB())]).fit(X, WORDS)
     with pytest.raises(PsephosError, match="row 0"):
         trained.predict(gaps)
-    with pytest.raises(PsephosError, match="GaussianNB cannot be fitted, and 60 of 178 rows lack"):
+    with pytest.raises(PsephosError, match="GaussianNB cannot be fitted, and 60 of 178 rows have"):
         trained.fit(gaps, WORDS)
 
 
@@ -204,16 +204,19 @@ def test_missing_values_reach_members_that_take_them():
         ({"weights": [1, 2]}, "one number for each of the 3 members"),
         ({"weights": [1, 2, -1]}, "at least 0"),
         ({"weights": "many"}, "one number for each"),
-        ({"class_votes": {"blue": 1.0}}, "'blue', which is no label"),
-        ({"class_votes": "balanced"}, "give a dict"),
-        ({"class_votes": {"red": 0, "rose": 0, "white": 0}}, "every class 0"),
+        ({"class_votes": {"blue": 1.0}}, "must name labels of y; got 'blue'"),
+        ({"class_votes": "balanced"}, "class_votes must be a dict"),
+        ({"class_votes": {"red": 0, "rose": 0, "white": 0}}, "above 0 for at least one class"),
         ({"voting": "loud"}, "voting"),
         ({"estimators": []}, "a list of pairs"),
         ({"estimators": [("a", GaussianNB)]}, "not its class"),
-        ({"estimators": [("a", "drop")]}, "no member left"),
-        ({"estimators": [("a", GaussianNB()), ("a", GaussianNB())]}, "a name of its own"),
-        ({"estimators": [("weights", GaussianNB())]}, "a name of its own"),
-        ({"estimators": [("a", LinearRegression())]}, "is no classifier"),
+        ({"estimators": [("a", "drop")]}, "a member that is not 'drop'"),
+        (
+            {"estimators": [("a", GaussianNB()), ("a", GaussianNB())]},
+            "names of members must differ",
+        ),
+        ({"estimators": [("weights", GaussianNB())]}, "names of members must differ"),
+        ({"estimators": [("a", LinearRegression())]}, "must be a classifier"),
         ({"estimators": [("a", LinearSVC())]}, "LinearSVC has no predict_proba"),
     ],
 )

@@ -128,7 +128,9 @@ def test_of_a_large_space_short_hypotheses_are_gone_through(most, n_tests):
 
 def test_more_hypotheses_of_one_test_than_may_be_are_refused():
     _, X, y = table(25, 5)
-    with pytest.raises(PsephosError, match="16 conjunctions of at most one test"):
+    with pytest.raises(
+        PsephosError, match="must be at least 16, the number of conjunctions of at most one test"
+    ):
         BayesOptimalClassifier(max_hypotheses=15).fit(X, y)
 
 

@@ -119,7 +119,7 @@ def test_a_class_of_one_row_is_trained_on():
 
 
 def test_rows_that_cannot_be_divided():
-    with pytest.warns(UserWarning, match="and 3 is taken: there is one group"):
+    with pytest.warns(UserWarning, match="and 3 is used: there is only one group"):
         model = RankRidgeClassifier().fit(X[:, :4], Y, groups=np.ones(len(Y)))
     assert model.alpha_ == 3.0
     assert not model.losses_.any()

@@ -9,7 +9,7 @@ from psephos import PsephosError
 from psephos.models.prototypes.candidates import (
     _groups,
     draw_candidates,
-    draw_judged_by_all,
+    draw_leave_one_out,
     group_shares,
     hard_rows,
     misread_rows,
@@ -256,7 +256,9 @@ def test_more_groups_than_candidates_leave_no_class_without_one():
 
 
 def test_without_two_rows_of_a_class_there_is_no_prototype():
-    with pytest.raises(PsephosError, match=r"\(classes ape, bee\).* at least two rows"):
+    with pytest.raises(
+        PsephosError, match=r"at least one class must have two rows.*\(classes ape, bee\)"
+    ):
         draw([0, 1, 1], weight=[1, 1, 0], names=("ape", "bee"))
     with pytest.raises(PsephosError, match=r"\(classes 0, 1, 2, 3, 4 and 2 more\)"):
         draw(np.arange(7))
@@ -271,7 +273,7 @@ def test_where_all_judge_a_reference_knows_which_candidate_it_is(table, n_candid
     heard = np.flatnonzero(weight > 0)
     assume(len(heard) and np.bincount(strata[heard]).max() > 1)
     generator = np.random.default_rng(0)
-    found = draw_judged_by_all(strata, hard, weight, generator, n_candidates=n_candidates)
+    found = draw_leave_one_out(strata, hard, weight, generator, n_candidates=n_candidates)
     assert_array_equal(found.references, heard)
     assert_allclose(found.omega, weight[heard] / weight.sum())
     assert (np.diff(found.candidates) > 0).all()
@@ -288,29 +290,29 @@ def test_where_all_judge_a_reference_knows_which_candidate_it_is(table, n_candid
 def test_where_all_judge_hard_rows_are_drawn_as_often_as_others():
     hard = np.arange(1000) < 100
     generator = np.random.default_rng(0)
-    found = draw_judged_by_all(np.zeros(1000, int), hard, np.ones(1000), generator, n_candidates=60)
+    found = draw_leave_one_out(np.zeros(1000, int), hard, np.ones(1000), generator, n_candidates=60)
     assert (found.candidates < 100).sum() == 30
 
 
 def test_where_all_judge_a_row_hears_its_copies():
     none = np.zeros(3, bool)
     given = np.array([0, 0, 1]), none, np.array([4.0, 1.0, 0.5]), np.random.default_rng(0)
-    found = draw_judged_by_all(*given, copies=np.array([4.0, 1.0, 0.5]))
+    found = draw_leave_one_out(*given, copies=np.array([4.0, 1.0, 0.5]))
     assert_allclose(found.echo, [0.75, 0.0, 0.0])
-    assert not draw_judged_by_all(*given).echo.any()
+    assert not draw_leave_one_out(*given).echo.any()
 
 
 def test_where_all_judge_one_candidate_can_be_had():
     hard = np.array([True, False])
-    found = draw_judged_by_all(
+    found = draw_leave_one_out(
         np.zeros(2, int), hard, np.ones(2), np.random.default_rng(0), n_candidates=1
     )
     assert len(found.candidates) == 1
 
 
 def test_where_all_judge_one_row_a_class_is_no_table():
-    with pytest.raises(PsephosError, match="at least two rows"):
-        draw_judged_by_all(
+    with pytest.raises(PsephosError, match="at least one class must have two rows"):
+        draw_leave_one_out(
             np.array([0, 1]), np.zeros(2, bool), np.ones(2), np.random.default_rng(0)
         )
 
@@ -346,9 +348,9 @@ def test_a_class_of_one_row_given_twice_has_a_candidate_and_a_judge():
 def test_rows_that_only_judge_stand_before_the_others():
     rng = np.random.default_rng(0)
     strata, plain, weight = np.repeat([0, 1], 10), np.zeros(20, dtype=bool), rng.random(20) + 0.5
-    for draw_of in (draw_candidates, draw_judged_by_all):
+    for draw_of in (draw_candidates, draw_leave_one_out):
         alone = draw_of(strata, plain, weight, np.random.default_rng(1), n_candidates=8)
-        more = alone.judged_too(np.array([2.0, 1.0]), weight.sum())
+        more = alone.with_references(np.array([2.0, 1.0]), weight.sum())
         assert_array_equal(more.candidates, alone.candidates + 2)
         assert_array_equal(more.references[:2], [0, 1])
         assert_allclose(more.omega.sum(), alone.omega.sum())

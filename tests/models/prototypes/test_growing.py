@@ -104,7 +104,7 @@ def test_a_warm_start_on_more_rows_keeps_the_batches_and_the_scaling():
 def test_what_a_warm_start_cannot_go_on_with_is_refused(tmp_path):
     X, y = XOR
     model = ProsetClassifier(2, warm_start=True, **FAST).fit(X, y)
-    with pytest.raises(PsephosError, match="only adds"):
+    with pytest.raises(PsephosError, match=r"must be at least the .* with a warm start"):
         model.set_params(n_batches=1).fit(X, y)
     model.set_params(n_batches=3)
     with pytest.raises(PsephosError, match="classes of the first fit"):

@@ -387,7 +387,7 @@ def test_other_votes_have_no_mixture():
         mixture_of(point, X)
     unheard = vote.take(np.arange(1, 41))
     X[1] = np.inf
-    with pytest.raises(PsephosError, match=r"shares of case 1 .* sum 1"):
+    with pytest.raises(PsephosError, match=r"shares must .* sum to 1; those of case 1"):
         mixture_of(unheard, X)
 
 
@@ -395,14 +395,14 @@ def test_other_votes_have_no_mixture():
 @pytest.mark.parametrize(
     ("share", "mean", "spread", "message"),
     [
-        ([[0.5, 0.5]], [0.0], [1.0, 1.0], "2 components, mean 1 and spread 2"),
+        ([[0.5, 0.5]], [0.0], [1.0, 1.0], "at least 1; got 2, 1 and 2"),
         ([[]], [], [], "at least 1"),
-        ([[0.5, 0.5], [0.5, 0.4]], [0.0, 1.0], [1.0, 1.0], "shares of case 1"),
-        ([[1.5, -0.5]], [0.0, 1.0], [1.0, 1.0], "shares of case 0"),
-        ([[np.nan, 1.0]], [0.0, 1.0], [1.0, 1.0], "shares of case 0"),
-        ([[0.5, 0.5]], [0.0, np.inf], [1.0, 1.0], "component 1 has a mean"),
-        ([[0.5, 0.5]], [0.0, 1.0], [1.0, 0.0], "component 1 has a spread"),
-        ([[0.5, 0.5]], [0.0, 1.0], [np.nan, 1.0], "component 0 has a spread"),
+        ([[0.5, 0.5], [0.5, 0.4]], [0.0, 1.0], [1.0, 1.0], "shares must .* those of case 1"),
+        ([[1.5, -0.5]], [0.0, 1.0], [1.0, 1.0], "shares must .* those of case 0"),
+        ([[np.nan, 1.0]], [0.0, 1.0], [1.0, 1.0], "shares must .* those of case 0"),
+        ([[0.5, 0.5]], [0.0, np.inf], [1.0, 1.0], "mean must be finite; that of component 1"),
+        ([[0.5, 0.5]], [0.0, 1.0], [1.0, 0.0], "spread must be .*; that of component 1"),
+        ([[0.5, 0.5]], [0.0, 1.0], [np.nan, 1.0], "spread must be .*; that of component 0"),
         ([0.5, 0.5], [0.0, 1.0], [1.0, 1.0], "share must be float64"),
     ],
 )
@@ -418,26 +418,28 @@ def test_whole_numbers_are_no_mixture():
 
 @pytest.mark.parametrize("q", [0.0, 1.0, -0.1, 1.1, np.nan, [0.5, 1.0]])
 def test_chances_outside_are_refused(q):
-    with pytest.raises(PsephosError, match=r"inside \(0, 1\)"):
+    with pytest.raises(PsephosError, match="q must be above 0 and below 1"):
         mixture().quantile(q)
-    with pytest.raises(PsephosError, match=r"coverage .* inside \(0, 1\)"):
+    with pytest.raises(PsephosError, match="coverage must be above 0 and below 1"):
         mixture().interval(np.max(q))
 
 
 def test_wrong_questions_are_refused():
     mix = mixture(n=4)
-    with pytest.raises(PsephosError, match=r"shape \(3,\) do not fit 4 cases.*\(1, g\)"):
+    with pytest.raises(
+        PsephosError, match=r"\(1, g\) for one grid for all 4 cases; got shape \(3,\)"
+    ):
         mix.cdf([1.0, 2.0, 3.0])
-    with pytest.raises(PsephosError, match=r"shape \(3, 2\) do not fit"):
+    with pytest.raises(PsephosError, match=r"got shape \(3, 2\)"):
         mix.density(np.zeros((3, 2)))
-    with pytest.raises(PsephosError, match="place of case 2 is NaN"):
+    with pytest.raises(PsephosError, match="must not be NaN; that of case 2 is"):
         mix.log_density([0.0, 1.0, np.nan, 1.0])
-    with pytest.raises(PsephosError, match=r"q has shape \(1, 2\)"):
+    with pytest.raises(PsephosError, match=r"q must be .*; got shape \(1, 2\)"):
         mix.quantile([[0.1, 0.2]])
-    with pytest.raises(PsephosError, match=r"y has shape \(4, 2\): give 4 values"):
+    with pytest.raises(PsephosError, match=r"y must have .* 4 cases; got shape \(4, 2\)"):
         mix.crps(np.zeros((4, 2)))
     for wrong in (np.nan, np.inf):
-        with pytest.raises(PsephosError, match="value of case 3 is not a finite number"):
+        with pytest.raises(PsephosError, match="must be finite; the value of case 3"):
             mix.crps([0.0, 1.0, 2.0, wrong])
-    with pytest.raises(PsephosError, match="n_draws is 0"):
+    with pytest.raises(PsephosError, match="n_draws must be at least 1; got 0"):
         mix.sample(0, np.random.default_rng(0))

@@ -121,7 +121,9 @@ def test_a_step_to_where_the_objective_is_not_finite_is_shortened():
 
 
 def test_an_objective_that_is_not_a_number_is_an_error():
-    with pytest.raises(PsephosError, match="objective of a batch is nan"):
+    with pytest.raises(
+        PsephosError, match="objective of a batch must be finite at its start; got nan"
+    ):
         descend(lambda x: (np.nan, x), np.ones(2))
 
 

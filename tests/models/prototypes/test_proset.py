@@ -137,7 +137,7 @@ def test_where_nothing_varies_the_batches_are_empty():
     assert model.n_prototypes_.tolist() == model.n_iter_.tolist() == [0, 0]
     assert model.truncate(1).n_prototypes_.tolist() == [0]
     assert "varies" in model.stopped_[0]
-    with pytest.raises(PsephosError, match="whole number"):
+    with pytest.raises(PsephosError, match="must be an integer"):
         model.truncate(1.5)
 
 
@@ -245,7 +245,7 @@ def test_a_class_of_one_row_has_no_prototype():
 
 
 def test_one_row_a_class_is_refused():
-    with pytest.raises(PsephosError, match="one row of positive weight"):
+    with pytest.raises(PsephosError, match="two rows of positive weight"):
         ProsetClassifier().fit([[0.0], [1.0]], ["a", "b"])
 
 

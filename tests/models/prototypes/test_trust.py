@@ -30,7 +30,7 @@ def test_noise_is_answered_by_the_class_frequencies():
             assert_allclose(model.predict_proba(new), np.tile(shares, (len(new), 1)), atol=1e-12)
             assert not model.n_prototypes_.any()
             assert len(model.features_used_) == 0
-            assert "the class frequencies are the answer" in model.describe()[1]
+            assert "the model predicts the class frequencies" in model.describe()[1]
     assert np.mean(excess) < 0.03
 
 

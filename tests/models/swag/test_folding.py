@@ -64,7 +64,7 @@ def test_a_splitter_pairs_and_a_number():
     assert rest == []
     assert test.tolist() == list(range(20, 30))
     assert len(train) == 30
-    with pytest.raises(PsephosError, match="trains on rows that it tests"):
+    with pytest.raises(PsephosError, match="rows of split 0 must be disjoint"):
         Folds.of(make_splits(Y, 2, cv=pairs))
     assert_array_equal(
         Folds.of(make_splits(Y, 2, cv=4)).test, Folds.of(make_splits(Y, 2, n_folds=4)).test
@@ -78,29 +78,29 @@ def test_small_classes():
     with pytest.warns(UserWarning, match="class 'ill' has 3 rows, fewer than n_folds=5"):
         folds = Folds.of(make_splits(y, 2, n_folds=5, classes=["well", "ill"]))
     assert all(len(np.unique(y[train])) == 2 for train, _ in parts(folds))
-    with pytest.raises(PsephosError, match=r"class '1' has 1 row.*join it"):
+    with pytest.raises(PsephosError, match=r"class '1' has 1 row.*Merge it"):
         Folds.of(make_splits(np.repeat([0, 1], [30, 1]), 2, n_folds=5))
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"n_folds": 41}, "40 rows, fewer than n_folds=41"),
-        ({"cv": 41}, "40 rows, fewer than cv=41"),
-        ({"n_folds": 1}, "at least 2 folds"),
-        ({"n_repeats": 0}, "1 repeat"),
-        ({"groups": np.arange(40) % 3}, "3 groups, fewer than n_folds=10"),
-        ({"groups": np.arange(39)}, r"groups has shape \(39,\)"),
-        ({"groups": np.r_[np.arange(24), [99] * 16], "n_folds": 2}, "lack class '1'"),
-        ({"cv": "five"}, "cv is 'five'"),
-        ({"cv": 3.5}, r"cv is 3\.5"),
+        ({"n_folds": 41}, "n_folds must be at most the number of rows, 40; got 41"),
+        ({"cv": 41}, "cv must be at most the number of rows, 40; got 41"),
+        ({"n_folds": 1}, "n_folds must be at least 2"),
+        ({"n_repeats": 0}, "n_repeats at least 1"),
+        ({"groups": np.arange(40) % 3}, "at most the number of groups, 3; got 10"),
+        ({"groups": np.arange(39)}, r"groups must have shape \(40,\); got \(39,\)"),
+        ({"groups": np.r_[np.arange(24), [99] * 16], "n_folds": 2}, "do not contain class '1'"),
+        ({"cv": "five"}, "cv must be .*; got 'five'"),
+        ({"cv": 3.5}, r"cv must be .*; got 3\.5"),
         ({"cv": []}, "no split"),
-        ({"cv": [(np.arange(24), np.arange(24, 40))]}, "training rows of split 0 lack class '1'"),
+        ({"cv": [(np.arange(24), np.arange(24, 40))]}, "rows of split 0 do not contain class '1'"),
         ({"cv": [(np.arange(40), [])]}, "split 0 has no test row"),
-        ({"cv": [(np.arange(38), [40])]}, "not positions from 0 to 39"),
-        ({"cv": [(np.arange(38), [-1])]}, "not positions from 0 to 39"),
-        ({"cv": [(np.arange(38), [38.5])]}, "not positions from 0 to 39"),
-        ({"cv": [1, 2]}, "cv cannot divide the rows"),
+        ({"cv": [(np.arange(38), [40])]}, "must be indices from 0 to 39"),
+        ({"cv": [(np.arange(38), [-1])]}, "must be indices from 0 to 39"),
+        ({"cv": [(np.arange(38), [38.5])]}, "must be indices from 0 to 39"),
+        ({"cv": [1, 2]}, "cv cannot split the rows"),
     ],
 )
 def test_refusals(options, words):

@@ -361,7 +361,7 @@ def test_a_hundred_thousand_columns():
 
 
 def test_numbers_too_large_are_named():
-    with pytest.raises(PsephosError, match="its square is too large"):
+    with pytest.raises(PsephosError, match=r"\|y\| must be below"):
         CARTRegressor().fit(X0, Y0 * 1e200)
     model = CARTClassifier(**PLAIN).fit(X * 1e149, Y)
     assert_array_equal(model.predict(X * 1e149), CARTClassifier(**PLAIN).fit(X, Y).predict(X))
@@ -375,13 +375,14 @@ def test_constant_numbers_are_one_leaf():
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"priors": [0.5, 0.5]}, "priors has shape"),
-    ({"priors": [0.5, 0.2, 0.2]}, "priors sum to 0.9"),
-    ({"loss": np.eye(3)}, "loss is not 0 on its diagonal"),
-    ({"loss": [[0, 0, 0], [1, 0, 1], [1, 1, 0]]}, "loss has a row of zeros"),
-    ({"costs": [1, 1, 1]}, "costs has shape"), ({"costs": [1, 0, 1, 1]}, "costs of column 1"),
-    ({"folds": np.zeros(150)}, "folds names one fold"),
-    ({"folds": np.arange(3)}, "folds has shape"),
+    ({"priors": [0.5, 0.5]}, "priors must be one share per class"),
+    ({"priors": [0.5, 0.2, 0.2]}, "they sum to 0.9"),
+    ({"loss": np.eye(3)}, "loss must be 0 on its diagonal"),
+    ({"loss": [[0, 0, 0], [1, 0, 1], [1, 1, 0]]}, "loss must not have a row of zeros"),
+    ({"costs": [1, 1, 1]}, "costs must be one number per column"),
+    ({"costs": [1, 0, 1, 1]}, "that of column 1 is 0"),
+    ({"folds": np.zeros(150)}, "folds must have at least two folds"),
+    ({"folds": np.arange(3)}, "folds must have one fold per row"),
 ])  # fmt: skip
 def test_wrong_arrays_are_named(options, words):
     with pytest.raises(PsephosError, match=words):

@@ -197,7 +197,7 @@ def test_a_risk_without_a_least_value_is_told():
     X = rng.normal(0, 1, (30, 60))
     y = np.where(np.arange(30) < 12, 1.0, np.nan)
     same = {"risk": "unbiased", "loss": "logistic", "prior": 0.5, "random_state": 0}
-    with pytest.raises(PsephosError, match=r"alpha=0.* has no least value.*alpha a number above 0"):
+    with pytest.raises(PsephosError, match=r"alpha must be above 0 here.* has no minimum"):
         PUClassifier(alpha=0, **same).fit(X, y)
     assert np.isfinite(PUClassifier(alpha=0.01, **same).fit(X, y).objective_)
     wide, sure, _ = table(400, shift=0.3)  # no direction along which it falls
@@ -208,7 +208,7 @@ def test_a_risk_without_a_least_value_is_told():
 def test_a_rate_that_leads_beyond_all_numbers_is_told(kind):
     X, sure, recorded = table(60)
     y = sure if kind is PUClassifier else recorded
-    with pytest.raises(PsephosError, match=r"use a learning_rate below 1e\+300"):
+    with pytest.raises(PsephosError, match=r"learning_rate must be below 1e\+300"):
         kind(learning_rate=1e300, prior=0.5).fit(X, y)
 
 
@@ -338,7 +338,7 @@ def test_gamma_is_the_mean_over_the_folds_that_count(monkeypatch):
     monkeypatch.setattr(liois, "make_splits", lambda *a, **k: [*own, lacking])
     assert_allclose(liois._chosen(rows, 0.5)[1], whole)
     monkeypatch.setattr(liois, "make_splits", lambda *a, **k: [lacking])
-    with pytest.raises(PsephosError, match="found no fold"):
+    with pytest.raises(PsephosError, match="found no usable fold"):
         liois._chosen(rows, 0.5)
 
 

@@ -157,7 +157,7 @@ def test_without_an_unlabelled_row_it_is_the_ordinary_risk(kind, loss):
     starts = [np.zeros(5), np.full(5, 0.1)]
     assert_allclose(model.objective_, least(Z_of(X), risk, 0.01, starts)[1], atol=1e-7)
     assert model.prior_ is None
-    with pytest.raises(PsephosError, match="no class prior was used"):
+    with pytest.raises(PsephosError, match="the model used no class prior"):
         model.prior_sensitivity(X, y.astype(float))
 
 
@@ -234,7 +234,7 @@ def test_gamma_by_validation():
     same = LIoISClassifier(gamma=model.gamma_, prior=0.5, random_state=0).fit(X, recorded)
     assert_array_equal(same.decision_function(X), model.decision_function(X))
     few = np.where((recorded == 1) & (np.cumsum(recorded == 1) > 1), np.nan, recorded)
-    with pytest.raises(PsephosError, match="give gamma a number"):
+    with pytest.raises(PsephosError, match="set gamma to a number"):
         LIoISClassifier(gamma="cv", prior=0.5).fit(X, few)
 
 
@@ -282,7 +282,7 @@ def test_files_keep_what_was_learned(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "settings", "y", "words"),
     [
-        (PUClassifier, {}, "recorded", "negatives='ignore' leaves them out"),
+        (PUClassifier, {}, "recorded", "negatives='ignore' to leave them out"),
         (PUClassifier, {"estimator": RandomForestClassifier(2)}, "sure", "use risk='unbiased'"),
         (
             PUClassifier,
@@ -298,8 +298,8 @@ def test_files_keep_what_was_learned(tmp_path):
             "non-negative risk needs gradients",
         ),
         (LIoISClassifier, {}, "sure", "no row is recorded negative"),
-        (OneSidedNoiseClassifier, {}, "sure", "PUClassifier learns"),
-        (PUClassifier, {"pos_label": "x"}, "sure", "pos_label is 'x'"),
+        (OneSidedNoiseClassifier, {}, "sure", "rows use PUClassifier"),
+        (PUClassifier, {"pos_label": "x"}, "sure", "pos_label must be one of .*; got 'x'"),
         (PUClassifier, {"prior": 1.0}, "sure", "parameter 'prior'"),
         (LIoISClassifier, {"gamma": 2}, "recorded", "parameter 'gamma'"),
         (LIoISClassifier, {"density_ratio": "ulsi"}, "recorded", "parameter 'density_ratio'"),

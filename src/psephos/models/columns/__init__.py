@@ -1,4 +1,4 @@
-"""Few columns first, then a vote on them; and a fitted vote made smaller."""
+"""Votes on few columns: columns are selected first, or a fitted vote is reduced."""
 
 from psephos.models.columns.budget import ColumnBudgetClassifier, ColumnBudgetRegressor
 

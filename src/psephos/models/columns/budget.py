@@ -1,9 +1,4 @@
-"""Few columns first, then a vote on them.
-
-Columns chosen on the training rows, and members fitted on them.
-
-Which columns a budget buys.
-"""
+"""Votes on a budget of columns: columns are selected on the training rows, then members fitted."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -61,46 +56,48 @@ _BUDGETS = (4, 8, 16)  # of the variants
 
 @parameters
 class _Budget(Ensemble):
-    """What both estimators share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     n_columns : float
-        Most columns taken; with `prices` the most that they may cost together.
+        Maximum number of columns; with `prices`, their maximum total price.
     selector : {'blend', 'lars', 'stability', 'importance', 'univariate'} or estimator
         How columns are scored. blend: the sum of 1 / (4 + rank) over the first 32 (or `n_columns`)
         of 'importance' and of 'lars'. importance: decrease of the impurity in a forest of 2,000
         trees. lars: how early a column enters the lasso on 40 draws of 80 % of the rows (of
-        each class). stability: the share of 100 halves of the rows where it enters among the first
-        20. univariate: the correlation of its normal scores with the class. An estimator: its
+        each class). stability: the share of 100 half-samples in which it is among the first 20 to
+        enter. univariate: the correlation of its normal scores with the class. An estimator: its
         `feature_importances_` (of any vote of psephos) or `coef_` once fitted on all columns.
-        Of several classes each is told from the rest, and scores are added up.
+        With more than two classes, scores of each class against the rest are summed.
     prices : dict of column to float, or array of shape (n_features,)
-        What a column costs, 1 by default: columns are then taken by score for the
-        price. One of infinite price is never taken.
+        Price of each column, 1 by default. Columns are chosen by score divided by price; one of
+        infinite price is never chosen.
     categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories, as in HistGradientBoostingClassifier.
     n_jobs : int
         Threads of forests; the model does not depend on it.
     stable : bool
-        Whether the columns are to depend less on the seed: 10,000 trees, and the lasso on 160
+        Whether the selection should depend less on the seed: 10,000 trees, and the lasso on 160
         draws. A fit then takes about 4 times as long.
 
     Attributes
     ----------
     selection_ : Selection
-        What the selector found and what was taken; the other three read it.
+        The selector's results, from which the other attributes are read.
     scores_ : ndarray of shape (`n_features_in_`,)
-        Each column's score by the selector, 0 where it says nothing.
+        Each column's score by the selector; 0 if it has none.
     ranking_ : ndarray
-        The columns with a score, the best for its price first: names, or positions.
+        The columns with a score above 0, by score divided by price: names, or indices.
     selected_ : ndarray
-        The columns that the members were given, in the order of the table: names or positions.
+        The columns on which the members were fitted, in table order: names, or indices.
     return_rate_ : ndarray of shape (n_selected,)
-        How often each of `selected_` would be chosen again if a quarter of the rows were others,
-        as between two folds of five (see Notes); NaN of other selectors than 'blend' and 'lars'.
+        How often each of `selected_` would be selected again if a quarter of the rows were
+        replaced, as between two of five folds (see Notes); NaN unless `selector` is 'blend' or
+        'lars'.
     synonyms_ : dict of column to list of columns
-        Of `selected_`, those with columns of |rho| >= .8 (of normal scores), the most alike first.
+        For each of `selected_`, columns correlated with it (|rho| >= .8 of normal scores), the most
+        correlated first; columns without synonyms are left out.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -113,7 +110,7 @@ class _Budget(Ensemble):
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
     )
-    _path = None  # what the selector found, in a model that `path` makes
+    _path = None  # the selection to use, in a model made by `path`
 
     n_columns: float = 16
     _: KW_ONLY
@@ -128,35 +125,35 @@ class _Budget(Ensemble):
 
     @property
     def scores_(self) -> Floats:
-        """Each column's score by the selector, 0 where it says nothing; (p,)."""
+        """Each column's score by the selector, 0 if it has none; (p,)."""
         self._fitted()  # type: ignore[attr-defined]
         return self.selection_.scores
 
     @property
     def ranking_(self) -> Array:
-        """The columns with a score, the best for its price first: names, or positions."""
+        """The columns with a score above 0, by score divided by price: names, or indices."""
         self._fitted()  # type: ignore[attr-defined]
         return self._named(self.selection_.ranking)  # type: ignore[attr-defined]
 
     @property
     def selected_(self) -> Array:
-        """The columns that the members were given, in the order of the table: names or positions.
+        """The columns on which the members were fitted, in table order: names, or indices.
 
-        A member may make nothing of one: `features_used_` has those that are read.
+        Members may not use all of them: see `features_used_`.
         """
         self._fitted()  # type: ignore[attr-defined]
         return self._named(self.selection_.chosen)  # type: ignore[attr-defined]
 
     @property
     def return_rate_(self) -> Floats:
-        """How often each of `selected_` would be chosen again were a quarter of the rows others."""
+        """How often each of `selected_` is selected again if a quarter of the rows is replaced."""
         self._fitted()  # type: ignore[attr-defined]
         rates = self.selection_.rates
         return rates if len(rates) else np.full(len(self.selection_.chosen), np.nan)
 
     @property
     def synonyms_(self) -> dict[str | int, list[str]]:
-        """Those of `selected_` that other columns stand in for, and these, most alike first."""
+        """The columns correlated with each of `selected_`, the most correlated first."""
         self._fitted()  # type: ignore[attr-defined]
         found = [list(self.selection_.synonyms(i)) for i in range(len(self.selected_))]
         return {j: own for j, own in zip(self.selected_.tolist(), found, strict=True) if own}
@@ -170,10 +167,10 @@ class _Budget(Ensemble):
         *,
         groups: Array | None = None,
     ) -> dict[float, Any]:
-        """Return a fitted estimator for each budget, from one selection of columns.
+        """Return a fitted estimator for each budget, scoring the columns only once.
 
-        Each is what `fit` gives with that `n_columns` (for the selector 'blend' up to 32 columns;
-        above, rankings count as deep as the greatest budget of the path).
+        Each equals the result of `fit` with that `n_columns`, except for the selector 'blend' above
+        32 columns: there the rankings are as deep as the greatest budget of the path.
 
         Parameters
         ----------
@@ -184,17 +181,17 @@ class _Budget(Ensemble):
         Returns
         -------
         models : dict of float to estimator
-            By budget, in rising order.
+            By budget, ascending.
         """
         if isinstance(n_columns, str) or not np.iterable(n_columns):
-            raise PsephosError(f"n_columns is {n_columns!r}: give budgets, such as (4, 8, 16).")
-        asked = list(n_columns)
-        for budget in asked:
+            raise PsephosError(f"n_columns must be budgets such as (4, 8, 16); got {n_columns!r}.")
+        budgets = list(n_columns)
+        for budget in budgets:
             model = self._of_path(budget, None)
             check_params(model, model.constraints)
-        budgets = sorted(set(asked))
+        budgets = sorted(set(budgets))
         if not budgets:
-            raise PsephosError("n_columns is empty: give a budget, such as (4, 8, 16).")
+            raise PsephosError("n_columns must be budgets such as (4, 8, 16); got none.")
         models: dict[float, Any] = {}
         found: Selection | None = None
         for budget in reversed(budgets):
@@ -204,13 +201,13 @@ class _Budget(Ensemble):
         return {budget: models[budget] for budget in budgets}
 
     def selecting(self) -> dict[str, object]:
-        """Return the parameters that the scores of columns depend on, beside the table."""
+        """Return the parameters on which the scores of columns depend."""
         own: Any = self
         params: dict[str, object] = own.get_params(deep=False)
         return {**params, "n_columns": _depth(self.n_columns)}
 
     def take_selection(self, found: Selection | None) -> None:
-        """Have the next `fit` take what the selector found in another; None: it makes its own."""
+        """Have the next `fit` use the scores of another fit; None: compute them."""
         self._path = found
 
     def _fit_vote(
@@ -237,54 +234,54 @@ class _Budget(Ensemble):
 
 @parameters
 class ColumnBudgetClassifier(_Budget, VoteClassifier):
-    """Few columns first, then a vote on them.
+    """Few columns are selected first, then members vote on them.
 
-    Use it on fat tables (tens to thousands of rows, up to 10^5 columns) where the answer is to
-    rest on few measurements: a small assay, a model that can be read. On average over such tables
-    16 to 20 columns lose little or nothing against a forest on all; what they lose on yours,
-    `psephos.explain.ColumnCurveDisplay` measures.
+    Use it on fat tables (tens to thousands of rows, up to 10^5 columns) if predictions should
+    depend on few measurements: a small assay, a readable model. On average over such tables, 16 to
+    20 columns lose little or no accuracy against a forest on all columns;
+    `psephos.explain.ColumnCurveDisplay` measures the loss on your table.
 
-    A selector gives each column a score on the training rows; the best are taken while the budget
-    lasts; the members are fitted on these columns alone. By default a forest and a ridge-penalised
-    logistic regression on ranks vote half and half.
+    A selector scores each column on the training rows, the best are selected within the budget, and
+    the members are fitted on these columns only. By default a forest and a ridge-penalised logistic
+    regression on ranks vote with equal weight.
 
     Parameters
     ----------
     estimator : estimator
-        What is fitted on the columns. None: a random forest of 300 trees (``forest``) and a
+        The model fitted on the columns. None: a random forest of 300 trees (``forest``) and a
         `RankRidgeClassifier` (``ridge``), whose probabilities are averaged.
 
     Raises
     ------
     PsephosError
-        In fit: if a price is no positive number or of no column, or the selecting estimator says
-        nothing of single columns.
+        In fit: if a price is not positive or names an unknown column, or an estimator as selector
+        has neither importances nor coefficients.
 
     Warns
     -----
     UserWarning
-        In fit: if no column is taken, for none has a score or a price within the budget; every row
-        is then answered with the class frequencies.
+        In fit: if no column is selected, because none has a score or none is within the budget. The
+        class frequencies are then predicted for every row.
 
     Notes
     -----
-    *The columns are not "the" markers.* On other rows of the same study about half of them are
-    others: columns stand in for one another. `return_rate_` says of each how often it returns where
-    a quarter of the rows are others. It is known for 'blend' and 'lars', whose draws of rows agree
-    the more the surer columns are: a logistic function of that agreement and of the column's score
-    over the best that was left out. On tables that the function was not fitted to, columns stated
-    at 80 % returned in 91 %. Where *all* rows are others, as between two halves of a study, they
-    returned in 42 to 68 %. `ColumnCurveDisplay` counts returns on this table.
+    *The columns are not "the" markers.* On other rows of the same study about half of the selected
+    columns are different, because columns are correlated. `return_rate_` estimates how often each
+    is selected again if a quarter of the rows is replaced. It is available for 'blend' and 'lars':
+    a logistic function of the agreement of the selector's draws of rows, and of the column's score
+    over that of the best column not selected. On tables to which the function was not fitted,
+    columns with a rate of 80 % were selected again in 91 %. If *all* rows are replaced, as between
+    two halves of a study, they were in 42 to 68 %. `ColumnCurveDisplay` counts this on your table.
 
-    *Few columns cost.* At 4 nothing that was tried reached a forest on all columns (AUC .03 to .06
-    less, on average over fat tables).
+    *Few columns cost accuracy.* With 4, no method tried reached a forest on all columns (AUC .03 to
+    .06 less, on average over fat tables).
 
-    *An honest accuracy* chooses the columns again in every fold: cross-validate this estimator,
-    and never a model on columns that were chosen on all rows.
+    *An unbiased accuracy* needs the selection in every fold: cross-validate this estimator, never a
+    model on columns that were selected on all rows.
 
-    Selectors read normal scores
-    of ranks (as `RankRidgeClassifier`; forests read values); a missing value has the median's, a
-    category is a 0/1 column a level, of which the best counts.
+    Selectors read normal scores of ranks (as `RankRidgeClassifier`; forests read values). A missing
+    value has the median's score. A category is one 0/1 column per level, and scores as the best of
+    them.
 
     References
     ----------
@@ -324,24 +321,24 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
 
 @parameters
 class ColumnBudgetRegressor(_Budget, VoteRegressor):
-    """Few columns first, then a vote on them, for numbers.
+    """Few columns are selected first, then members vote on them: regression.
 
-    As `ColumnBudgetClassifier`; the blend has a third ranking, by the coefficients of a ridge
-    regression on normal scores, draws of rows are not by class, and the trees of 'importance' end
-    in leaves of at least 5 rows.
+    As `ColumnBudgetClassifier`, except that 'blend' has a third ranking, by the coefficients of a
+    ridge regression on normal scores, draws of rows are not stratified, and the trees of
+    'importance' have leaves of at least 5 rows.
 
     Parameters
     ----------
     estimator : estimator
         None: a random forest of 300 trees (``forest``) and a `RankRidgeRegressor` (``ridge``),
-        whose numbers are averaged.
+        whose predictions are averaged.
 
     Notes
     -----
-    See `ColumnBudgetClassifier`. Where no column is taken the answer is the mean, with a warning.
-    The scores of 'lars', 'stability' and 'univariate' do not depend on the unit of y, nor on a
-    constant added to it, as far as the sum holds its digits; those of 'importance' only by what
-    rows the forest draws.
+    See `ColumnBudgetClassifier`. If no column is selected the prediction is the mean, with a
+    warning. The scores of 'lars', 'stability' and 'univariate' do not depend on the unit of y, nor
+    on a constant added to it (up to rounding); those of 'importance' depend on them only through
+    the rows that the forest draws.
 
     Examples
     --------
@@ -364,13 +361,13 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
     )  # fmt: skip
 
 
-_DEPTH = 32  # columns of a ranking that count, or the budget if that is more
+_DEPTH = 32  # depth of a ranking, or the budget if that is greater
 
 
 def fit_budget(
     model: "_Budget", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> FittedVote:
-    """Return the vote of a budget's members on the columns it buys, and the selection."""
+    """Return the vote of the members on the selected columns, and the selection."""
     for one, what in ((model.estimator, "estimator"), (model.selector, "selector")):
         if one is not None and not isinstance(one, str):
             check_kind(model, one, what)
@@ -399,29 +396,28 @@ def _depth(n_columns: float) -> int:
 
 
 def _warn_of_none(model: "_Budget", ranking: Indices, data: Data) -> None:
-    """Warn that no column is taken, and say why and what to do."""
-    answer = "the class frequencies" if data.n_classes else "the mean"
+    """Warn that no column is selected, with the reason and the remedy."""
+    constant = "the class frequencies" if data.n_classes else "the mean"
     named = isinstance(model.selector, str)
     selector = repr(model.selector) if named else type(model.selector).__name__
     why = (
-        f"selector {selector} gives no column a score: nothing it looks at goes with y. Check that "
-        "y and the columns are those meant, or take another selector."
+        f"selector {selector} gives no column a score, as none is associated with y. Check y and "
+        "the columns, or use another selector."
         if not len(ranking)
         else f"no column with a score costs at most n_columns={model.n_columns:g}: raise "
         "n_columns, or lower prices."
     )
     warnings.warn(
-        f"{type(model).__name__} takes no column and answers every row with {answer}: {why}",
+        f"{type(model).__name__} selects no column and predicts {constant} for every row: {why}",
         UserWarning,
         stacklevel=2,
     )
 
 
 def _distinct(data: Data, table: Table, labels: Labels, weight: Floats) -> Data:
-    """Return the rows for selectors: copies are one row of added weight, in an order of their own.
+    """Return the rows for selectors: copies merged and sorted; with groups the rows as given.
 
-    What is drawn then depends on what rows hold and not on their places. With groups they are as
-    given.
+    So random draws depend on the content of rows, not on their order.
     """
     if data.groups is not None:
         return data
@@ -433,20 +429,15 @@ def _distinct(data: Data, table: Table, labels: Labels, weight: Floats) -> Data:
 def _vote(
     members: list[tuple[str, Estimator]], chosen: Indices, data: Data, weight: Floats
 ) -> Vote:
-    if not len(chosen):
-        return _prior(data, weight)
+    if not len(chosen):  # the class frequencies, or the mean
+        p, link = data.X.shape[1], "share" if data.n_classes else "identity"
+        prior = prior_voter(data.y, weight, data.target, p)
+        return Vote(prior, Constant(p, np.ones(1)), Readout("normalised", link), data.target)
     tasks = [MemberTask(one, (6, t), columns=chosen) for t, (_, one) in enumerate(members)]
     fitted = fit_all(data, tasks)
     names = [name for name, _ in members]
     voters = voters_of(fitted, data, [chosen] * len(members), names=names)
     return mean_vote(voters, data.target)
-
-
-def _prior(data: Data, weight: Floats) -> Vote:
-    """Return the vote of the class frequencies, or of the mean."""
-    p, readout = data.X.shape[1], Readout("normalised", "share" if data.n_classes else "identity")
-    prior = prior_voter(data.y, weight, data.target, p)
-    return Vote(prior, Constant(p, np.ones(1)), readout, data.target)
 
 
 def read_prices(given: Any, schema: Schema, p: int) -> Floats:
@@ -456,25 +447,25 @@ def read_prices(given: Any, schema: Schema, p: int) -> Floats:
         return prices
     if isinstance(given, Mapping):
         known = schema.words().columns
-        place: dict[Any, int] = {name: j for j, name in enumerate(known)}
-        place |= dict(enumerate(range(p)))
+        index: dict[Any, int] = {name: j for j, name in enumerate(known)}
+        index |= dict(enumerate(range(p)))
         named: dict[int, Any] = {}
         for name, price in given.items():
             plain = isinstance(name, str | int | np.integer) and not isinstance(name, bool)
-            if not plain or name not in place:
-                raise PsephosError(f"prices names {name!r}, which is no column of X.")
-            if place[name] in named:
+            if not plain or name not in index:
+                raise PsephosError(f"prices must name columns of X; got {name!r}.")
+            if index[name] in named:
                 raise PsephosError(
-                    f"prices names a column twice, as {named[place[name]]!r} and as {name!r}: "
-                    "whole numbers are positions. Give each one price."
+                    f"prices names a column twice, as {named[index[name]]!r} and as {name!r} "
+                    "(integers are indices). Give each column one price."
                 )
-            named[place[name]] = name
-            prices[place[name]] = _price(price, name)
+            named[index[name]] = name
+            prices[index[name]] = _price(price, name)
         return prices
     if np.shape(given) != (p,):
         raise PsephosError(
-            f"prices has shape {np.shape(given)}: give one for each of the {p} columns, or a dict "
-            "from columns to prices."
+            f"prices must have one number per column, {p}, or be a dict from columns to prices; "
+            f"got shape {np.shape(given)}."
         )
     return np.array([_price(price, j) for j, price in enumerate(given)])
 
@@ -483,13 +474,13 @@ def prices_on(given: Any, schema: Schema, columns: Array) -> Any:
     """Return the parameter `prices` for the table reduced to `columns`."""
     if given is None:
         return None
-    held = columns.tolist()
+    kept = columns.tolist()
     if not isinstance(given, Mapping):
-        return [given[j] for j in held]
+        return [given[j] for j in kept]
     words = schema.words().columns
-    found = {i: given.get(j, given.get(words[j], 1.0)) for i, j in enumerate(held)}
+    found = {i: given.get(j, given.get(words[j], 1.0)) for i, j in enumerate(kept)}
     names = schema.names
-    return {i if names is None else names[held[i]]: price for i, price in found.items()}
+    return {i if names is None else names[kept[i]]: price for i, price in found.items()}
 
 
 def _price(price: Any, name: Any) -> float:
@@ -497,22 +488,22 @@ def _price(price: Any, name: Any) -> float:
         number = -1.0 if isinstance(price, str | bool) else float(price)
     except (TypeError, ValueError):
         number = -1.0
-    if not number > 0:  # an infinite one is never bought
-        raise PsephosError(f"the price of column {name!r} is {price!r}: give a number above 0.")
+    if not number > 0:  # an infinite one is never selected
+        raise PsephosError(f"the price of column {name!r} must be above 0; got {price!r}.")
     return number
 
 
 def ranked(scores: Floats, prices: Floats) -> Indices:
-    """Return the columns with a score, by score for the price; the first of equals first."""
+    """Return the columns with a score above 0, by score divided by price; ties in table order."""
     worth = np.divide(scores, prices)
     order = np.argsort(-worth, kind="stable")
     return order[worth[order] > 0].astype(np.intp)
 
 
 def bought(ranking: Indices, prices: Floats, budget: float) -> Indices:
-    """Return, sorted, the columns taken in the order of the ranking while the budget pays them.
+    """Return, sorted, the columns selected in the order of the ranking within the budget.
 
-    One that costs more than what is left is passed over.
+    A column that costs more than the rest of the budget is skipped.
     """
     kept: list[int] = []
     left = float(budget)

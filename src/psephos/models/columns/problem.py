@@ -1,4 +1,4 @@
-"""The training rows as selectors of columns are given them."""
+"""The training rows in the form that selectors of columns use."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,18 +18,18 @@ _ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is con
 
 @dataclass(frozen=True)
 class SelectionProblem:
-    """What a selector may look at.
+    """The input of a selector.
 
     Parameters
     ----------
     data : Data
         The rows, labels and weights.
     depth : int
-        How many columns of a ranking count where rankings are joined.
+        Depth to which rankings are combined.
     stable : bool, default=False
-        Whether selectors draw more, so that the seed matters less.
+        Whether selectors make more draws, so that the result depends less on the seed.
     agreement : list of ndarray
-        Filled by the selector 'lars': how alike its draws are, by the number of entries.
+        Filled by the selector 'lars': the agreement of its draws, by the number of entries.
     """
 
     data: Data
@@ -39,7 +39,7 @@ class SelectionProblem:
 
     @property
     def context(self) -> Context:
-        """Return where seeds come from."""
+        """Return the context of the fit, with its seeds."""
         return self.data.context
 
     @property
@@ -50,7 +50,7 @@ class SelectionProblem:
 
     @cached_property
     def design(self) -> Design:
-        """Return which numbers are made of the columns: of a category 0/1 columns."""
+        """Return the numeric design of the columns: 0/1 columns for categories."""
         n_codes = np.zeros(self.data.X.shape[1], dtype=np.intp)
         n_codes[list(self.data.categories)] = 1
         return Design.of(n_codes, self.data.X)
@@ -63,10 +63,10 @@ class SelectionProblem:
 
     @cached_property
     def targets(self) -> Floats:
-        """Return what is to be told, a column each.
+        """Return the targets, (n, R).
 
-        The number, less its mean and in units of a power of two; 1 for the second of two classes
-        and 0 for the first; of more, one column a class, 1 for it and 0 for the rest.
+        The target of regression, less its mean and divided by a power of two; 1 for the second of
+        two classes and 0 for the first; for more classes a 0/1 column per class.
         """
         y, n_classes = self.data.y, self.data.n_classes
         if not n_classes:
@@ -75,7 +75,7 @@ class SelectionProblem:
         return (y[:, None] == np.arange(0 if n_classes > 2 else 1, n_classes)).astype(np.float64)
 
     def by_column(self, scores: Floats) -> Floats:
-        """Return (p,) scores of the table's columns from those of the design's: the greatest."""
+        """Return (p,) scores of the table's columns: the greatest over their design columns."""
         out = np.zeros(self.data.X.shape[1])
         np.maximum.at(out, self.design.source, scores)
         return out
@@ -88,7 +88,7 @@ class SelectionProblem:
 
 
 def correlations(Z: Floats, targets: Floats, weight: Floats) -> Floats:
-    """Return (P, R) absolute weighted correlations; 0 where one side is constant."""
+    """Return (P, R) absolute weighted correlations; 0 with a constant."""
     share: Any = weight / weight.sum()
     Z, targets = standardised(Z, share), standardised(targets, share)
     Z *= share[:, None]
@@ -96,7 +96,7 @@ def correlations(Z: Floats, targets: Floats, weight: Floats) -> Floats:
 
 
 def standardised(values: Floats, share: Floats) -> Floats:
-    """Return columns (n, q) of weighted mean 0 and deviation 1; 0 where one is constant."""
+    """Return columns (n, q) scaled to weighted mean 0 and standard deviation 1; constants to 0."""
     out = _centred(values, share)
     size = np.sqrt(share @ (out * out))
     out /= np.where(size > _ROUNDING * np.abs(values).max(axis=0), size, np.inf)
@@ -104,8 +104,8 @@ def standardised(values: Floats, share: Floats) -> Floats:
 
 
 def _centred(values: Floats, share: Floats) -> Floats:
-    """Return columns less their weighted means; what rounding leaves of a constant one is 0."""
+    """Return columns less their weighted means; constants become exactly 0."""
     out = values - share @ values
-    out -= share @ out  # a mean that is large beside the deviation is rounded
+    out -= share @ out  # corrects the rounding of a mean that is large against the deviation
     out[:, values.max(axis=0) == values.min(axis=0)] = 0.0
     return out

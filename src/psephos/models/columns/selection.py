@@ -1,4 +1,4 @@
-"""What a selector says of columns, which are taken, and how surely each would be again."""
+"""The selected columns, their scores, return rates and synonyms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -16,8 +16,8 @@ from psephos.vote.part import check
 
 _ALIKE = 0.8  # absolute correlation of normal scores from which a column is a synonym
 _NAMED = 3  # synonyms of a column that are named
-_FEW = 4  # columns, on which a forest on all was never reached
-_LEAST = 0.01  # of the score of a column not chosen
+_FEW = 4  # columns, with which no method reached a forest on all columns
+_LEAST = 0.01  # least score of a column not chosen, in `return_rates`
 #: By selector, the constants of `return_rates`.
 _MAPS = {"blend": (-0.80, 1.60, 0.72), "lars": (-0.58, 0.78, 0.60)}
 
@@ -33,27 +33,27 @@ def _nowhere() -> Indices:
 @register_part
 @dataclass(frozen=True)
 class Selection:
-    """What a selector says of the columns, and which were taken.
+    """A selector's scores of the columns, and the columns chosen.
 
     Parameters
     ----------
     scores : ndarray of shape (p,)
-        Of at least 0; 0 says nothing of a column.
+        At least 0; a column with 0 is never chosen.
     ranking : ndarray of int
-        The columns with a score, the best for its price first.
+        The columns with a score above 0, by score divided by price.
     chosen : ndarray of int
-        Those that are taken, sorted.
+        The columns chosen, sorted.
     agreement : ndarray of shape (24,) or (0,)
-        How alike the draws of the rows are in the columns that enter the lasso first, by how many
-        of them are looked at; empty if none was drawn.
+        Agreement of the draws of rows in the first k columns that enter the lasso, k = 1 to 24;
+        empty without draws.
     rates : ndarray, of the shape of `chosen`, or empty
-        How often each of them would be taken again: see `return_rates`.
+        How often each of them would be chosen again: see `return_rates`.
     synonym_of, synonym : ndarray of int
-        Pairs: a place in `chosen`, and a column of the fit's table that stands in for it.
+        Pairs: an index into `chosen`, and a column of the fit's table correlated with that column.
     words : tuple of str
         The names of `synonym`.
     n_synonyms : ndarray of int, of the shape of `chosen`, or empty
-        How many columns stand in for each; only the most alike are pairs.
+        Number of columns correlated with each; only the most correlated are among the pairs.
     """
 
     tag: ClassVar[str] = "selection of columns"
@@ -80,10 +80,10 @@ class Selection:
         check(bool(inside.all()), "a synonym is of no column")
 
     def select(self, columns: Indices) -> "Selection":
-        """Return the same on the table reduced to `columns`; synonyms keep their names."""
-        place = np.full(len(self.scores), -1, dtype=np.intp)
-        place[columns] = np.arange(len(columns))
-        ranking, chosen = place[self.ranking], place[self.chosen]
+        """Return the selection on the table reduced to `columns`; synonyms keep their names."""
+        index = np.full(len(self.scores), -1, dtype=np.intp)
+        index[columns] = np.arange(len(columns))
+        ranking, chosen = index[self.ranking], index[self.chosen]
         kept = chosen >= 0
         pairs = np.flatnonzero(kept[self.synonym_of])
         return Selection(
@@ -99,37 +99,37 @@ class Selection:
         )
 
     def named(self, names: Sequence[str]) -> Self:
-        """Return the selection whose synonyms have the names of the fit's table."""
+        """Return the selection with the synonyms' names in the fit's table."""
         return replace(self, words=tuple(names[j] for j in self.synonym.tolist()))
 
     def check_vote(self, vote: Vote) -> None:
-        """Raise PsephosError unless it is of the table of a vote."""
+        """Raise PsephosError unless the selection has the columns of a vote's table."""
         check(len(self.scores) == vote.n_features, "the selection is of another table")
 
-    def synonyms(self, place: int) -> tuple[str, ...]:
-        """Return the columns most alike the one at a place of `chosen`, the most alike first."""
-        return tuple(self.words[i] for i in np.flatnonzero(self.synonym_of == place).tolist())
+    def synonyms(self, index: int) -> tuple[str, ...]:
+        """Return the columns correlated with `chosen[index]`, the most correlated first."""
+        return tuple(self.words[i] for i in np.flatnonzero(self.synonym_of == index).tolist())
 
     def returns(self) -> dict[int, str]:
-        """Return by column how often it is chosen again and what stands in for it, surest first."""
+        """Return each column's return rate and synonyms in words, the highest rate first."""
         order: list[int] = np.argsort(-self.rates, kind="stable").tolist()
         return {int(self.chosen[i]): self._returns(i) for i in order}
 
-    def _returns(self, place: int) -> str:
-        alike = self.synonyms(place)
-        left = int(self.n_synonyms[place]) - len(alike)
+    def _returns(self, index: int) -> str:
+        alike = self.synonyms(index)
+        left = int(self.n_synonyms[index]) - len(alike)
         more = f" and {left} more" if left else ""
-        stand_in = f" (synonyms: {', '.join(map(sentence_name, alike))}{more})" if alike else ""
-        rate = 5 * round(20 * min(max(float(self.rates[place]), 0.05), 0.95))  # no surer than that
-        return f"returns in {rate} %{stand_in}"
+        synonyms = f" (synonyms: {', '.join(map(sentence_name, alike))}{more})" if alike else ""
+        rate = 5 * round(20 * min(max(float(self.rates[index]), 0.05), 0.95))  # in steps of 5 %
+        return f"returns in {rate} %{synonyms}"
 
-    def told(self, names: Names, vote: Vote) -> list[str]:
-        """Return in sentences how surely each column would be chosen again."""
+    def summary(self, names: Names, vote: Vote) -> list[str]:
+        """Return sentences on how often each column would be chosen again."""
         words = returns_words({names.columns[j]: how for j, how in self.returns().items()})
         if names.classes and 0 < len(self.chosen) <= _FEW < len(self.ranking):
             words += [
-                f"On {_FEW} columns or fewer nothing that was tried reached a forest on all columns"
-                " (AUC .03 to .06 less on average): ColumnCurveDisplay measures it on this table."
+                f"With {_FEW} columns or fewer no method tried reached a forest on all columns (AUC"
+                " .03 to .06 less on average): ColumnCurveDisplay measures it on this table."
             ]
         return words
 
@@ -144,15 +144,15 @@ def selected(problem: SelectionProblem, found: Selection, selector: object) -> S
 
 
 def return_rates(found: Selection, constants: tuple[float, float, float]) -> Floats:
-    """Return how often each chosen column is chosen again where a quarter of the rows are others.
+    """Return how often each chosen column is chosen again if a quarter of the rows is replaced.
 
     With g its score over that of the best column not chosen, and a the agreement of the draws in
-    as many first entries as columns are chosen::
+    their first k entries, k the number of columns chosen::
 
         logit(rate) = c + d log(g) + e logit(a)
 
-    The constants were fitted to what returned between the training parts of five folds, which
-    share three quarters of their rows (`benchmarks/quality/return_rates.py`).
+    The constants were fitted to the columns chosen again between the training parts of five folds,
+    which share three quarters of their rows (`benchmarks/quality/return_rates.py`).
     """
     rest = np.setdiff1d(found.ranking, found.chosen)
     k = min(len(found.chosen), len(found.agreement))
@@ -166,9 +166,9 @@ def return_rates(found: Selection, constants: tuple[float, float, float]) -> Flo
 
 
 def _with_synonyms(problem: SelectionProblem, found: Selection) -> Selection:
-    """Return a selection with the columns of at least .8 correlation with a chosen one.
+    """Return a selection with its synonyms: columns of |correlation| >= .8 with a chosen one.
 
-    The correlation is that of normal scores, of a category the greatest of its levels'.
+    The correlation is that of normal scores; for a category the greatest over its levels.
     """
     chosen, source, scored = found.chosen, problem.design.source, problem.scored
     own = np.flatnonzero(np.isin(source, chosen))

@@ -1,4 +1,4 @@
-"""Committees: models that vote, read each other or are chosen among."""
+"""Committees: several models that vote, are stacked, or are selected from a library."""
 
 from psephos.models.committees.adaboost_regressor import AdaBoostRegressor
 from psephos.models.committees.bagging import BaggingClassifier, BaggingRegressor

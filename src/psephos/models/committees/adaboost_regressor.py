@@ -29,34 +29,34 @@ _ROWS, _MEMBERS = 0, 1  # task ids of seeds
 
 @parameters
 class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
-    """AdaBoost.R2: regressors on samples that turn to rows with large errors; a weighted median.
+    """AdaBoost.R2: the weighted median of regressors fitted on samples weighted by earlier errors.
 
-    Use it where a few rows are predicted badly by a single tree. Each voter is fitted on rows drawn
-    with replacement by their weights, which fall where the voter is near the truth.
+    Use it if a single tree predicts some rows badly. Each voter is fitted on rows drawn with
+    replacement by their weights, which decrease where the voter's error is small.
 
     Parameters
     ----------
     estimator : regressor
         The voter. None is a `CARTRegressor` of depth 3 without pruning.
     n_estimators : int
-        Most voters, T.
+        Maximum number of voters, T.
     learning_rate : float
         Shrinks the weight of every voter and the change of the sample weights.
     loss : {'linear', 'square', 'exponential'}
-        How errors count, relative to the largest error D of the round.
+        Loss of an error, relative to the largest error D of the round.
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories; the estimator must take them.
+        Columns whose values are categories; the estimator must accept them.
     n_jobs : int
-        Has no effect: each round depends on the last. Kept for scikit-learn's tools.
+        Ignored, as each round depends on the last; kept for scikit-learn's tools.
     random_state : int, RandomState or None
-        Seeds the draws, and voters whose own `random_state` is None.
+        Seed of the draws, and of voters whose own `random_state` is None.
 
     Attributes
     ----------
     estimator_errors_ : ndarray of shape (T,)
         The average loss of each voter, by the sample weights of its round.
     stopped_ : str
-        Why the search ended: 'all voters', 'perfect voter', 'average loss of one half' or 'sample
+        Why the loop ended: 'all voters', 'perfect voter', 'average loss of one half' or 'sample
         weights below float64'.
 
     Notes
@@ -68,10 +68,10 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
         weight of the voter = learning_rate * ln(1 / beta)
         pi_i <- pi_i beta^(learning_rate * (1 - L_i)), divided by the sum
 
-    A voter without error ends the search with weight 1; one whose mean is 1/2 or more ends it and
-    is dropped, unless it is the first, which has weight 1. The prediction is the weighted median of
-    the voters' predictions; where two voters share the middle exactly it is the mean of the two,
-    which scikit-learn and the paper decide for the lower one.
+    A voter without error ends the loop with weight 1. One whose mean is 1/2 or more ends it and is
+    dropped, unless it is the first, which then has weight 1. The prediction is the weighted median
+    of the voters' predictions. If the median lies exactly between two voters it is their mean;
+    scikit-learn and the paper use the lower one.
 
     References
     ----------
@@ -116,11 +116,11 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
     ) -> FittedVote:
         rows = Training(table, labels.target, labels.y, weight)
         now, size = digests(self, rows, context), round(number_of(weight, len(weight)))
-        # distinct rows in the order of their values: order and copies do not change the draws
+        # distinct rows in the order of their values: draws do not depend on order and copies
         rows = rows._replace(table=replace(table, rows=np.arange(len(weight))))
         rows = ordered_rows(distinct_rows(rows))
-        place = rows.table.rows.astype(np.intp)
-        alone = replace(context, groups=None if context.groups is None else context.groups[place])
+        index = rows.table.rows.astype(np.intp)
+        alone = replace(context, groups=None if context.groups is None else context.groups[index])
         data = Data.of(rows.table, Labels(rows.target, rows.y), rows.weight, alone, self.n_jobs)
         data = replace(data, weight=None)
         run = continued(self, context, now) or _RegressorRun(rows.weight / rows.weight.sum())
@@ -154,7 +154,7 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
 
 @dataclass
 class _RegressorRun:
-    """The loop: sample weights, and the voters so far with their weights and average losses."""
+    """State of the loop: sample weights, and the voters with their weights and average losses."""
 
     pi: Floats
     models: list[Any] = field(default_factory=list)
@@ -163,7 +163,7 @@ class _RegressorRun:
     stopped: str = "all voters"
 
     def add(self, model: Estimator, error: Floats, loss: str, rate: float) -> None:
-        """Add a voter with the error of each row, and move the sample weights."""
+        """Add a voter with its absolute error on each row, and update the sample weights."""
         largest = float(error[self.pi > 0].max())
         each = error / largest if largest > 0 else error
         if loss == "square":

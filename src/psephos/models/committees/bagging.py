@@ -1,11 +1,4 @@
-"""Bagging: one kind of model, fitted on samples of rows, of columns, or both.
-
-The fit of a bag: what each member is given, the members as voters, answers out of bag.
-
-The members of a bag as voters, and those of an earlier fit before them.
-
-What a bag keeps besides the vote: by what seeds rows were drawn, and from what weights.
-"""
+"""Bagging: one kind of model, fitted on samples of rows, of columns, or both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -62,22 +55,22 @@ class BagMemory(Draw):
     mass : ndarray of shape (n,)
         Weights of the training rows, by which rows are drawn.
     size : int
-        Draws with replacement a member; 0: rows were not drawn so.
+        Draws with replacement per member; 0: without replacement.
     first_fit : FirstFit, default=None
-        What a warm start must find again; None in files of earlier versions.
+        Digests that a warm start must match; None in files of earlier versions.
     ranked : bool, default=False
-        Whether rows are numbered in the order of their values, which has no unit; in files of
-        earlier versions in that of their bytes.
+        Whether rows are numbered in the order of their values, which has no unit; False in files of
+        earlier versions, which number them in the order of their bytes.
     grouped : bool, default=False
         Whether whole groups were drawn: `mass` and `size` are then of groups.
     dropped : ndarray of uint64, default=empty
-        The seeds of those that `shrink` left out.
+        The seeds of members removed by `shrink`.
     """
 
     tag: ClassVar[str] = "bag memory"
 
     def check_vote(self, vote: object) -> None:
-        """Check that the memory is of this vote."""
+        """Check that the memory belongs to this vote."""
         check(len(self.seeds) == getattr(vote, "n_voters", -1), "seeds and members differ")
 
     def select(self, columns: Columns) -> Self:
@@ -91,14 +84,14 @@ _VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "na
 
 
 class Bag(DrawsRows):
-    """What can be asked of any fitted bag."""
+    """Mixin of the methods of a fitted bag."""
 
     memory_: BagMemory
 
     def _left_out(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: Array | None = None
     ) -> NDArray[np.bool_] | None:
-        """Return `left_out` with a line behind for each that `shrink` dropped."""
+        """Return `left_out`, followed by a row for each member that `shrink` removed."""
         own: Any = self
         own._fitted()
         if not self.memory_.size:
@@ -123,35 +116,36 @@ class Bag(DrawsRows):
 
 @parameters
 class _Bagging(Ensemble, Bag):
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     n_estimators : int
-        Members, T.
+        Number of members, T.
     max_samples : int or float
-        Rows a member is given, or their share.
+        Number or share of the rows on which a member is fitted.
     max_features : int or float
-        Columns a member is given, or their share; they are drawn without replacement.
+        Number or share of the columns on which a member is fitted.
     bootstrap : bool
-        Whether rows are drawn with replacement; a member that takes weights is given how often each
-        was drawn, another the row as often. With `groups` in `fit` whole groups are drawn, as many
-        as make so many rows on average.
+        Whether rows are drawn with replacement. How often a row was drawn is its sample weight, or
+        the row is repeated if the member does not accept weights. With `groups` in `fit`, whole
+        groups are drawn, with the same number of rows on average.
     bootstrap_features : bool
-        Whether columns are drawn with replacement; one drawn twice is given once.
+        Whether columns are drawn with replacement; a column drawn twice is used once.
     oob_score : bool
-        Whether to answer every training row by the members that it (or its group) was not drawn
-        for.
+        Whether to predict every training row by the members for which it (or its group) was not
+        drawn.
     warm_start : bool
-        Whether `fit` keeps the members there are and adds estimators up to `n_estimators`.
-        Table, weights and all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those
-        of the first fit.
+        Whether `fit` keeps the fitted members and adds members up to `n_estimators`. Table, weights
+        and all parameters except `n_estimators`, `oob_score` and `n_jobs` must be those of the
+        first fit.
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories; the estimator must know them.
+        Columns whose values are categories; the estimator must accept them.
     n_jobs : int
         Threads that fit members; the bag does not depend on it.
     random_state : int, RandomState or None
-        Seeds the draws, and members whose own `random_state` is None; those of member t by t.
+        Seed of the draws, and of members whose own `random_state` is None; member t depends only on
+        the seed and t.
 
     Attributes
     ----------
@@ -194,45 +188,45 @@ class _Bagging(Ensemble, Bag):
 
 @parameters
 class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
-    """The mean of one model fitted many times, on samples of the rows, of the columns, or both.
+    """The mean of one classifier fitted many times, on samples of rows, of columns, or both.
 
-    Use it to steady a model that changes much with the sample (a deep tree, C4.5), and to learn how
-    sure it is: rows that a member was not fitted on say how accurate the bag is, and how far
-    members differ how sure an answer is (`uncertainty`).
+    Use it to reduce the variance of a model that changes much with the sample (a deep tree, C4.5),
+    and to measure its uncertainty: out-of-bag rows estimate the accuracy of the bag, and the
+    differences between members the uncertainty of a prediction (`uncertainty`).
 
-    With p_tk(x) the probability of class k by member t, the bag says their mean::
+    With p_tk(x) the probability of class k by member t, the bag predicts their mean::
 
         p_k(x) = 1/T sum_t p_tk(x)
 
     Parameters
     ----------
     estimator : estimator
-        A classifier with probabilities, of psephos or scikit-learn. None is a CART that is not
-        pruned.
+        A classifier with probabilities, of psephos or scikit-learn. None is an unpruned CART.
 
     Attributes
     ----------
     oob_score_ : float
-        Accuracy of the out-of-bag answers, by weight; with ``oob_score=True`` only.
+        Weighted accuracy of the out-of-bag predictions; only with ``oob_score=True``.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Mean probabilities of the members that a row was not drawn for; NaN where there is none.
-        Rows of weight 0 have no line.
+        Mean probabilities over the members for which a row is out of bag; NaN if there is none.
+        Rows of weight 0 are left out.
 
     Raises
     ------
     PsephosError
-        In fit: if more columns or rows are asked for than there are, ``oob_score`` without a
-        bootstrap, a warm start on another table or with fewer members, an estimator that would read
+        In fit: if `max_features` or `max_samples` exceed the table, `oob_score` is set without a
+        bootstrap, a warm start has another table or fewer members, or the estimator would read
         codes of categories as numbers.
 
     Notes
     -----
-    A bootstrap draws rows by their content, so that the order of rows does not matter; without one
-    (``bootstrap=False`` and `max_samples` below all) they are drawn by their position, and it does.
+    The draws of a bootstrap do not depend on the order of rows; draws without replacement
+    (``bootstrap=False`` and `max_samples` below all) do.
 
-    Weights say how often a row is drawn (without a bootstrap they are given to members); of unequal
-    whole weights a bootstrap draws their sum. Members added by a warm start are those that a fresh
-    fit with as many members and the same seed would have; answers are the same, to rounding.
+    Weights are how often a row is drawn (without a bootstrap they are passed to members). If they
+    are unequal integers, a bootstrap draws as many rows as their sum. Members added by a warm start
+    are those of a new fit with as many members and the same seed; predictions are the same, up to
+    rounding.
 
     References
     ----------
@@ -263,21 +257,21 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
 
 @parameters
 class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
-    """The mean of one regressor fitted many times, on samples of the rows, the columns, or both.
+    """The mean of one regressor fitted many times, on samples of rows, of columns, or both.
 
     As `BaggingClassifier`.
 
     Parameters
     ----------
     estimator : estimator
-        A regressor of psephos or scikit-learn. None is a CART that is not pruned.
+        A regressor of psephos or scikit-learn. None is an unpruned CART.
 
     Attributes
     ----------
     oob_score_ : float
-        R^2 of the out-of-bag answers, by weight; with ``oob_score=True`` only.
+        Weighted R^2 of the out-of-bag predictions; only with ``oob_score=True``.
     oob_prediction_ : ndarray of shape (n_samples,)
-        NaN where a row was drawn for every member.
+        The out-of-bag predictions; NaN if a row was drawn for every member.
 
     Examples
     --------
@@ -298,22 +292,22 @@ class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
 
 
 def bag_voters(data: Data, tasks: list[MemberTask]) -> Voters:
-    """Return the members as voters; one whose sample has one class always says that."""
-    seen = [data.y if task.rows is None else data.y[task.rows] for task in tasks]
-    alone = np.array([bool(data.n_classes) and bool((y == y[0]).all()) for y in seen])
-    apt = [task for task, one in zip(tasks, alone, strict=True) if not one]
-    if not alone.any():
-        return _voters(fit_all(data, apt), apt, data)
-    said = data.target.code[[y[0] for y, one in zip(seen, alone, strict=True) if one]]
-    constant = ConstantVoters(data.X.shape[1], said, "the one class of its sample")
-    parts: list[tuple[Indices, Voters]] = [(np.flatnonzero(alone), constant)]
-    if apt:
-        parts.append((np.flatnonzero(~alone), _voters(fit_all(data, apt), apt, data)))
+    """Return the members as voters; one whose sample has one class always predicts it."""
+    labels = [data.y if task.rows is None else data.y[task.rows] for task in tasks]
+    single = np.array([bool(data.n_classes) and bool((y == y[0]).all()) for y in labels])
+    rest = [task for task, one in zip(tasks, single, strict=True) if not one]
+    if not single.any():
+        return _voters(fit_all(data, rest), rest, data)
+    votes = data.target.code[[y[0] for y, one in zip(labels, single, strict=True) if one]]
+    constant = ConstantVoters(data.X.shape[1], votes, "the one class of its sample")
+    parts: list[tuple[Indices, Voters]] = [(np.flatnonzero(single), constant)]
+    if rest:
+        parts.append((np.flatnonzero(~single), _voters(fit_all(data, rest), rest, data)))
     return join(parts)
 
 
 def _voters(models: list[Any], tasks: list[MemberTask], data: Data) -> Voters:
-    """Return fitted members as voters: of one kind as one part, where that is known."""
+    """Return fitted members as voters: as one part if they are of one known kind."""
     p, code = data.X.shape[1], data.target.code if data.n_classes else np.zeros((1, 1))
     subsets = [task.columns for task in tasks]
     whole = [np.arange(p) if own is None else own for own in subsets]
@@ -328,7 +322,7 @@ def _voters(models: list[Any], tasks: list[MemberTask], data: Data) -> Voters:
 
 
 def with_earlier(before: Any, new: Any) -> Voters:
-    """Return the voters of a warm start: those there were, then the new."""
+    """Return the voters of a warm start: the earlier ones, then the new ones."""
     if new is None:
         return before
     if not isinstance(before, NestedVoters) or not isinstance(new, NestedVoters):
@@ -349,16 +343,14 @@ def with_earlier(before: Any, new: Any) -> Voters:
     )
 
 
-_COLUMNS = 1  # the id of the draw of columns, beside that of rows
+_COLUMNS = 1  # task id of the draw of columns
 
 
 def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
-    """Return the vote of a bag, and its memory and out-of-bag answers."""
+    """Return the vote of a bag, its memory and its out-of-bag predictions."""
     check_kind(model, estimator, "the estimator")
     if model.oob_score and not model.bootstrap:
-        raise PsephosError(
-            "oob_score=True needs rows that a member was not fitted on: set bootstrap=True."
-        )
+        raise PsephosError("oob_score=True needs out-of-bag rows: set bootstrap=True.")
     given = np.ones(len(data.y)) if data.weight is None else data.weight
     number = number_of(given, len(data.y))
     again = data.context.previous is not None
@@ -394,7 +386,7 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
     for t, subset in zip(range(first, len(seeds)), subsets, strict=True):
         drawn, counts = rows(seeds[t])
         tasks.append(MemberTask(estimator, (1 + t,), drawn, subset, counts))
-    # drawn rows have had their weight
+    # a bootstrap has already used the weights
     given_rows = replace(rows_of, weight=None) if model.bootstrap else data
     voters = bag_voters(given_rows, tasks) if tasks else None
     if old is not None:
@@ -407,13 +399,13 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
 
 
 def _first_fit(model: "_Bagging", data: Data) -> FirstFit:
-    """Return what a later warm start must find again; a bootstrap draws rows by their content."""
+    """Return the digests of this fit; with a bootstrap they do not depend on the order of rows."""
     given = (data.X, data.y, data.weight, data.groups)
     return FirstFit.of(model, *given, ordered=not model.bootstrap)
 
 
 def _distinct(data: Data, ranked: bool) -> Indices:
-    """Return a number per row by its content: a row given twice is one row of weight 2."""
+    """Return a number per row, the same for equal rows."""
     parts = [data.y[:, None], data.X] if ranked else [data.X, data.y[:, None]]
     if data.groups is not None:
         parts.append(np.unique(data.groups, return_inverse=True)[1][:, None])
@@ -422,17 +414,18 @@ def _distinct(data: Data, ranked: bool) -> Indices:
 
 
 def _size(max_samples: float, number: float, most: int | None) -> int:
-    """Return how many rows a member is given; drawn without replacement there are `most`."""
+    """Return the number of rows of a member; without replacement at most `most`."""
     whole = isinstance(max_samples, int | np.integer)
     size = int(max_samples) if whole else max(1, round(max_samples * number))
     if most is not None:
         size = int(max_samples) if whole else max(1, round(max_samples * most))
         if size > most:
             raise PsephosError(
-                f"max_samples={max_samples}: there are {most} rows to draw without replacement."
+                f"max_samples must be at most the number of rows, {most}, without replacement; got "
+                f"{max_samples}."
             )
     if size >= 2**31:
-        raise PsephosError("a member would be given 2^31 rows or more: set a smaller max_samples.")
+        raise PsephosError("a member would have 2^31 rows or more: set a smaller max_samples.")
     return size
 
 
@@ -442,7 +435,9 @@ def _columns(model: "_Bagging", seed: Any, p: int) -> Indices | None:
     whole = isinstance(wanted, int | np.integer)
     number = int(wanted) if whole else max(1, int(wanted * p))
     if number > p:
-        raise PsephosError(f"max_features={wanted}: the table has {p} columns.")
+        raise PsephosError(
+            f"max_features must be at most the number of columns, {p}; got {wanted}."
+        )
     draw = np.random.default_rng([int(seed), _COLUMNS])
     if model.bootstrap_features:
         return np.unique(draw.integers(p, size=number))
@@ -450,7 +445,7 @@ def _columns(model: "_Bagging", seed: Any, p: int) -> Indices | None:
 
 
 def _rows(estimator: Estimator, draws: Bootstraps | GroupDraws | None, size: int, n: int) -> Any:
-    """Return what gives, for a seed, the rows of a member and their weights (None: as given)."""
+    """Return a function from a seed to the rows of a member and their weights (None: unchanged)."""
     weighs = has_fit_parameter(estimator, "sample_weight")
 
     def drawn(seed: Any) -> tuple[Indices | None, Floats | None]:

@@ -1,4 +1,4 @@
-"""A cascade: levels of members, each of which reads the columns and all earlier answers."""
+"""A cascade: levels of members, each reading the columns and all earlier predictions."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -27,16 +27,16 @@ from psephos.vote import ConfidenceGate, Readout, Vote
 
 @parameters
 class CascadeClassifier(NamedMembers, VoteClassifier):
-    """Levels of members, each reading the columns and what earlier levels answered.
+    """Levels of members, each reading the columns and the predictions of earlier levels.
 
-    Use it where one level of members leaves something to learn from their answers, and to answer
-    easy cases early: with a `threshold` a case that a level is sure of goes no further, and its
-    ballot shows that level alone.
+    Use it if more can be learned from the predictions of a first level, and to decide easy cases
+    early: with a `threshold`, a case that a level predicts with this probability goes no further,
+    and its ballot shows only that level.
 
-    Level 1 is fitted on the columns; level l on the columns and the answers of all levels before,
-    out of fold. A level is the mean of its members' probabilities. A further level is kept if
-    out-of-fold log-loss falls by more than `tol`; the first that does not ends the cascade. The
-    last level kept answers, and an earlier one where it is at least `threshold` sure.
+    Level 1 is fitted on the columns; level l on the columns and the out-of-fold predictions of all
+    levels before. A level is the mean of its members' probabilities. A further level is kept if it
+    lowers the out-of-fold log-loss by more than `tol`; the first that does not ends the cascade.
+    The last level kept predicts, or an earlier one whose probability is at least `threshold`.
 
     Parameters
     ----------
@@ -44,25 +44,25 @@ class CascadeClassifier(NamedMembers, VoteClassifier):
         The members of every level by name. None is a random forest (``forest``) and extra trees
         (``extra``), of 100 trees each.
     max_levels : int
-        Most levels; less than there are folds.
+        Maximum number of levels; must be below the number of folds.
     threshold : float
-        The probability from which a level answers at once; None: the last level answers always.
+        The probability from which a level decides; None: the last level always does.
     early_stopping : bool
-        False: all `max_levels` levels are kept, whether they help or not.
+        False: all `max_levels` levels are kept.
     tol : float
-        The least fall of the log-loss for which a level is kept.
+        The decrease of the log-loss that a further level must exceed to be kept.
     cv : int, splitter or list of (training rows, test rows)
-        Folds, each row in one test part: a number of them, stratified by class; groups given to
-        `fit` are kept whole. No label of a test fold is used, at any level, to make the inputs of
-        a model tested on it, so members of level 1 of L are fitted once for each set of at most L
-        folds: up to 16 times for two levels and five folds.
+        Folds, each row in one test part; a number of folds is stratified by class, with the groups
+        of `fit` kept together. No label of a test fold affects, at any level, the inputs of a model
+        tested on it. So members of level 1 of L are fitted once for each set of at most L folds: up
+        to 16 times for two levels and five folds.
 
     Attributes
     ----------
     vote_ : Vote
-        One voter a level that may answer, under a gate.
+        One voter per level that may decide, under a gate.
     n_levels_ : int
-        Levels kept.
+        Number of levels kept.
     level_scores_ : ndarray of shape (n_tried,)
         The out-of-fold log-loss of each level that was tried.
 
@@ -73,9 +73,9 @@ class CascadeClassifier(NamedMembers, VoteClassifier):
 
     Notes
     -----
-    Level l asks all members of the levels before, so an answer takes about 2^(l - 1) times that of
-    level 1. The score by which levels are kept is of the rows that they are kept by: it flatters
-    the cascade a little, and `psephos.compare` does not.
+    Level l evaluates all members of the levels before, so a prediction takes about 2^(l - 1) times
+    that of level 1. Levels are selected by `level_scores_`, which are therefore slightly
+    optimistic; the estimates of `psephos.compare` are not.
 
     References
     ----------
@@ -133,8 +133,8 @@ class CascadeClassifier(NamedMembers, VoteClassifier):
         levels = StackLevels(data, fold_plan(data, self.cv), passthrough=True, all_before=True)
         if self.max_levels >= levels.n_folds:
             raise PsephosError(
-                f"max_levels={self.max_levels} needs more than {levels.n_folds} folds: set a "
-                "larger cv. An answer that knows no label of a test fold leaves out one a level."
+                f"max_levels must be below the number of folds, {levels.n_folds}, as each level "
+                f"leaves out one more fold; got {self.max_levels}. Set a larger cv."
             )
         scores: list[float] = []
         kept = 0
@@ -148,7 +148,7 @@ class CascadeClassifier(NamedMembers, VoteClassifier):
 
 
 def _loss(levels: StackLevels, level: int) -> float:
-    """Return the out-of-fold log-loss of a level: of the mean of its members."""
+    """Return the out-of-fold log-loss of the mean of a level's members."""
     data = levels.data
     votes = levels.out_of_fold(level).reshape(len(data.y), -1, data.target.n_outputs)
     chances = chances_of(votes.mean(axis=1, keepdims=True), data.n_classes)
@@ -156,9 +156,9 @@ def _loss(levels: StackLevels, level: int) -> float:
 
 
 def _gated(levels: StackLevels, kept: int, threshold: float | None) -> Vote:
-    """Return the vote of the levels kept: one voter each, of which the first that is sure answers.
+    """Return the vote of the levels kept: the first whose probability reaches `threshold` decides.
 
-    Without a threshold the last level alone is a voter.
+    Without a threshold only the last level is a voter.
     """
     target = levels.data.target
     first = 0 if threshold is not None else kept - 1

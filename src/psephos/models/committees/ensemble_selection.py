@@ -1,7 +1,4 @@
-"""Ensemble selection: of a library of models, those whose mean answers best, chosen greedily.
-
-The greedy choice of members whose mean is best, with replacement, in bags of the library.
-"""
+"""Ensemble selection: members of a library are chosen greedily by the loss of their mean."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -32,31 +29,31 @@ from psephos.vote import Vote
 
 @parameters
 class _Selection(Ensemble, NamedMembers):
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     estimators : list of (str, estimator)
         The library. None is a random forest, extra trees and a ridge on normal scores.
     n_steps : int
-        Most candidates that are added in a bag.
+        Number of candidates that are added in a bag.
     n_init : int
-        Best candidates to begin with.
+        Number of best candidates to start with.
     n_bags : int
-        Parts of the library that are chosen from, one after the other.
+        Number of bags: random parts of the library, from each of which members are chosen.
     bag_fraction : float
-        The share of the library that is in a bag, drawn without replacement; at least ten
-        candidates and `n_init`. Of ten candidates or fewer all are chosen from, once.
+        The share of the library in a bag, drawn without replacement; at least ten candidates and
+        `n_init`. With ten candidates or fewer there is one bag of all.
     cv : int, splitter or list of (training rows, test rows)
-        Folds, each row in one test part; a number of them is stratified by class. Groups given to
-        `fit` are kept whole.
+        Folds, each row in one test part; a number of folds is stratified by class, with the groups
+        of `fit` kept together.
     random_state : int, RandomState or None
-        Draws folds and bags, and seeds the candidates whose own `random_state` is None.
+        Seed of folds and bags, and of the candidates whose own `random_state` is None.
 
     Attributes
     ----------
     member_names_ : tuple of str
-        All candidates.
+        The names of all candidates.
     counts_ : ndarray of shape (n_candidates,)
         How often each was chosen, over all bags.
     """
@@ -82,34 +79,34 @@ class _Selection(Ensemble, NamedMembers):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context
     ) -> FittedVote:
-        scoring = getattr(self, "scoring", "squared_error")  # the regressor has no other
+        scoring = getattr(self, "scoring", "squared_error")  # the regressor's only one
         return chosen(self, Data.of(table, labels, weight, context, self.n_jobs), scoring)
 
 
 @parameters
 class EnsembleSelectionClassifier(_Selection, VoteClassifier):
-    """The best mean of a library of models, chosen one by one on rows they were not fitted on.
+    """The best mean of a library of models, chosen one by one on out-of-fold predictions.
 
-    Use it with many candidates, good and bad: those that do not help are left out, and what is
-    left is a vote with whole-number weights that can be read.
+    Use it with many candidates, good and bad: those that do not help are left out, and the result
+    is a readable vote with integer weights.
 
-    Each candidate answers every row in a fold it was not fitted on. From the `n_init` best on,
-    `n_steps` times the candidate is added that most improves the mean of those chosen so far (the
-    same may be added more than once), and the best of these means is kept. That is done for each of
-    `n_bags` random parts of the library, against choosing what is good by chance, and the weight of
+    Each candidate predicts every row in a fold on which it was not fitted. Starting from the
+    `n_init` best, the candidate that most improves the mean of those chosen so far is added
+    `n_steps` times (the same one may be added repeatedly), and the best of these means is kept. To
+    reduce overfitting this is done for each of `n_bags` random parts of the library; the weight of
     a candidate is how often it was chosen. Candidates with weight are fitted again on all rows.
 
     Parameters
     ----------
     scoring : {'log_loss', 'accuracy'}
-        What the mean of the chosen is to be best in.
+        The score of the mean that is optimised.
 
     Attributes
     ----------
     vote_ : Vote
         The candidates with weight.
     member_scores_ : ndarray of shape (n_candidates,)
-        The log-loss of each on rows it was not fitted on.
+        The out-of-fold log-loss of each candidate.
 
     Raises
     ------
@@ -161,14 +158,14 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
 
 @parameters
 class EnsembleSelectionRegressor(_Selection, VoteRegressor):
-    """The best mean of a library of regressors, chosen one by one by its squared error.
+    """The best mean of a library of regressors, chosen one by one by the squared error.
 
     As `EnsembleSelectionClassifier`.
 
     Attributes
     ----------
     member_scores_ : ndarray of shape (n_candidates,)
-        The mean squared error of each on rows it was not fitted on.
+        The out-of-fold mean squared error of each candidate.
 
     Notes
     -----
@@ -202,14 +199,14 @@ class EnsembleSelectionRegressor(_Selection, VoteRegressor):
 
 
 _Loss = Callable[[Floats], Floats]  # (c, n, K) means of candidates -> (c,)
-_LEAST = 1e-9  # a probability below counts as that
+_LEAST = 1e-9  # smaller probabilities are raised to it
 _TIED = 1e-12  # shares, and losses, that differ by less are equal
-_FEW = 10  # candidates that are in every bag: a bag of two has no good one to choose
-_BAG = 1  # the id of the draws of bags, beside that of folds
+_FEW = 10  # minimum number of candidates of a bag
+_BAG = 1  # task id of the draws of bags
 
 
 def chosen(model: Any, data: Data, scoring: str) -> tuple[Vote, dict[str, Any]]:
-    """Return the vote of the members chosen, fitted on all rows, and further attributes."""
+    """Return the vote of the chosen members, fitted on all rows, and further attributes."""
     members = checked(model, model._members())
     levels = StackLevels(data, fold_plan(data, model.cv), passthrough=False, all_before=False)
     levels.add(members)
@@ -217,14 +214,14 @@ def chosen(model: Any, data: Data, scoring: str) -> tuple[Vote, dict[str, Any]]:
     scores = member_scores(data, answers)
     votes = answers.reshape(len(data.y), len(members), -1)
     unit = 1.0 if data.n_classes else 2.0 ** np.frexp(np.abs(data.y).max())[1]
-    said = chances_of(votes, data.n_classes) if data.n_classes else votes / unit
+    predictions = chances_of(votes, data.n_classes) if data.n_classes else votes / unit
     counts = np.zeros(len(members), dtype=np.intp)
     size = max(model.n_init, _FEW, round(model.bag_fraction * len(members)))
     for bag in range(model.n_bags if size < len(members) else 1):
         draw = data.context.generator(0, _BAG, bag)
         inside = np.sort(draw.permutation(len(members))[:size])
         loss = _loss(data if data.n_classes else replace(data, y=data.y / unit), scoring)
-        counts[inside] += greedy_counts(said[:, inside], loss, model.n_steps, model.n_init)
+        counts[inside] += greedy_counts(predictions[:, inside], loss, model.n_steps, model.n_init)
     kept = np.flatnonzero(counts)
     tasks = [MemberTask(members[t][1], (1, t)) for t in kept.tolist()]
     names = [members[t][0] for t in kept.tolist()]
@@ -238,7 +235,7 @@ def chosen(model: Any, data: Data, scoring: str) -> tuple[Vote, dict[str, Any]]:
 
 
 def _loss(data: Data, scoring: str) -> _Loss:
-    """Return the loss of means (c, n, K) of c candidates, by weight; of numbers 1 - R^2."""
+    """Return the weighted loss of means (c, n, K) of c candidates; for regression 1 - R^2."""
     y = data.y
     share = np.full(len(y), 1.0 / len(y)) if data.weight is None else data.weight
     share = share / share.sum()
@@ -249,7 +246,7 @@ def _loss(data: Data, scoring: str) -> _Loss:
         return ((means[:, :, 0] - y) ** 2) @ share / spread
 
     def errors(means: Floats) -> Floats:
-        near = means >= means.max(axis=2, keepdims=True) - _TIED  # an answer of equals: the first
+        near = means >= means.max(axis=2, keepdims=True) - _TIED  # of ties the first class
         wrong = near.argmax(axis=2) != y
         return wrong.sum(axis=1) / len(y) if data.weight is None else wrong @ share
 
@@ -259,17 +256,17 @@ def _loss(data: Data, scoring: str) -> _Loss:
     return {"squared_error": squares, "accuracy": errors, "log_loss": logs}[scoring]
 
 
-def greedy_counts(said: Floats, loss: _Loss, n_steps: int, n_init: int) -> Indices:
+def greedy_counts(predictions: Floats, loss: _Loss, n_steps: int, n_init: int) -> Indices:
     """Return how often each of M members is chosen, (M,).
 
     Parameters
     ----------
-    said : (n, M, K); probabilities of classes, or numbers
-    n_steps, n_init : members added one by one, and those to begin with. Of equals the first is
-        taken; of means that are equally good the smallest. Losses that differ by rounding are
-        equal.
+    predictions : (n, M, K); probabilities of classes, or numbers
+    n_steps, n_init : number of members added one by one, and of best members to start with. Of
+        ties the first member is chosen, and the mean of fewest members is kept. Losses that differ
+        by rounding are ties.
     """
-    each = said.transpose(1, 0, 2)
+    each = predictions.transpose(1, 0, 2)
     alone, picks = loss(each), list[int]()
     for _ in range(min(n_init, len(alone))):
         picks.append(_first_of_least(alone))
@@ -292,5 +289,5 @@ def _first_of_least(losses: Floats) -> int:
 
 
 def _slack(loss: float) -> float:
-    """Return by how much losses differ that are equal but for rounding."""
+    """Return the tolerance within which losses are equal."""
     return _TIED * (1.0 + loss)

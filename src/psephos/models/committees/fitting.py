@@ -1,7 +1,4 @@
-"""Members fitted on the training rows, in any order and on any threads alike.
-
-Fitted members as the voters of one vote.
-"""
+"""Fits of a committee's members, independent of `n_jobs`, and the members as voters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +26,7 @@ from psephos.vote.target import AnyTarget, RegressionTarget, Target
 
 @dataclass(frozen=True)
 class Data:
-    """The training rows as members are given them.
+    """The training rows for members.
 
     Parameters
     ----------
@@ -69,7 +66,7 @@ class Data:
         *,
         sparse: bool = False,
     ) -> "Data":
-        """Return what `_fit_vote` is given, for members; with `sparse` X may be a CSC array."""
+        """Return the arguments of `_fit_vote` as data; with `sparse`, X may be a CSC array."""
         return cls(
             table.as_held() if sparse else table.dense(),
             labels.y,
@@ -84,16 +81,16 @@ class Data:
 
     @property
     def n_classes(self) -> int:
-        """Return K; 0 for numbers."""
+        """Return K; 0 for regression."""
         return self.target.n_classes
 
     @property
     def says(self) -> str:
-        """Return what members say where nothing else is asked: probabilities, or numbers."""
+        """Return the kind of the members' votes: 'probability', or 'value' for regression."""
         return "probability" if self.n_classes else "value"
 
     def names_of(self, members: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of the answers read: ``kNN's P(ill)``, or ``kNN's answer``."""
+        """Return the names of members' predictions: ``kNN's P(ill)``, or ``kNN's answer``."""
         if not self.n_classes:
             return answer_names(members, self.target.outputs)
         classes = self.target.classes.tolist()[-self.target.n_outputs :]
@@ -107,9 +104,9 @@ class Data:
     def reading(
         self, answers: Floats, names: Sequence[str], *, passthrough: bool, rows: Any = slice(None)
     ) -> "Data":
-        """Return the table of answers to some rows; with `passthrough` behind their columns.
+        """Return the table of predictions for some rows; with `passthrough` after their columns.
 
-        Answers are votes (n, M K); the table has the probabilities that they are of, or numbers.
+        `answers` are votes (n, M K); the table has the probabilities, or numbers.
         """
         if self.n_classes:
             answers = as_read(answers, self.target.n_outputs)
@@ -133,7 +130,7 @@ def voters_of(
     subsets : sequence of ndarray or None; the sorted columns each was fitted on; None is all
     says : {'answer', 'probability', 'log-odds', 'value'}; by default `data.says`
     names : of the members, or none
-    instead : advice for members without probabilities, after the one that fits all committees
+    instead : additional advice in the error for members without probabilities
     """
     says = data.says if says is None else says
     for model in models if says == "probability" else ():
@@ -150,14 +147,14 @@ def voters_of(
 
 
 def placed(part: Any, columns: Indices, n_features: int) -> Any:
-    """Return voters on a few sorted columns as voters on the whole table."""
+    """Return voters on some sorted columns as voters on the whole table."""
     return replace(part, n_features=n_features, columns=columns[part.columns].astype(np.intp))
 
 
 def one_voter(vote: Vote, says: str, name: str, *, abstains: bool = False) -> Voters:
-    """Return a vote as one voter of another, of the same table and the same classes.
+    """Return a vote as one voter of another vote on the same table and classes.
 
-    With `abstains` it votes 0 where a value it reads is missing.
+    With `abstains` it votes 0 if a value that it reads is missing.
     """
     read = vote.columns
     target: Any = vote.target
@@ -172,7 +169,7 @@ def one_voter(vote: Vote, says: str, name: str, *, abstains: bool = False) -> Vo
 
 
 def mean_vote(voters: Voters, target: AnyTarget, weights: Floats | None = None) -> Vote:
-    """Return the weighted mean of what voters say: probabilities, or numbers."""
+    """Return the vote that is the weighted mean of voters: of probabilities, or numbers."""
     alpha = np.ones(voters.n_voters) if weights is None else np.asarray(weights, dtype=np.float64)
     kept = np.flatnonzero(alpha > 0)  # a voter without weight reads no column
     voters, alpha = voters.take(kept), alpha[kept]
@@ -181,9 +178,9 @@ def mean_vote(voters: Voters, target: AnyTarget, weights: Floats | None = None) 
 
 
 class MemberTask(NamedTuple):
-    """One estimator to fit: `seed` is its id, `rows` and `columns` those it is given (None: all).
+    """One estimator to fit, on some `rows` and `columns` (None: all); `seed` is its id.
 
-    `weight` (n,) stands in place of the data's.
+    `weight` (n,) replaces the weights of the data.
     """
 
     estimator: Any
@@ -194,7 +191,7 @@ class MemberTask(NamedTuple):
 
 
 def fit_all(data: Data, tasks: Sequence[MemberTask]) -> list[Any]:
-    """Return the fitted clones, in the order of the tasks whatever `n_jobs`."""
+    """Return the fitted clones in the order of the tasks; they do not depend on `n_jobs`."""
     for task in tasks:
         _check_categories(data, task)
     step = progress(len(tasks), "members")
@@ -230,22 +227,22 @@ def _fit(data: Data, task: MemberTask) -> Any:
     if data.groups is not None and isinstance(model, VoteEstimator):
         more["groups"] = data.groups[rows]
     try:
-        with one_fit():  # in a thread of its own, too, a member's is a fit within another
+        with one_fit():  # a fit within another, also in its own thread
             return fitted(model, X, y, **more)
     except ValueError as error:
-        gaps = int(np.isnan(X).any(axis=1).sum())
-        if isinstance(error, PsephosError) or not gaps:
+        missing = int(np.isnan(X).any(axis=1).sum())
+        if isinstance(error, PsephosError) or not missing:
             raise
         kind = type(model).__name__
         raise PsephosError(
-            f"{kind} cannot be fitted, and {gaps} of {len(X)} rows lack a value: fit "
-            f"make_pipeline(SimpleImputer(), {kind}(...)) in its place, or a member that takes "
-            f"missing values. It says: {error}"
+            f"{kind} cannot be fitted, and {missing} of {len(X)} rows have missing values: use "
+            f"make_pipeline(SimpleImputer(), {kind}(...)) in its place, or a member that accepts "
+            f"missing values. Its message: {error}"
         ) from error
 
 
 def _codes(data: Data, task: MemberTask) -> list[int]:
-    """Return the positions of columns of categories among those a task is given."""
+    """Return the indices of categorical columns among those of a task."""
     if task.columns is None:
         return list(data.categories)
     return np.flatnonzero(np.isin(task.columns, data.categories)).tolist()
@@ -258,5 +255,5 @@ def _check_categories(data: Data, task: MemberTask) -> None:
         return
     columns = codes if task.columns is None else task.columns[codes].tolist()
     named = [data.words[j] for j in columns]
-    instead = "take members of psephos that know categories"
+    instead = "use members of psephos that accept categories"
     refuse_categories(task.estimator, "member", named, instead)

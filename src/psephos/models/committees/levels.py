@@ -1,12 +1,9 @@
-"""Levels of members: each reads what earlier ones answer on rows whose labels they did not see.
+"""Levels of members, each reading out-of-fold predictions of earlier levels; weights of a stack.
 
-There is one plan of folds. No label of a test fold is used, at any level, to make the inputs of a
-model tested on it: members of earlier levels are fitted without that fold and without the fold that
-they answer for. So out-of-fold answers of any level are as honest as those of the first, at the
-price of more fits: level 1 of L is fitted once for each set of at most L of
-the K folds.
-
-How a stack weighs its members: weights of at least 0, learnt from answers to unseen rows.
+All levels share one plan of folds. No label of a test fold affects, at any level, the inputs of a
+model tested on it: members of earlier levels are fitted without that fold and without the fold they
+predict. So out-of-fold predictions of any level are as unbiased as those of the first, at the cost
+of more fits: level 1 of L is fitted once for each set of at most L of the K folds.
 """
 
 from collections.abc import Sequence
@@ -27,7 +24,7 @@ from psephos.vote.part import label_of
 
 _special: Any = scipy.special
 _optimize: Any = scipy.optimize
-_LEAST = 1e-9  # a probability below counts as that
+_LEAST = 1e-9  # smaller probabilities are raised to it
 _STEPS = 5000
 _STILL = 1e-9  # of a step's gain in mean log-likelihood
 _RIDGE = 1e-3  # of the squared weights, beside the mean log-loss
@@ -42,7 +39,7 @@ def chances_of(votes: Floats, n_classes: int) -> Floats:
 
 
 def log_loss(chances: Floats, y: Indices, weight: Floats | None) -> float:
-    """Return the mean log-loss, by weight; probabilities below 1e-9 count as that."""
+    """Return the weighted mean log-loss; probabilities below 1e-9 are raised to it."""
     own = np.maximum(np.take_along_axis(chances, y[:, None], axis=1)[:, 0], _LEAST)
     return float(-np.average(np.log(own), weights=weight))
 
@@ -54,13 +51,13 @@ def pool_weights(
     k: int,
     here: NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """Return the weights on the simplex of least log-loss of the mean probability.
+    """Return the weights on the simplex that minimise the log-loss of the mean probability.
 
-    ``p = sum_t w_t p_t`` is a mixture of the members, whose likelihood has one maximum: the steps
-    are those of expectation-maximisation, w_t <- mean_i w_t p_t(y_i) / p(y_i).
+    ``p = sum_t w_t p_t`` is a mixture of the members, whose likelihood has one maximum. It is found
+    by expectation-maximisation, w_t <- mean_i w_t p_t(y_i) / p(y_i).
 
-    Where some members are silent on some rows (`here`, (n, M)), the mean is over the others,
-    ``sum_t a_it w_t p_t / sum_t a_it w_t``, and the log-loss is made least by L-BFGS.
+    If some members do not apply to some rows (mask `here`, (n, M)), the mean is over the others,
+    ``sum_t a_it w_t p_t / sum_t a_it w_t``, and L-BFGS minimises the log-loss.
     """
     chances = chances_of(votes, k)
     own = np.take_along_axis(chances, y[:, None, None], axis=2)[:, :, 0]
@@ -76,12 +73,12 @@ def pool_weights(
             break
         before = now
         w = w * ((share / mixed) @ own)
-    w = np.where(w < 1e-4, 0.0, w)  # on their way to 0
+    w = np.where(w < 1e-4, 0.0, w)  # converging to 0
     return w / w.sum()
 
 
 def _pool_of_some(own: Floats, share: Floats, here: Floats) -> Floats:
-    """Return softmax weights of least log-loss of the mean over the members that are there."""
+    """Return the softmax weights that minimise the log-loss of the mean over present members."""
 
     def loss(logit: Floats) -> tuple[float, Floats]:
         w = _special.softmax(logit)
@@ -96,10 +93,10 @@ def _pool_of_some(own: Floats, share: Floats, here: Floats) -> Floats:
 
 
 def logistic_weights(votes: Floats, y: Indices, weight: Floats | None, k: int) -> Floats:
-    """Return (M, K) weights of at least 0 of least log-loss, read by a logistic link.
+    """Return the (M, K) non-negative weights that minimise the log-loss under a logistic link.
 
     ``F_k = sum_t w_tk h_tk`` with the softmax over classes (the logistic function for two); a
-    ridge of 1e-3 keeps the weights of members that say the same alike.
+    ridge penalty of 1e-3 gives equal members equal weights.
     """
     n, m, outputs = votes.shape
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
@@ -129,9 +126,9 @@ def logistic_weights(votes: Floats, y: Indices, weight: Floats | None, k: int) -
 
 
 def square_weights(votes: Floats, y: Floats, weight: Floats | None) -> Floats:
-    """Return weights on the simplex of least squared error of the mean number.
+    """Return the weights on the simplex that minimise the squared error of the mean.
 
-    By non-negative least squares with the sum held at 1 by a heavy row (Lawson and Hanson).
+    By non-negative least squares (Lawson and Hanson), with a heavy row that makes the sum 1.
     """
     root = np.ones(len(y)) if weight is None else np.sqrt(weight)
     table = votes[:, :, 0] - y[:, None]  # with sum 1 the error is sum_t w_t (h_t - y)
@@ -149,17 +146,17 @@ _Members = Sequence[tuple[str, Any]]
 
 
 def fold_plan(data: Data, cv: Any) -> Indices:
-    """Return the fold of each row: stratified by class, groups whole, drawn by the fit's seed.
+    """Return the fold of each row: stratified by class, with groups kept together.
 
     Parameters
     ----------
     cv : int, splitter of scikit-learn, or list of (training rows, test rows); test rows of a list
-        are positions in the table given to `fit`, each row in one test part; a member is then
-        fitted on all rows of the other parts
+        are indices into the table of `fit`, each row in one test part; a member is then fitted on
+        all rows of the other parts
     """
     n, kept = len(data.y), data.context.kept
     if n == 1:
-        raise PsephosError("there is one sample: folds need more.")
+        raise PsephosError("folds need more than one sample; got 1.")
     given = not isinstance(cv, int | np.integer) and not hasattr(cv, "split")
     classes = data.target.classes if data.n_classes else None
     if given and kept is not None:  # rows of weight 0 were left out
@@ -173,20 +170,20 @@ def fold_plan(data: Data, cv: Any) -> Indices:
     fold = np.full(n, -1, dtype=np.intp)
     for f, (_, test) in enumerate(splits):
         if (fold[test] >= 0).any():
-            raise PsephosError("cv tests a row twice: each row must be in one test part.")
+            raise PsephosError("each row must be in one test part of cv; one is in two.")
         fold[test] = f
     if (fold < 0).any():
         raise PsephosError(
-            f"cv tests {(fold >= 0).sum()} of {n} rows: each must be in a test part."
+            f"each row must be in a test part of cv; {(fold >= 0).sum()} of {n} rows are."
         )
     return fold
 
 
 class StackLevels:
-    """Members in levels, and their answers on a plan of folds.
+    """Members in levels, and their out-of-fold predictions.
 
-    `fold` (n,); `passthrough`: whether later levels read the columns of the table, too.
-    `all_before`: whether a level reads the answers of all earlier levels, or of the one before.
+    `fold` (n,); `passthrough`: whether later levels also read the columns of the table.
+    `all_before`: whether a level reads the predictions of all earlier levels, or of the last.
     """
 
     def __init__(self, data: Data, fold: Indices, *, passthrough: bool, all_before: bool) -> None:
@@ -194,7 +191,7 @@ class StackLevels:
         self.passthrough, self.all_before = passthrough, all_before
         self.levels: list[_Members] = []
         self._fitted: dict[tuple[int, frozenset[int]], list[Any]] = {}
-        self._told: dict[tuple[int, frozenset[int], int], Floats] = {}
+        self._predicted: dict[tuple[int, frozenset[int], int], Floats] = {}
 
     @property
     def n_folds(self) -> int:
@@ -202,7 +199,7 @@ class StackLevels:
         return int(self.fold.max()) + 1
 
     def add(self, members: _Members) -> None:
-        """Add a level behind those there are."""
+        """Append a level."""
         self.levels.append(members)
 
     # ------------------------------------------------------------------ fits
@@ -220,9 +217,9 @@ class StackLevels:
         return self._fitted[key]
 
     def out_of_fold(self, level: int, without: frozenset[int] = frozenset()) -> Floats:
-        """Return (n, M K): each row answered by members that saw no label of its fold.
+        """Return (n, M K): votes for each row by members fitted without its fold.
 
-        Nor any of the folds left out; rows of those have zeros.
+        They are also fitted without the folds in `without`, whose rows are 0.
         """
         k = self.data.target.n_outputs
         out = np.zeros((len(self.fold), len(self.levels[level]) * k))
@@ -232,29 +229,29 @@ class StackLevels:
         return out
 
     def _answers(self, level: int, without: frozenset[int], f: int) -> Floats:
-        """Return what members fitted without some folds answer on the rows of one of them."""
+        """Return the votes, on the rows of fold f, of members fitted without some folds."""
         key = level, without, f
-        if key not in self._told:
+        if key not in self._predicted:
             rows = np.flatnonzero(self.fold == f)
             known = [self._answers(j, without, f) for j in self._before(level)]
             data = self._reading(level, known, rows)
             votes = voters_of(self.fitted(level, without), data).votes(data.X)
-            self._told[key] = votes.reshape(len(rows), -1)
-        return self._told[key]
+            self._predicted[key] = votes.reshape(len(rows), -1)
+        return self._predicted[key]
 
     def _before(self, level: int) -> list[int]:
-        """Return the levels whose answers a level reads."""
+        """Return the levels whose predictions a level reads."""
         return list(range(level)) if self.all_before else list(range(max(level - 1, 0), level))
 
     def _reading(self, level: int, known: list[Floats], rows: Any = slice(None)) -> Data:
-        """Return the table that a level is fitted on, or asked with: columns, then answers."""
+        """Return the table that a level reads: columns, then predictions."""
         if level == 0:
             return replace(self.data, X=self.data.X[rows])
         names = self._answer_names(level)
         return self.data.reading(np.hstack(known), names, passthrough=self.passthrough, rows=rows)
 
     def _answer_names(self, level: int) -> tuple[str, ...]:
-        """Return the names of the answers that a level reads."""
+        """Return the names of the predictions that a level reads."""
         names = [
             f"{name} {j + 1}" if len(self._before(level)) > 1 or j else name
             for j in self._before(level)
@@ -290,7 +287,7 @@ def read_answers(
     *,
     passthrough: bool,
 ) -> ComposedVoters:
-    """Return models that read the answers of voters (and, `passthrough`, the columns) as voters."""
+    """Return models that read voters' predictions (and, `passthrough`, the columns) as voters."""
     p = data.X.shape[1]
     width = len(answers) + (p if passthrough else 0)
     readers = voters_of(models, replace(data, X=np.empty((0, width))), names=names)
@@ -299,7 +296,7 @@ def read_answers(
 
 
 def _behind(readers: Any, p: int) -> Voters:
-    """Return voters on a table as voters on the same behind p further columns."""
+    """Return voters on a table as voters on a table with p further columns in front."""
     if hasattr(readers, "parts"):
         return replace(readers, parts=tuple(_behind(part, p) for part in readers.parts))
     width = readers.n_features
@@ -309,10 +306,10 @@ def _behind(readers: Any, p: int) -> Voters:
 def side_by_side(parts: list[Voters]) -> Voters:
     """Return the voters of several parts as one list."""
     names: list[str] = []
-    places: list[tuple[Indices, Voters]] = []
+    indexed: list[tuple[Indices, Voters]] = []
     size = 0
     for part in parts:
-        places.append((size + np.arange(part.n_voters), part))
+        indexed.append((size + np.arange(part.n_voters), part))
         names += [label_of(part, t).removesuffix(": ") for t in range(part.n_voters)]
         size += part.n_voters
-    return join(places, names if all(names) else ())
+    return join(indexed, names if all(names) else ())

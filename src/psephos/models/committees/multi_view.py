@@ -1,9 +1,4 @@
-"""Multi-view learning: a model for each group of columns that is measured together.
-
-The fit of a multi-view vote: members on rows that have their view, weights, the prior.
-
-Views of a table: groups of columns that are measured together, by name.
-"""
+"""Multi-view learning: a model for each view, a group of columns that are measured together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -59,36 +54,37 @@ VIEWS = Accepts(_are_views, "None or a list of (name, columns) or (name, estimat
 
 @parameters
 class _MultiView(VoteEstimator):
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     views : list of (str, columns) or (str, estimator, columns)
-        Names and columns: a list of names or positions, or a mask. Views may share columns; columns
-        of no view are not read. None is one view of all columns.
+        Names and columns of the views; columns are a list of names or indices, or a mask. Views may
+        share columns; columns in no view are not read. None is one view of all columns.
     estimator : estimator
-        What is fitted on views that name none. None is a random forest of 300 trees.
+        The model for views without their own estimator. None is a random forest of 300 trees.
     weights : array of shape (n_views,)
-        Of late fusion, and refused with another; at least 0, and a view of weight 0 is not read.
+        Weights for late fusion (with other fusions an error), at least 0; a view of weight 0 is not
+        read.
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories; the members of their views must know them.
+        Columns whose values are categories; the members of their views must accept them.
     n_jobs : int
         Threads that fit members; the vote does not depend on it.
     random_state : int, RandomState or None
-        Seeds the members whose own `random_state` is None.
+        Seed of the members whose own `random_state` is None.
 
     Attributes
     ----------
     vote_ : Vote
-        One voter a view, and the training prior (of numbers: the mean).
+        One voter per view, and the training prior (for regression: the mean).
     view_names_ : tuple of str
-        The names of the voters but the last.
+        The names of the voters, except the prior.
 
     Raises
     ------
     PsephosError
-        In fit: if a view names no column of the table, or no row has it, or weights or estimators
-        are given that the fusion does not use; of members as `VotingClassifier`.
+        In fit: if a view has no column of the table or is missing in every row, or weights or
+        estimators are given that the fusion does not use; for members as `VotingClassifier`.
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
@@ -130,15 +126,15 @@ class _MultiView(VoteEstimator):
         """Raise PsephosError if parameters are given that the fusion would ignore."""
         if self.weights is not None and self.fusion != "late":
             raise PsephosError(
-                f"{type(self).__name__}: weights are of fusion='late', and fusion={self.fusion!r} "
-                "does not use them: leave them out."
+                f"{type(self).__name__}: weights are used only with fusion='late'; with "
+                f"fusion={self.fusion!r} leave them out."
             )
         own = [view[0] for view in self.views or () if len(view) == 3]
         if own and self.fusion == "early":
             raise PsephosError(
-                f"{type(self).__name__}: view {own[0]!r} has an estimator of its own, and "
-                "fusion='early' fits one model on all views: give it as estimator=..., and views "
-                "as (name, columns)."
+                f"{type(self).__name__}: view {own[0]!r} has its own estimator, and fusion='early' "
+                "fits one model on all views: give the model as estimator=..., and views as (name, "
+                "columns)."
             )
 
     def _params_on(self, columns: NDArray[Any]) -> dict[str, Any]:
@@ -164,8 +160,8 @@ class _MultiView(VoteEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True  # a member that takes none is silent
-        tags.input_tags.sparse = True  # members are given dense rows
+        tags.input_tags.allow_nan = True  # members that do not accept them do not vote
+        tags.input_tags.sparse = True  # members read dense rows
         return tags
 
 
@@ -173,29 +169,28 @@ class _MultiView(VoteEstimator):
 class MultiViewClassifier(_MultiView, VoteClassifier):
     """A vote of models that each read one view: a group of columns measured together.
 
-    Use it where columns come from several sources (genes and clinic, two microphones), some of
-    which may be absent from a case: the members of the views that are there answer, each by what it
-    reads alone, and ballots say which view said what.
+    Use it if columns come from several sources (genes and clinic, two microphones), some of which
+    may be missing for a case: only the members of the present views vote, each by its own columns,
+    and ballots show the vote of each view.
 
     Parameters
     ----------
     fusion : {'late', 'early', 'stacked'}
-        late: the mean of the members' probabilities, by `weights`. stacked: weights of at least 0
-        of least log-loss on rows that members were not fitted on, as in `StackingClassifier`.
-        early: one model, `estimator`, on the columns of all views together; views then have no
-        estimator of their own.
+        late: the mean of the members' probabilities, by `weights`. stacked: non-negative weights
+        that minimise the out-of-fold log-loss, as in `StackingClassifier`. early: one model,
+        `estimator`, on the columns of all views together; views then cannot have their own
+        estimator.
     cv : int, splitter or list of (training rows, test rows)
         Folds of stacked fusion.
 
     Notes
     -----
-    *A view that is absent.* In `predict` a frame may lack columns, all or part of a view, and they
-    may come in any order; what is lacking is missing. (Other models refuse such a frame, and so
-    does this one if the frame holds a column unseen in fit.) Values may be missing, too. A
-    member that takes missing values counts where any column that it reads has a value; another
-    where all have. The others do not vote, and the weights of those that count are divided by their
-    sum. Where no view is there the training prior answers. In fit a member learns from the rows
-    that have its view, by the same rule.
+    *Absent views.* In `predict` columns of a frame may be absent (all or part of a view) and in any
+    order; absent columns are missing values. (For other models such a frame is an error; for this
+    one it is if the frame has a column unseen in fit.) A member that accepts missing values votes
+    if any column that it reads has a value; another only if all have. The weights of the members
+    that vote are divided by their sum. If no view is present the training prior predicts. In fit a
+    member is fitted on the rows in which its view is present, by the same rule.
 
     References
     ----------
@@ -239,18 +234,18 @@ class MultiViewClassifier(_MultiView, VoteClassifier):
 class MultiViewRegressor(_MultiView, VoteRegressor):
     """A vote of regressors that each read one view: a group of columns measured together.
 
-    As `MultiViewClassifier`, for numbers: the answer is the mean of the members whose view is
-    there, by `weights`.
+    As `MultiViewClassifier`: the prediction is the mean of the members whose view is present, by
+    `weights`.
 
     Parameters
     ----------
     fusion : {'late', 'early'}
-        late: the mean of the members' numbers. early: one model, `estimator`, on the columns of all
-        views together; views then have no estimator of their own.
+        late: the mean of the members' predictions. early: one model, `estimator`, on the columns of
+        all views together; views then cannot have their own estimator.
 
     Notes
     -----
-    Where no view is there the training mean answers; see `MultiViewClassifier`.
+    If no view is present the training mean is predicted; see `MultiViewClassifier`.
 
     Examples
     --------
@@ -280,41 +275,41 @@ class MultiViewRegressor(_MultiView, VoteRegressor):
 def columns_of_views(
     views: Sequence[tuple[Any, ...]] | None, schema: Schema
 ) -> list[tuple[str, Indices]]:
-    """Return the sorted columns of each view; without views all columns are one."""
+    """Return the sorted columns of each view; without views, one view of all columns."""
     if views is None:
         return [("all columns", np.arange(schema.n_features))]
     names: list[str] = [view[0] for view in views]
     for i, name in enumerate(names):
         if name in names[:i]:
-            raise PsephosError(f"two views are named {name!r}: give each a name of its own.")
+            raise PsephosError(f"names of views must differ; two are named {name!r}.")
     return [(view[0], _columns(view[0], view[-1], schema)) for view in views]
 
 
 def _columns(name: str, given: Any, schema: Schema) -> Indices:
     if isinstance(given, str) or np.ndim(given) != 1 or len(given) == 0:
         raise PsephosError(
-            f"view {name!r}: its columns are {given!r}; give a list of names, of positions, or a "
-            "mask of all columns."
+            f"view {name!r}: its columns must be a list of names or indices, or a mask of all "
+            f"columns; got {given!r}."
         )
     own = schema.columns_of(given, f"view {name!r}")
     if not own:
-        raise PsephosError(f"view {name!r}: its mask names no column; one at least must be true.")
+        raise PsephosError(f"view {name!r}: its mask must be True for at least one column.")
     return np.array(own, dtype=np.intp)
 
 
 def views_on(
     views: Sequence[tuple[Any, ...]] | None, schema: Schema, columns: Indices
 ) -> list[tuple[Any, ...]] | None:
-    """Return the views on the table reduced to some columns; those without one are dropped."""
+    """Return the views on the table reduced to some columns; empty views are dropped."""
     if views is None:
         return None
-    place = {j: i for i, j in enumerate(columns.tolist())}
+    index = {j: i for i, j in enumerate(columns.tolist())}
     names = schema.names
     left: list[tuple[Any, ...]] = []
     for view, (_, own) in zip(views, columns_of_views(views, schema), strict=True):
-        kept = [j for j in own.tolist() if j in place]
+        kept = [j for j in own.tolist() if j in index]
         if kept:
-            left.append((*view[:-1], [names[j] if names else place[j] for j in kept]))
+            left.append((*view[:-1], [names[j] if names else index[j] for j in kept]))
     return left or None
 
 
@@ -332,7 +327,7 @@ def fit_views(
     for (name, _), one in zip(views, members, strict=True):
         if not is_member(one):
             raise PsephosError(
-                f"view {name!r}: its estimator is {one!r}; give an estimator, not its class."
+                f"view {name!r}: its estimator must be an instance, not a class; got {one!r}."
             )
         check_kind(model, one, f"the estimator of view {name!r}")
     partly = np.array([bool(get_tags(one).input_tags.allow_nan) for one in members])
@@ -340,8 +335,8 @@ def fit_views(
     for (name, _), rows in zip(views, here.T, strict=True):
         if not rows.any():
             raise PsephosError(
-                f"view {name!r}: no row has it, so that nothing can be fitted. A member that takes "
-                "missing values needs one value a row, another needs all."
+                f"view {name!r} is missing in every row, so nothing can be fitted. A member that "
+                "accepts missing values needs one value per row, another needs all."
             )
     fitted = fit_all(data, _tasks(members, views, here, np.ones(len(data.y), dtype=bool), data))
     voters = _voters(fitted, views, partly, data)
@@ -351,7 +346,7 @@ def fit_views(
 
 
 def _here(views: _Views, partly: NDArray[np.bool_], X: Floats) -> NDArray[np.bool_]:
-    """Return (n, views): which rows have a view."""
+    """Return the mask (n, n_views) of rows in which a view is present."""
     known = [~np.isnan(X[:, own]) for _, own in views]
     return np.column_stack(
         [k.any(axis=1) if some else k.all(axis=1) for k, some in zip(known, partly, strict=True)]
@@ -365,7 +360,7 @@ def _tasks(
     rows: NDArray[np.bool_],
     data: Data,
 ) -> list[MemberTask]:
-    """Return what is to be fitted on `rows`: each member on those that have its view."""
+    """Return the fits on `rows`: each member on those in which its view is present."""
     if data.n_classes:
         _check_classes(views, here & rows[:, None], data.y)
     return [
@@ -375,18 +370,18 @@ def _tasks(
 
 
 def _check_classes(views: _Views, here: NDArray[np.bool_], y: Indices) -> None:
-    """Raise PsephosError if all rows that have a view are of one class."""
+    """Raise PsephosError if all rows in which a view is present are of one class."""
     for (name, _), rows in zip(views, here.T, strict=True):
         if len(np.unique(y[rows])) < 2:
             raise PsephosError(
-                f"view {name!r}: the {int(rows.sum())} rows that have it, and that its member "
-                "would be fitted on, are of fewer than two classes: leave the view out (or, in "
+                f"view {name!r}: the {int(rows.sum())} rows that have it, on which its member "
+                "would be fitted, are of fewer than two classes: leave the view out (or, with "
                 "stacked fusion, set a smaller cv)."
             )
 
 
 def _voters(fitted: list[Any], views: _Views, partly: NDArray[np.bool_], data: Data) -> Voters:
-    """Return the members as voters; one that takes no missing values votes 0 where one is."""
+    """Return the members as voters; one that does not accept missing values votes 0 at them."""
     voters = voters_of(fitted, data, [own for _, own in views], names=[name for name, _ in views])
     parts: list[Voters] = []
     for t, (name, _) in enumerate(views):
@@ -406,7 +401,7 @@ def _stacked(
     here: NDArray[np.bool_],
     data: Data,
 ) -> Floats:
-    """Return the weights of least log-loss on rows out of fold, where views are there."""
+    """Return the weights that minimise the out-of-fold log-loss over the present views."""
     fold = fold_plan(data, cv)
     votes = np.zeros((len(data.y), len(views), data.target.n_outputs))
     for f in range(int(fold.max()) + 1):
@@ -416,7 +411,7 @@ def _stacked(
     some = here.any(axis=1)
     weight = None if data.weight is None else data.weight[some]
     alpha = pool_weights(votes[some], data.y[some], weight, data.n_classes, here[some])
-    return np.maximum(alpha, 1e-6)  # a view without weight still answers where it is alone
+    return np.maximum(alpha, 1e-6)  # so that each view can predict if it is the only one present
 
 
 def _vote(voters: Any, alpha: Floats, partly: NDArray[np.bool_], data: Data) -> Vote:

@@ -20,7 +20,7 @@ from psephos.models.tree import CARTClassifier, CARTRegressor
 
 
 def is_member(estimator: Any) -> bool:
-    """Return whether it is an estimator, and not its class."""
+    """Return whether this is an estimator, not its class."""
     return not isinstance(estimator, type) and hasattr(estimator, "fit")
 
 
@@ -61,28 +61,28 @@ CV = Accepts(
 
 
 def check_kind(model: Any, estimator: Any, what: str) -> None:
-    """Raise PsephosError if an estimator answers another question than the committee."""
+    """Raise PsephosError unless an estimator is a classifier or regressor as the committee is."""
     of_classes = is_classifier(model)
     if not (is_classifier if of_classes else is_regressor)(estimator):
         kind = "classifier" if of_classes else "regressor"
         name = type(estimator).__name__
-        raise PsephosError(f"{type(model).__name__}: {what} ({name}) is no {kind}.")
+        raise PsephosError(f"{type(model).__name__}: {what} must be a {kind}; got {name}.")
 
 
 @parameters
 class NamedMembers:
-    """Members by name, and parameters of theirs: ``tree__max_depth``, as in scikit-learn.
+    """Mixin of committees of named members, with nested parameters such as ``tree__max_depth``.
 
     Parameters
     ----------
     estimators : list of (str, estimator)
         The members by name, as in `VotingClassifier`.
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories; every member must know them.
+        Columns whose values are categories; every member must accept them.
     n_jobs : int
         Threads that fit members; the vote does not depend on it.
     random_state : int, RandomState or None
-        Draws the folds, and seeds the members whose own `random_state` is None.
+        Seed of the folds, and of the members whose own `random_state` is None.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {"estimators": ESTIMATORS}
@@ -94,7 +94,7 @@ class NamedMembers:
     random_state: SeedLike = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep` those of the members, too."""
+        """Return the parameters; with `deep` also those of the members."""
         found: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
         for name, one in self._pairs() if deep else ():
             found[name] = one
@@ -103,7 +103,7 @@ class NamedMembers:
         return found
 
     def _pairs(self) -> list[tuple[str, Estimator]]:
-        """Return the members that the parameter names, none while it is no list of such."""
+        """Return the members in `estimators`; none while the parameter is not valid."""
         given = self.estimators
         return list(given) if given is not None and ESTIMATORS.allows(given) else []
 
@@ -129,12 +129,12 @@ class NamedMembers:
         tags: Any = super().__sklearn_tags__()  # type: ignore[misc]
         members = [get_tags(one) for one in self._kept()]  # type: ignore[attr-defined]
         tags.input_tags.allow_nan = all(t.input_tags.allow_nan for t in members)
-        tags.input_tags.sparse = True  # members are given dense rows
+        tags.input_tags.sparse = True  # members read dense rows
         return tags
 
 
 def reads_categories(estimator: Any) -> bool:
-    """Return whether an estimator knows columns of categories."""
+    """Return whether an estimator accepts categorical columns."""
     return isinstance(estimator, VoteEstimator) and estimator.reads_categories()
 
 
@@ -144,13 +144,13 @@ def checked(model: Estimator, pairs: Iterable[tuple[str, Any]]) -> list[tuple[st
     kind = type(model).__name__
     names = [name for name, _ in kept]
     if not kept:
-        raise PsephosError(f"{kind}: estimators has no member left: name one that is not 'drop'.")
+        raise PsephosError(f"{kind}: estimators must have a member that is not 'drop'.")
     taken = set(model.get_params(deep=False))
     for i, name in enumerate(names):
         if name in names[:i] or "__" in name or name in taken:
             raise PsephosError(
-                f"{kind}: a member is named {name!r}: give each a name of its own, without two "
-                "underscores, that is no parameter of the committee."
+                f"{kind}: names of members must differ, without two underscores, and must not be "
+                f"parameters of the committee; got {name!r}."
             )
     for name, one in kept:
         check_kind(model, one, f"member {name!r}")
@@ -168,38 +168,40 @@ SMALL_NUMBERS = [
 
 
 def default_classifiers() -> list[tuple[str, Estimator]]:
-    """Return the members of a committee that names none."""
+    """Return the default members of a committee of classifiers."""
     return [("forest", RandomForestClassifier(300)), ("ridge", RankRidgeClassifier())]
 
 
 def default_regressors() -> list[tuple[str, Estimator]]:
-    """Return the members of a committee for numbers that names none."""
+    """Return the default members of a committee of regressors."""
     forest = RandomForestRegressor(300, max_features=1 / 3)
     return [("forest", forest), ("ridge", RankRidgeRegressor())]
 
 
 def weights_of(given: Any, names: list[str], what: str) -> Floats:
-    """Return the weight of each of the members, or of the views."""
+    """Return the weight of each member, or view."""
     if given is None:
         return np.ones(len(names))
     try:
-        if np.asarray(given).dtype.kind in "SU":  # numpy would make numbers of words
+        if np.asarray(given).dtype.kind in "SU":  # which numpy would convert to numbers
             raise TypeError
         alpha = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         alpha = np.empty(0)
     if alpha.shape != (len(names),):
         raise PsephosError(
-            f"weights is {given!r}: give one number for each of the {len(names)} {what} "
-            f"({', '.join(names)})."
+            f"weights must be one number for each of the {len(names)} {what} "
+            f"({', '.join(names)}); got {given!r}."
         )
     if not (np.isfinite(alpha).all() and (alpha >= 0).all() and (alpha > 0).any()):
-        raise PsephosError(f"weights is {given!r}: give numbers of at least 0, one of them above.")
+        raise PsephosError(
+            f"weights must be finite numbers of at least 0, one of them above 0; got {given!r}."
+        )
     return within_range(alpha)
 
 
 def within_range(weights: Floats) -> Floats:
-    """Return weights whose sums and products are numbers: divided by a power of two, if need be."""
+    """Return weights divided by a power of two, if their sums and products would overflow."""
     most = float(weights.max())
     if 1.0 / GREATEST <= most <= GREATEST:
         return weights

@@ -1,7 +1,4 @@
-"""Stacking: members weighed, or read, by what they answer to rows they were not fitted on.
-
-The fit of a stack: members, their answers to unseen rows, and the final estimator.
-"""
+"""Stacking: members are weighted, or read, by a final estimator fitted to their predictions."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -45,28 +42,27 @@ from psephos.vote import OutputWeights, Readout, Vote, Voters
 
 @parameters
 class _Stacking(MemberNames, Ensemble, NamedMembers):
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     levels : list of list of (str, estimator)
-        Further levels: the members of each read the answers of the level before (and, with
-        `passthrough`, the columns). The final estimator reads the last. All levels share one plan
-        of folds, and no label of a test fold is used, at any level, to make the inputs of a model
-        tested on it, so members of level 1 of L are fitted once for each set of at most L folds: 16
+        Further levels: the members of each read the predictions of the level before (and, with
+        `passthrough`, the columns). The final estimator reads the last level. All levels share one
+        plan of folds, and no label of a test fold affects, at any level, the inputs of a model
+        tested on it. So members of level 1 of L are fitted once for each set of at most L folds: 16
         times for two levels and five folds.
     final_estimator : {'pool', 'logistic'} or estimator
-        pool: as said. logistic: one weight of at least 0 for each member and class, class
-        probabilities by a softmax of the weighted votes; it can sharpen members that are too
-        unsure. A member that only repeats another has the same weight as that: with 'pool' they
-        halve what one would have, with 'logistic' about so. An estimator is fitted on the answers,
-        and reads them: it need not be linear. Answers are probabilities, as in scikit-learn: of
-        two classes that of the second.
+        pool: weights on the simplex, as above. logistic: a non-negative weight for each member and
+        class, and class probabilities by a softmax of the weighted votes; it can correct members
+        whose probabilities are too near 1/K. Members with equal predictions have equal weights,
+        with 'pool' half of that of one of them, with 'logistic' nearly so. An estimator is fitted
+        to the predictions: probabilities, as in scikit-learn (for two classes that of the second).
     cv : int, splitter or list of (training rows, test rows)
-        Folds, each row in one test part: a number of them, stratified by class; groups given to
-        `fit` are kept whole, and handed to members of psephos.
+        Folds, each row in one test part; a number of folds is stratified by class, with the groups
+        of `fit` kept together and passed to members of psephos.
     passthrough : bool
-        Whether what reads answers reads the columns, too: further levels, and a final estimator.
+        Whether further levels and a final estimator also read the columns.
     """
 
     anatomy: ClassVar[Anatomy] = Anatomy(
@@ -95,33 +91,32 @@ class _Stacking(MemberNames, Ensemble, NamedMembers):
 
 @parameters
 class StackingClassifier(_Stacking, VoteClassifier):
-    """A vote whose weights are learnt from what members answer to rows they did not see.
+    """A vote whose weights are learned from the members' out-of-fold predictions.
 
-    Use it where some members are better than others, and equal votes would not tell.
-    `member_scores_` says how good each was.
+    Use it if some members are better than others; `member_scores_` has the loss of each.
 
-    Members answer each row in a fold they were not fitted on, a final estimator learns from these
-    answers, and members are fitted again on all rows. By default it learns weights w_t >= 0 of sum
-    1, which make ``p(x) = sum_t w_t p_t(x)`` of least log-loss; they are the weights of the vote.
+    Members predict each row in a fold on which they were not fitted, a final estimator is fitted to
+    these predictions, and members are fitted again on all rows. By default the final estimator is
+    weights w_t >= 0 of sum 1 that minimise the log-loss of ``p(x) = sum_t w_t p_t(x)``; they are
+    the weights of the vote.
 
     Attributes
     ----------
     member_names_ : tuple of str
-        Of the last level, those without weight too; the voters are those with weight.
+        All members of the last level; those with weight are the voters.
     member_scores_ : tuple of ndarray
-        For each level the log-loss of each member on rows it was not fitted on.
+        For each level the out-of-fold log-loss of each member.
 
     Raises
     ------
     PsephosError
-        In fit: as `VotingClassifier`; if folds are more than rows or groups, a class is in one fold
-        only, or there are as many levels as folds.
+        In fit: as `VotingClassifier`; if there are more folds than rows or groups, a class is in
+        one fold only, or there are as many levels as folds.
 
     Notes
     -----
-    Weights of at least 0, because members that learn the same table say much the same: weights
-    without a sign then hold each other up with large numbers that hold for no other table
-    (Breiman 1996).
+    Weights are non-negative because members fitted on the same table are strongly correlated:
+    unrestricted weights are then large, of opposite sign, and do not generalise (Breiman 1996).
 
     References
     ----------
@@ -155,22 +150,22 @@ class StackingClassifier(_Stacking, VoteClassifier):
 
 @parameters
 class StackingRegressor(_Stacking, VoteRegressor):
-    """A mean of regressors whose weights are learnt from their answers to rows they did not see.
+    """A mean of regressors whose weights are learned from their out-of-fold predictions.
 
-    As `StackingClassifier`; weights of at least 0 and of sum 1 make the squared error least. Of
-    members that say the same one has the weight, and the other none.
+    As `StackingClassifier`; weights of at least 0 and of sum 1 minimise the squared error. Of
+    members with equal predictions one has weight and the others have none.
 
     Parameters
     ----------
     final_estimator : 'pool' or estimator
-        pool: as said. An estimator is fitted on the answers, and reads them.
+        pool: weights on the simplex, as above. An estimator is fitted to the predictions.
 
     Attributes
     ----------
     member_names_ : tuple of str
-        Of the last level, those without weight too.
+        All members of the last level.
     member_scores_ : tuple of ndarray
-        For each level the mean squared error of each member on rows it was not fitted on.
+        For each level the out-of-fold mean squared error of each member.
 
     Examples
     --------
@@ -203,12 +198,12 @@ def stack(model: "_Stacking", data: Data) -> tuple[Vote, dict[str, Any]]:
         plan.add(members)
     if len(levels) >= plan.n_folds:
         raise PsephosError(
-            f"{len(levels)} levels need more than {plan.n_folds} folds: set a larger cv."
+            f"cv must have more folds than there are levels, {len(levels)}; got {plan.n_folds}."
         )
     every = [plan.out_of_fold(level) for level in range(len(levels))]
     voters, answers = plan.voters(len(levels) - 1), every[-1]
     vote = _final(model, data, voters, names, answers)
-    scores = tuple(member_scores(data, said) for said in every)
+    scores = tuple(member_scores(data, one) for one in every)
     return vote, {"member_names_": names, "member_scores_": scores}
 
 
@@ -219,7 +214,7 @@ def _levels(model: Any) -> list[list[tuple[str, Any]]]:
         if not listed or not ESTIMATORS.allows(members) or members is None:
             raise PsephosError(
                 f"{type(model).__name__}: levels must be a list of lists of pairs (name, "
-                "estimator), one list a level."
+                "estimator), one list per level."
             )
     return [checked(model, members) for members in given]
 
@@ -227,7 +222,7 @@ def _levels(model: Any) -> list[list[tuple[str, Any]]]:
 def _final(
     model: "_Stacking", data: Data, voters: Voters, names: tuple[str, ...], answers: Floats
 ) -> Vote:
-    """Return the vote of members weighed or read by the final estimator."""
+    """Return the vote of members weighted or read by the final estimator."""
     final, target = model.final_estimator, data.target
     votes = answers.reshape(len(data.y), len(names), -1)
     y, weight, k = data.y, data.weight, data.n_classes
@@ -242,8 +237,8 @@ def _final(
     if not is_member(final):
         allowed = "'pool', 'logistic' or a classifier" if k else "'pool' or a regressor"
         raise PsephosError(
-            f"{type(model).__name__}: final_estimator is {final!r}; it must be {allowed} (an "
-            "instance, not its class)."
+            f"{type(model).__name__}: final_estimator must be {allowed} (an instance, not its "
+            f"class); got {final!r}."
         )
     check_kind(model, final, "final_estimator")
     words = data.names_of(names)
@@ -254,7 +249,7 @@ def _final(
 
 
 def member_scores(data: Data, answers: Floats) -> Floats:
-    """Return each member's log-loss, or mean squared error, of its answers to unseen rows."""
+    """Return each member's log-loss, or mean squared error, of out-of-fold predictions."""
     votes = answers.reshape(len(data.y), -1, data.target.n_outputs)
     y, weight = data.y, data.weight
     if not data.n_classes:

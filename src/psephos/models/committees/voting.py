@@ -1,4 +1,4 @@
-"""Voting: different models fitted on the same rows, each with its weight."""
+"""Voting: different models fitted on the same rows, with weights."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -36,14 +36,14 @@ class MemberNames:
     Attributes
     ----------
     named_estimators_ : Bunch
-        The members that have a weight, by name, as fitted estimators.
+        The members with weight above 0, by name, as fitted estimators.
     """
 
     vote_: Vote
 
     @property
     def named_estimators_(self) -> Bunch:
-        """The members that have a weight, by name, as fitted estimators."""
+        """The members with weight above 0, by name, as fitted estimators."""
         own: Any = self
         own._fitted()
         members = self.vote_.voters.read_members() or self.vote_.voters
@@ -60,16 +60,17 @@ _READ = {
 
 @parameters
 class _Voting(MemberNames, Ensemble, NamedMembers):
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     weights : array of shape (n_members,)
-        At least 0, one of each of `estimators`, dropped or not; one of weight 0 is not fitted.
+        Weights of `estimators`, at least 0, including dropped ones; a member of weight 0 is not
+        fitted.
     cut : float
         The share of the weight that ``voting='trimmed'`` leaves out at either end.
     random_state : int, RandomState or None
-        Seeds the members whose own `random_state` is None.
+        Seed of the members whose own `random_state` is None.
 
     Attributes
     ----------
@@ -91,14 +92,14 @@ class _Voting(MemberNames, Ensemble, NamedMembers):
 
 @parameters
 class VotingClassifier(_Voting, VoteClassifier):
-    """Several classifiers vote: their probabilities, their answers or their ranks are combined.
+    """Several classifiers vote: their probabilities, classes or ranks are combined.
 
     Use it to combine models of different kinds, which err on different cases: a forest and a
-    linear model together are often better than either. Ballots say what each member voted, and a
-    member of psephos opens into the vote that it is.
+    linear model together are often better than either. Ballots show the vote of each member, and
+    the inner vote of a member of psephos.
 
     With weights w_t of the members and v_k of the classes (both 1 unless given), and p_tk(x) the
-    probability of class k by member t, the soft vote answers with the largest of::
+    probability of class k by member t, the soft vote predicts the class with the largest::
 
         v_k sum_t w_t p_tk(x)
 
@@ -109,30 +110,30 @@ class VotingClassifier(_Voting, VoteClassifier):
         out. None is a random forest of 300 trees (``forest``) and a
         `RankRidgeClassifier` (``ridge``).
     voting : {'soft', 'hard', 'borda', 'median', 'trimmed'}
-        soft: the mean of the probabilities. hard: each member counts for the class it answers;
-        scikit-learn's default. borda: each member ranks the classes by probability, and a class
-        gets a point for each that is below it, half of one for each that is equal (probabilities
-        that differ by less than 1e-16 are). median, trimmed: of the probabilities, output by
-        output; one member that is far off does not count.
+        soft: the mean of the probabilities. hard: each member votes for the class it predicts
+        (scikit-learn's default). borda: each member ranks the classes by probability, and a class
+        has a point for each class ranked below it and half a point for each that is equal (within
+        1e-16). median, trimmed: the median or trimmed mean of the probabilities, output by output;
+        they are robust to a single deviating member.
     class_votes : dict
-        The weight v_k of the votes for a class, 1 for those not named: above 1 the class is
-        answered sooner. Members are fitted as without it (compare `class_weight`, which weighs
-        training rows). A class of weight 0 is never answered: a row that has votes for no other
-        is shared evenly by the classes with weight, and the first of these is answered.
-        `predict_proba` has the weighed shares; `psephos.calibrate` keeps them.
+        The weight v_k of the votes for a class, by default 1; above 1 the class is predicted more
+        often. It does not affect the fit of members (unlike `class_weight`, which weights training
+        rows). A class of weight 0 is never predicted: a row whose votes are all for such classes
+        is shared equally by the other classes, and the first of these is predicted.
+        `predict_proba` has the weighted shares; `psephos.calibrate` keeps them.
 
     Raises
     ------
     PsephosError
-        In fit: if weights and members differ in number, a member is no classifier, has no
-        probabilities where they are asked for, takes no weights of rows that differ, or would read
-        the codes of categories as numbers.
+        In fit: if weights and members differ in number, or a member is not a classifier, has no
+        probabilities although they are needed, does not accept unequal sample weights, or would
+        read the codes of categories as numbers.
 
     Notes
     -----
-    Ties go to the first class. Equal weights of rows are not passed on; a member that takes none
-    can then be fitted. Where a value is missing, members that take missing values answer, and one
-    that does not raises: put an imputer before it in a Pipeline.
+    Ties go to the first class. Equal sample weights are not passed on, so members that do not
+    accept weights can be fitted. A member that does not accept missing values raises an error at
+    them: put an imputer before it in a Pipeline.
 
     References
     ----------
@@ -185,7 +186,7 @@ class VotingClassifier(_Voting, VoteClassifier):
 
 @parameters
 class VotingRegressor(_Voting, VoteRegressor):
-    """Several regressors vote: the mean, the median or the trimmed mean of their numbers.
+    """Several regressors vote: the mean, median or trimmed mean of their predictions.
 
     As `VotingClassifier`: for models of different kinds, which err on different cases.
 
@@ -195,11 +196,11 @@ class VotingRegressor(_Voting, VoteRegressor):
         The members by name. None is a random forest of 300 trees (``forest``) and a
         `RankRidgeRegressor` (``ridge``).
     voting : {'mean', 'median', 'trimmed'}
-        How their numbers are combined; of the last two, one that is far off does not count.
+        How predictions are combined; the last two are robust to a single deviating member.
 
     Notes
     -----
-    See `VotingClassifier` for what members are given.
+    See `VotingClassifier` for weights and missing values.
 
     Examples
     --------
@@ -243,9 +244,9 @@ def _fitted(
 ) -> tuple[tuple[Any, Any], tuple[str, ...]]:
     """Return (voters, weights) and the names of the members."""
     members, every = checked(model, model._members()), model._members()
-    there = np.array([not isinstance(one, str) for _, one in every])  # one weight for each, as in
-    given = weights_of(model.weights, [name for name, _ in every], "members")  # scikit-learn
-    alpha = weights_of(given[there], [name for name, _ in members], "members that are left")
+    present = np.array([not isinstance(one, str) for _, one in every])
+    given = weights_of(model.weights, [name for name, _ in every], "members")  # dropped ones, too
+    alpha = weights_of(given[present], [name for name, _ in members], "members that are left")
     members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
     names, alpha = tuple(name for name, _ in members), alpha[alpha > 0]
     data = Data.of(table, labels, weight, context, model.n_jobs)
@@ -259,16 +260,16 @@ def _cut(model: "_Voting") -> float:
 
 
 def _class_votes(given: Any, target: ClassTarget) -> ClassVotes | None:
-    """Return the weights of votes by class; None if all are 1."""
+    """Return the weights of votes by class; None without `class_votes`."""
     if given is None:
         return None
     if isinstance(given, str):
-        raise PsephosError("class_votes is 'balanced': give a dict from labels to numbers.")
+        raise PsephosError("class_votes must be a dict from labels to numbers; got 'balanced'.")
     labels = target.classes.tolist()
     unknown = [label for label in given if label not in labels]
     if unknown:
-        raise PsephosError(f"class_votes names {unknown[0]!r}, which is no label of y.")
+        raise PsephosError(f"class_votes must name labels of y; got {unknown[0]!r}.")
     weight = within_range(np.array([float(given.get(label, 1.0)) for label in labels]))
     if not (weight > 0).any():
-        raise PsephosError("class_votes gives every class 0: one class needs votes that count.")
+        raise PsephosError("class_votes must be above 0 for at least one class.")
     return ClassVotes(weight)

@@ -1,4 +1,4 @@
-"""Concept learning: conjunctions that agree with the rows, and votes by their posterior."""
+"""Concept learning: conjunctions consistent with the rows, and votes by their posterior."""
 
 from psephos.models.concepts.bayes_optimal import BayesOptimalClassifier
 from psephos.models.concepts.gibbs import GibbsClassifier

@@ -16,24 +16,24 @@ from psephos.models.concepts.version_space import VOTERS
 
 @parameters
 class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
-    """All hypotheses vote, each by its posterior: no answer errs less under the same prior.
+    """All hypotheses vote, weighted by their posterior: the smallest error under the same prior.
 
-    Use it where the hypotheses can be named: short rules over a few columns of categories or
-    numbers. The posterior says which are still possible, and how sure an answer is.
+    Use it if the hypotheses can be listed: short rules over a few columns of categories or numbers.
+    The posterior shows which are still possible, and how certain a prediction is.
 
     ::
 
         P(h | D) = P(D | h) P(h) / P(D),   P(k | x) = sum over h of P(k | h, x) P(h | D)
 
-    where P(D | h) is the product over rows of ``1 - noise`` if h says the row's label, ``noise /
-    (K - 1)`` if not, to the power of the row's weight.
+    where P(D | h) is the product over rows of ``1 - noise`` if h predicts the row's label, ``noise
+    / (K - 1)`` if not, to the power of the row's weight.
 
     Parameters
     ----------
     decision : {'mean', 'map', 'ml'}
-        mean: the vote of all. map: the answer of the most probable hypothesis. ml: the answer of
-        the hypothesis of greatest likelihood. Of equally probable ones it is that of most tests.
-        That hypothesis is then the only voter of its concept.
+        mean: the vote of all hypotheses. map: the most probable hypothesis predicts. ml: the
+        hypothesis of maximum likelihood predicts. Of equally probable ones the one with most tests
+        is used. With 'map' and 'ml' it is the only voter of its concept.
 
     Attributes
     ----------
@@ -46,16 +46,16 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
     Raises
     ------
     PsephosError
-        In fit: if there are more conjunctions of one test than `max_hypotheses` and labels are
-        noisy, or no hypothesis has a posterior (without noise, naming the row).
+        In fit: if `noise` is above 0 and there are more conjunctions of one test than
+        `max_hypotheses`, or `noise` is 0 and no hypothesis agrees with all rows (naming the row).
 
     Notes
     -----
-    Of more than two classes each is a concept with conjunctions of its own, other rows being its
-    negatives, and the class whose concept is most probable is answered; a label counts as wrong for
-    a concept with the same `noise`. A missing value meets ``?`` alone.
+    With more than two classes each is a concept with its own conjunctions and all other rows as
+    negatives, and the class with the most probable concept is predicted; `noise` is the same for
+    each concept. A missing value passes only ``?``.
 
-    With noise this is a model for tens of columns, or of hundreds for hypotheses of one test.
+    With noise this is a model for tens of columns, or for hundreds with hypotheses of one test.
 
     References
     ----------

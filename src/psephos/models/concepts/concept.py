@@ -1,4 +1,4 @@
-"""The version space of one concept: the most specific and most general hypotheses left."""
+"""The version space of one concept: its most specific and most general hypotheses."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -16,34 +16,34 @@ _Codes = NDArray[np.int32]
 @register
 @dataclass(frozen=True)
 class Concept:
-    """The version space of one concept: S, G, and the negatives that G is made of.
+    """The version space of one concept: S, G, and the negatives that determine G.
 
-    Conjunctions have one most specific consistent hypothesis, so S is one. The space is all h with
-    S <= h that hold for none of the negatives, whether or not G is kept.
+    With conjunctions the most specific consistent hypothesis is unique, so S is one. The version
+    space is all h with S <= h that hold for none of the negatives, whether or not G is kept.
     """
 
     tag: ClassVar[str] = "concept"
-    # `low`, `high`: (q,) int32; S; not read while it is empty
+    # `low`, `high`: (q,) int32; S; not used while it is empty
     low: _Codes
     high: _Codes
     empty: bool  # whether no positive row has been seen: S is the empty hypothesis
     negatives: _Codes  # (m, q) int32; codes of the negative rows
-    # `general_low`, `general_high`: (g, q) int32; G; no line where it is not kept, and where the
-    # empty hypothesis alone is left
+    # `general_low`, `general_high`: (g, q) int32; G; no rows if it is not kept, or if only the
+    # empty hypothesis is left
     general_low: _Codes
     general_high: _Codes
-    general_kept: bool  # whether G has stayed within its cap
+    general_kept: bool  # whether G has stayed within its maximum size
 
     def __post_init__(self) -> None:
         q = len(self.low)
-        check(self.low.shape == self.high.shape == (q,), "S has no row of codes")
+        check(self.low.shape == self.high.shape == (q,), "S must be a row of codes")
         check(self.negatives.shape[1:] == (q,), "negatives and columns differ")
         check(self.general_low.shape == self.general_high.shape, "G has other columns")
         check(self.general_low.shape[1:] == (q,), "G and S differ in columns")
 
     @classmethod
     def start(cls, space: ConjunctiveSpace) -> Self:
-        """Return the version space before any row: S is empty, G tests nothing."""
+        """Return the version space before any row: S is empty, G has no tests."""
         none = np.empty((0, space.n_columns), dtype=np.int32)
         top = space.anything()
         return cls(top.low[0], top.high[0], True, none, top.low, top.high, True)
@@ -55,15 +55,15 @@ class Concept:
 
     @property
     def general(self) -> Hypotheses:
-        """Return G; without a line if it is not kept, or the empty hypothesis alone is left."""
+        """Return G; empty if it is not kept, or if only the empty hypothesis is left."""
         none = np.zeros(len(self.general_low), dtype=np.bool_)
         return Hypotheses(self.general_low, self.general_high, none)
 
     def with_positive(self, space: ConjunctiveSpace, code: _Codes) -> "Concept | None":
-        """Return the version space after a positive row; None if nothing is consistent with it.
+        """Return the version space after a positive row; None if it becomes empty.
 
-        S becomes the least general hypothesis above it that holds for the row; what does not hold
-        for the row leaves G.
+        S becomes the least general hypothesis above it that holds for the row; hypotheses of G that
+        do not hold for the row are removed.
         """
         if self.specific.holds(code[None])[0, 0]:
             return self
@@ -83,10 +83,10 @@ class Concept:
     def with_negative(
         self, space: ConjunctiveSpace, code: _Codes, max_boundary: int
     ) -> "Concept | None":
-        """Return the version space after a negative row; None if nothing is consistent with it.
+        """Return the version space after a negative row; None if it becomes empty.
 
-        Each of G that holds for the row gives way to its most general specialisations that do not
-        and are above S; of all, the most general stay.
+        Each hypothesis of G that holds for the row is replaced by its most general specialisations
+        that do not and are above S; of all these, the most general ones are kept.
         """
         if self.specific.holds(code[None])[0, 0]:
             return None
@@ -103,7 +103,7 @@ class Concept:
     def _specialised(
         self, space: ConjunctiveSpace, code: _Codes, max_boundary: int
     ) -> tuple[_Codes, _Codes, bool]:
-        """Return G after a negative row, and whether it is within its cap."""
+        """Return G after a negative row, and whether it is within its maximum size."""
         holds = self.general.holds(code[None])[0]
         rest = self.general.take(np.flatnonzero(~holds))
         new = [rest]
@@ -122,7 +122,7 @@ class Concept:
         return none, none, False
 
     def take(self, which: NDArray[np.intp]) -> Self:
-        """Return the same on these columns only, by position in the space."""
+        """Return the version space on these columns only, by index in the space."""
         return replace(
             self,
             low=self.low[which],
@@ -134,11 +134,11 @@ class Concept:
 
 
 def _most_general(found: Hypotheses) -> Hypotheses:
-    """Return those that no other is strictly above, each once."""
+    """Return the maximal hypotheses, each once."""
     both = np.unique(np.hstack([found.low, found.high]), axis=0)
     low, high = (np.ascontiguousarray(a) for a in np.split(both, 2, axis=1))
     alone = Hypotheses(low, high, np.zeros(len(low), dtype=np.bool_))
-    # whatever is above another is wider, so that it is looked at before it, or beside it
+    # a hypothesis above another is wider, so it comes before it or in the same block
     widest = np.argsort(-(high - low).sum(axis=1), kind="stable")
     kept = np.empty(0, dtype=np.intp)
     for part in np.array_split(widest, 1 + len(widest) // 256):

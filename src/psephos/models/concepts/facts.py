@@ -1,4 +1,4 @@
-"""What a bound must know of hypotheses that were there before the rows: their prior, above all."""
+"""Facts about the hypotheses that bounds need: above all their prior over the whole space."""
 
 import math
 from collections.abc import Sequence
@@ -20,26 +20,26 @@ _KINDS = ("categories", "bins", "estimators")
 @register
 @dataclass(frozen=True)
 class HypothesisFacts:
-    """The prior of the hypotheses that vote, over all hypotheses there were, and how they came.
+    """The prior of the voting hypotheses over the whole hypothesis space, and the kind of space.
 
-    Voters are the hypotheses that the rows have left, so that a prior over the voters alone is
-    chosen after the rows. This one is not: it is over the whole space, and sums to 1 or less.
+    Voters are the hypotheses that the rows have left, so a prior over the voters only would be
+    chosen after the rows. This prior is over the whole space; over the voters it sums to at most 1.
 
     Parameters
     ----------
     kind : {'categories', 'bins', 'estimators'}
-        What hypotheses are about: categories of columns, all of them; else bins of numbers, too,
-        which the rows have cut; or they are fitted estimators, in files of older releases.
+        categories: all columns are categorical. bins: some are numeric, cut into bins by the rows.
+        estimators: hypotheses are fitted estimators, in files of older releases.
     log_size : float
-        ln |H|: how many hypotheses there were (of each concept).
+        ln |H|, with |H| the number of hypotheses (of each concept).
     log_prior : tuple of ndarray of shape (T,)
-        ln P(h) of the voters, an array a concept; of hypotheses that are counted as one voter that
-        of all together.
+        ln P(h) of the voters, an array per concept; for hypotheses that are counted as one voter,
+        of their sum.
     answer : float or None
-        ln P(h) of the one hypothesis that answers (of one for each concept); None for a vote, even
-        where the rows have left one hypothesis: which bound is asked must not depend on them.
+        ln P(h) of the one hypothesis that predicts (the sum over concepts); None for a vote, even
+        if only one hypothesis is left: the choice of bound must not depend on the rows.
     drawn : bool
-        Whether the weights are shares of draws, and not the posterior itself.
+        Whether the weights are shares of draws, not the posterior itself.
     """
 
     tag: ClassVar[str] = "hypothesis facts"
@@ -51,7 +51,7 @@ class HypothesisFacts:
 
     def __post_init__(self) -> None:
         check(self.kind in _KINDS, f"no such kind of hypotheses: {self.kind!r}")
-        check(all(own.ndim == 1 for own in self.log_prior), "a prior is no row of numbers")
+        check(all(own.ndim == 1 for own in self.log_prior), "a prior must be a row of numbers")
         least = max((float(own.max(initial=-np.inf)) for own in self.log_prior), default=-np.inf)
         check(least <= 1e-9 and (self.answer or 0.0) <= 1e-9, "a prior is above 1")
 
@@ -61,7 +61,7 @@ class HypothesisFacts:
         check(not one or len(self.log_prior[0]) == vote.n_voters, "a prior of other hypotheses")
 
     def within(self, before: "HypothesisFacts") -> "HypothesisFacts":
-        """Return the same over the space there was before, of which this is a part (uniform)."""
+        """Return the facts over the larger space of `before` (uniform prior)."""
         more = before.log_size - self.log_size
         log_prior = tuple(own - more for own in self.log_prior)
         answer = None if self.answer is None else self.answer - more * len(log_prior)
@@ -78,12 +78,12 @@ def facts_of(
 
     Parameters
     ----------
-    parts : those that vote, of each concept
-    space : all of them
+    parts : the hypotheses that vote, of each concept
+    space : the whole hypothesis space
     prior : {'uniform', 'short'}
-    n_tests : the most tests that one may have
-    loudest : whether the most probable answers alone
-    n_draws : how many were drawn to vote; None if none were
+    n_tests : maximum number of tests of a hypothesis
+    loudest : whether only the most probable hypothesis predicts
+    n_draws : number of hypotheses drawn to vote; None without draws
     """
     whole = _log_total(space, prior, n_tests)
     log_prior = tuple(_log_masses(part, prior) - whole for part in parts)
@@ -99,7 +99,7 @@ def facts_of(
 
 
 def by_tests(each: Sequence[int], most: int) -> list[int]:
-    """Return how many conjunctions have 0, 1, ..., `most` tests, of columns with so many each."""
+    """Return the number of conjunctions with 0, 1, ..., `most` tests; `each`: tests per column."""
     # coefficients of prod(1 + e z)
     number = [1]
     for e in each:
@@ -127,6 +127,6 @@ def _log_masses(part: WeighedHypotheses, prior: str) -> Floats:
     problem: Any = part.problem
     number = problem.count() + bool(problem.specific.empty[0])
     least = 0.0
-    if prior == "short":  # what whole numbers of `ConjunctiveSpace.priors` are multiples of
+    if prior == "short":  # the unit of the integers in `ConjunctiveSpace.priors`
         least = sum(math.log(max(c - 1, 1)) for c in part.space.n_constraints())
     return np.array([math.log(number) - least])

@@ -1,4 +1,4 @@
-"""The Gibbs classifier: a hypothesis drawn from the posterior answers."""
+"""The Gibbs classifier: a hypothesis drawn from the posterior predicts."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -16,35 +16,34 @@ from psephos.models.concepts.version_space import VOTERS
 
 @parameters
 class GibbsClassifier(PosteriorVotes, VoteClassifier):
-    """A hypothesis drawn from the posterior answers, or the vote of a few that were drawn.
+    """A hypothesis drawn from the posterior predicts, or the vote of a few drawn hypotheses.
 
-    Use it where one rule should answer and be read, and none is so much more probable than the
-    others that it should be it: over targets drawn from the prior the expected error is at most
-    twice that of `BayesOptimalClassifier`, ::
+    Use it for one readable rule if no hypothesis is much more probable than the others. Over
+    targets drawn from the prior the expected error is at most twice that of
+    `BayesOptimalClassifier`::
 
         E[error of Gibbs] <= 2 E[error of Bayes-optimal]
 
-    because a case of which the share p of the posterior says yes is mistaken with probability
-    2 p (1 - p), which is at most 2 min(p, 1 - p).
+    because if a share p of the posterior predicts yes, the error has probability 2 p (1 - p), which
+    is at most 2 min(p, 1 - p).
 
     Parameters
     ----------
     n_draws : int or None
-        How many hypotheses are drawn in `fit`, with replacement, to vote; 1 answers all cases, and
-        is one rule to be read. None: each case is answered by a hypothesis drawn for it, by the
-        values of the columns that any hypothesis reads; the same case gets the same answer, and the
-        same case in other units another draw.
+        Number of hypotheses drawn in `fit`, with replacement, to vote; 1 is a single readable rule.
+        None: a hypothesis is drawn for each case, with a seed from the values of the columns that
+        any hypothesis reads. Equal cases have the same prediction; in other units the draw differs.
     max_hypotheses : int
-        The most conjunctions that are gone through; see `BayesOptimalClassifier`. Without noise,
-        where more agree with all rows, `n_samples` of them are drawn evenly, and hypotheses are
+        Maximum number of conjunctions that are listed; see `BayesOptimalClassifier`. Without noise,
+        if more agree with all rows, `n_samples` of them are drawn uniformly, and hypotheses are
         drawn from these.
     random_state : int, RandomState or None
-        Seeds the draws, in `fit` and for cases.
+        Seed of the draws, in `fit` and for cases.
 
     Attributes
     ----------
     posterior_ : tuple of ndarray
-        The weights of the voters, one array for each concept: the posterior, or the share of the
+        The weights of the voters, one array for each concept: the posterior, or shares of the
         draws.
 
     Raises
@@ -54,10 +53,10 @@ class GibbsClassifier(PosteriorVotes, VoteClassifier):
 
     Notes
     -----
-    Of more than two classes a hypothesis is drawn for each class's concept; a case for which none
-    or several say yes is answered with the first of these classes. Where one
-    hypothesis answers, probabilities of two classes are 0 and 1. The bound is on expectations over
-    targets drawn from the prior, and on draws; it holds for no single target.
+    With more than two classes a hypothesis is drawn for each class's concept; if none or several of
+    them predict yes for a case, the first of these classes is predicted. If one hypothesis
+    predicts, probabilities of two classes are 0 and 1. The bound is on the expectation over targets
+    drawn from the prior and over draws; it need not hold for a single target.
 
     References
     ----------

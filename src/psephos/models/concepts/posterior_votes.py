@@ -1,7 +1,4 @@
-"""What Bayes-optimal, Gibbs, maximum a posteriori and maximum likelihood answers share.
-
-The posterior of conjunctions where labels are noisy: of all, or of all with few tests.
-"""
+"""Base class of classifiers by the posterior of conjunctions, and that posterior with noise."""
 
 import itertools
 import math
@@ -30,18 +27,18 @@ from psephos.models.concepts.votes import (
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Codes = NDArray[np.int32]
-_TESTS = 20  # of a hypothesis, where not all are gone through
+_TESTS = 20  # maximum number of tests of a hypothesis, if not all hypotheses are listed
 _BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
 
 
 class Evidence(NamedTuple):
-    """The rows as one concept sees them."""
+    """The rows of one concept."""
 
     code: _Codes  # (n, q) int32
-    # (n,); the weight of a row if it is positive, else its negative: the agreement of a hypothesis
-    # is the sum over rows it holds for, plus that of the empty one
+    # (n,); the weight of a positive row, minus the weight of another: the agreement of a hypothesis
+    # is the sum over the rows for which it holds, plus the agreement of the empty hypothesis
     gain: Floats
-    noise: float  # the chance that a label is wrong, 0 < noise < 1/2
+    noise: float  # the probability that a label is wrong, 0 < noise < 1/2
 
     @property
     def slope(self) -> float:
@@ -52,20 +49,20 @@ class Evidence(NamedTuple):
 def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) -> WeighedHypotheses:
     """Return the posterior ``P(h | D) ~ P(h) (1 - noise)^agree noise^disagree``.
 
-    Of the whole space if it has at most `most` hypotheses, else of those with few tests: of at most
-    as many as leave no more than `most`.
+    It is over the whole space if this has at most `most` hypotheses, else over the hypotheses with
+    at most `tests_within` tests.
     """
     n_tests = tests_within(space, most)
-    found, agreement = _gone_through(space, evidence, n_tests)
+    found, agreement = _enumerated(space, evidence, n_tests)
     log = log_priors(space, found, prior) + evidence.slope * agreement
     weight = np.exp(log - log.max())
-    kept = np.flatnonzero(weight > 0)  # others have less than 1e-300 of the greatest
+    kept = np.flatnonzero(weight > 0)  # others underflow
     order = kept[in_order(found.take(kept), weight[kept])]
     return WeighedHypotheses(space, found.take(order), weight[order] / weight.sum())
 
 
 def tests_within(space: ConjunctiveSpace, most: int) -> int:
-    """Return how many tests a hypothesis may have so that there are at most `most`."""
+    """Return the maximum number of tests with which there are at most `most` hypotheses."""
     number = by_tests([c - 1 for c in space.n_constraints()], _TESTS)
     if space.n_hypotheses <= most:
         return space.n_columns
@@ -75,19 +72,19 @@ def tests_within(space: ConjunctiveSpace, most: int) -> int:
         total += number[tests]
     if not tests:
         raise PsephosError(
-            f"there are {1 + number[0] + number[1]:,} conjunctions of at most one test, and "
-            f"max_hypotheses is {most:,}: raise it, or give fewer columns or bins."
+            f"max_hypotheses must be at least {1 + number[0] + number[1]:,}, the number of "
+            f"conjunctions of at most one test; got {most:,}. Or give fewer columns or bins."
         )
     return tests
 
 
-def _gone_through(
+def _enumerated(
     space: ConjunctiveSpace, evidence: Evidence, n_tests: int
 ) -> tuple[Hypotheses, Floats]:
-    """Return all hypotheses of so many tests, the empty one last, and how they agree with rows.
+    """Return all hypotheses of at most `n_tests` tests, the empty one last, and their agreement.
 
-    Rows that a hypothesis holds for are bits. Either every column is enumerated, ``?`` included, or
-    each combination of at most `n_tests` columns, without ``?``.
+    The rows for which a hypothesis holds are packed bits. Either all columns are enumerated, ``?``
+    included, or each combination of at most `n_tests` columns, without ``?``.
     """
     n, q = evidence.code.shape
     bounds = [space.constraints(i) for i in range(q)]
@@ -127,41 +124,41 @@ def _gone_through(
     return found, np.concatenate([*agreements, [0.0]])
 
 
-_SEED = 99  # task of what a posterior is drawn by
+_SEED = 99  # task of the seed of draws from the posterior
 
 
 @parameters
 class PosteriorVotes:
-    """The posterior of a classifier over conjunctions.
+    """Base class of classifiers by the posterior of conjunctions.
 
     Parameters
     ----------
     prior : {'uniform', 'short'}
-        P(h). uniform: all alike. short: each column is tested with the chance 1/2, by any of its
-        constraints alike; the empty hypothesis counts as one that tests all.
+        P(h). uniform: equal. short: each column is tested with probability 1/2, by each of its
+        constraints with equal probability; the empty hypothesis counts as one that tests all.
     noise : float
-        The chance that a label is wrong. 0: only hypotheses that agree with all rows are left.
+        The probability that a label is wrong. 0: only hypotheses that agree with all rows are left.
     n_bins : int
-        Bins of a column of numbers; see `VersionSpaceClassifier`.
+        Bins of a numeric column; see `VersionSpaceClassifier`.
     max_hypotheses : int
-        The most conjunctions that are listed as voters. Where there are more and labels are noisy,
-        only hypotheses of at most `n_tests_` tests are listed, the greatest number that keeps the
-        list within this. Without noise those that agree with all rows are listed,
-        or counted as one voter, or `n_samples` of them drawn if they cannot be counted.
+        Maximum number of conjunctions that are listed as voters. With noise, if there are more,
+        only hypotheses of at most `n_tests_` tests are listed, the greatest number within this
+        maximum. Without noise, those that agree with all rows are listed, or counted as one voter,
+        or `n_samples` of them are drawn if they cannot be counted.
     n_samples : int
-        Hypotheses drawn; a share among them has a standard error of at most
-        ``0.5 / sqrt(n_samples)``.
+        Number of hypotheses drawn; a share among them has a standard error of at most ``0.5 /
+        sqrt(n_samples)``.
     categorical_features : 'from_dtype', list, mask or None
         Columns whose values are categories.
     random_state : int, RandomState or None
-        Seeds the draws.
+        Seed of the draws.
 
     Attributes
     ----------
     hypotheses_ : HypothesisFacts
-        The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
+        The prior of the voters over all hypotheses, for `psephos.bounds`.
     n_tests_ : int
-        The most tests a hypothesis may have: the number of columns, unless there would be too many.
+        Maximum number of tests of a hypothesis: the number of columns, unless that gives too many.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -195,8 +192,8 @@ class PosteriorVotes:
             if len(memory.left_out):
                 row = row_word(int(memory.left_out[0]))
                 raise PsephosError(
-                    f"no conjunction agrees with {row} and the rows before,"
-                    " so that none has a posterior: set noise above 0."
+                    f"no conjunction agrees with {row} and the rows before, so none has a "
+                    "posterior: set noise above 0."
                 )
             return [
                 consistent(space, concept, prior, limits, context.generator(c), listing=drawing)
@@ -214,7 +211,7 @@ class PosteriorVotes:
         self, table: Table, labels: Labels, weight: Floats, context: Context, *,
         prior: str, score: str, n_draws: int | None = None,
     ) -> FittedVote:  # fmt: skip
-        """Return the vote by the posterior, of all hypotheses or of some drawn from it."""
+        """Return the vote of all hypotheses by their posterior, or of some drawn from it."""
         seed = context.integer(_SEED)
         drawing = score == "drawn" or n_draws is not None
         parts = self._concepts(table, labels, weight, context, prior=prior, drawing=drawing)
@@ -225,7 +222,7 @@ class PosteriorVotes:
                 for kept, share in [_drawn(part.weight, n_draws, context.generator(_SEED, c))]
                 if part.hypotheses is not None
             ]
-        if score == "loudest":  # the others are not asked, and read nothing
+        if score == "loudest":  # the others are left out
             parts = [_most_probable(part) for part in parts]
         vote = concept_votes(parts, labels.target, score, seed)
         space = space_of(table, self.n_bins)
@@ -236,24 +233,25 @@ class PosteriorVotes:
 
 
 def _most_probable(part: WeighedHypotheses) -> WeighedHypotheses:
-    """Return the most probable hypothesis, with its posterior; where they are counted, S.
+    """Return the most probable hypothesis, with its posterior; S if they are counted.
 
-    S is as probable as any: all that agree with every row are, under a uniform prior.
+    Under a uniform prior all hypotheses that agree with every row are equally probable, so S is.
     """
-    if part.hypotheses is not None:  # they are in order
+    if part.hypotheses is not None:  # sorted by probability
         first = np.zeros(1, dtype=np.intp)
         return part._replace(hypotheses=part.hypotheses.take(first), weight=part.weight[:1])
     problem: Any = part.problem
     if problem.prior != "uniform":
         raise PsephosError(
-            "there are more consistent hypotheses than max_hypotheses, and under prior='short' the "
-            "most probable is found by listing them: raise max_hypotheses, or take 'uniform'."
+            "there are more consistent hypotheses than max_hypotheses, and with prior='short' they "
+            "must be listed to find the most probable: raise max_hypotheses, or set "
+            "prior='uniform'."
         )
     return WeighedHypotheses(part.space, problem.specific, np.ones(1))
 
 
 def _drawn(weight: Floats, number: int, rng: np.random.Generator) -> tuple[Indices, Floats]:
-    """Return which hypotheses were drawn from a posterior, and the share of the draws of each."""
+    """Return the indices of hypotheses drawn from a posterior, and their shares of the draws."""
     at = rng.choice(len(weight), number, p=weight)
     kept, times = np.unique(at, return_counts=True)
     order = np.argsort(-times, kind="stable")

@@ -1,4 +1,4 @@
-"""Candidate elimination: every conjunction that agrees with the rows, and how they vote."""
+"""Candidate elimination: all conjunctions that agree with the rows, and their vote."""
 
 import warnings
 from collections.abc import Mapping
@@ -31,45 +31,46 @@ VOTERS = ("hypotheses", "counted hypotheses", "joined voters")
 class VersionSpaceClassifier(VoteClassifier):
     """All conjunctions that agree with every row (candidate elimination), and their vote.
 
-    Use it to see what rows without noise prove: which conditions are certain (S), which are
-    possible (G), and how many hypotheses are left.
+    Use it to see what noise-free rows imply: which conditions are certain (S), which are possible
+    (G), and how many hypotheses are left.
 
-    A hypothesis is a conjunction of one constraint a column: not tested (``?``), one category, or
-    an interval of the bins of a number. With VS the hypotheses that are right on all rows, ::
+    A hypothesis is a conjunction of one constraint per column: not tested (``?``), one category, or
+    an interval of the bins of a number. With VS the hypotheses that are right on all rows::
 
         P(yes | x) = |{h in VS: h(x) = 1}| / |VS|
 
-    and the answer is yes above 1/2. The version space lies between S, its one most specific member
-    (which is what Find-S finds), and G, its most general ones.
+    and yes is predicted above 1/2. The version space lies between S, its single most specific
+    member (the result of Find-S), and G, its most general members.
 
     Parameters
     ----------
     n_bins : int
-        Bins of a column of numbers: cut half-way between its distinct values, as many distinct
-        values in each as can be.
+        Bins of a numeric column: cut half-way between its distinct values, with nearly equal
+        numbers of distinct values.
     on_collapse : {'warn', 'raise', 'skip'}
-        What is done with a row that no hypothesis left agrees with: 'warn' leaves it out and
-        warns, 'skip' leaves it out (`collapses_` names it, as well), 'raise' raises. The order of
-        rows decides which is left out.
+        Treatment of a row with which no remaining hypothesis agrees: 'warn' leaves it out with a
+        warning, 'skip' leaves it out (`collapses_` lists it in both cases), 'raise' is an error.
+        Which row is left out depends on the order of rows.
     max_boundary : int
-        The most hypotheses that G may have. G can grow exponentially with rows; beyond, it is not
-        kept and `general_` is None. Answers do not need it.
+        Maximum number of hypotheses of G, which can grow exponentially with rows. Above it G is not
+        kept and `general_` is None; predictions do not need it.
     max_hypotheses : int
-        The most hypotheses that are listed as voters; more are counted, as one voter. If there are
-        too many combinations to be counted, too, `n_samples` are drawn.
+        Maximum number of hypotheses that are listed as voters. If there are more, they are counted,
+        as one voter; if there are too many combinations to count, `n_samples` are drawn.
     n_samples : int
-        A share among hypotheses drawn has a standard error of at most ``0.5 / sqrt(n_samples)``.
+        Number of hypotheses drawn; a share among them has a standard error of at most ``0.5 /
+        sqrt(n_samples)``.
     random_state : int, RandomState or None
-        Seeds the draws.
+        Seed of the draws.
 
     Attributes
     ----------
     memory_ : VersionSpaces
         The space, S, G, and the rows that were left out.
     hypotheses_ : HypothesisFacts
-        The prior of the voters over all hypotheses there were: what `psephos.bounds` need.
+        The prior of the voters over all hypotheses, for `psephos.bounds`.
     specific_, general_, n_hypotheses_, evidence_, collapses_
-        See there.
+        See their documentation.
 
     Raises
     ------
@@ -79,13 +80,13 @@ class VersionSpaceClassifier(VoteClassifier):
 
     Notes
     -----
-    The concept of two classes is the second of `classes_`. Of more classes each has a concept, all
-    other rows being its negatives; the vote of these concepts answers with the class whose share
-    is greatest. Ties go to the first class.
+    With two classes the concept is the second of `classes_`. With more, each class is a concept
+    with all other rows as negatives; the class with the greatest share is predicted. Ties go to
+    the first class.
 
-    A missing value, or a category that is not known, meets ``?`` alone. A row's weight does not
-    matter, but that rows of weight 0 are left out: to agree with a row is not a matter of degree.
-    Intervals that hold all bins are ``?``. Hypotheses are told apart by their constraints.
+    A missing value, or an unknown category, passes only ``?``. Weights have no effect, except that
+    rows of weight 0 are left out. Intervals of all bins are ``?``. Hypotheses with different
+    constraints are counted as different.
 
     References
     ----------
@@ -142,8 +143,8 @@ class VersionSpaceClassifier(VoteClassifier):
             before = self.memory_
             if not before.whole:
                 raise PsephosError(
-                    "the model was reduced, and no longer holds all columns that its most specific "
-                    "hypothesis tests: partial_fit the model that it was made of."
+                    "the model was reduced, and no longer has all columns that its most specific "
+                    "hypothesis tests: call partial_fit of the model before the reduction."
                 )
         memory = version_spaces.eliminated(before, table, labels, context, self.max_boundary)
         self._report(memory, labels, len(before.left_out))
@@ -159,13 +160,13 @@ class VersionSpaceClassifier(VoteClassifier):
         return concept_votes(parts, target, "normalised", 0), found
 
     def _report(self, memory: VersionSpaces, labels: Labels, known: int) -> None:
-        """Say, or raise, which rows no hypothesis agrees with."""
+        """Warn of rows with which no hypothesis agrees, or raise, by `on_collapse`."""
         new = collapsed(memory, labels.target.classes, known)
         if not new or self.on_collapse == "skip":
             return
         if self.on_collapse == "raise":
             raise PsephosError(
-                f"{new}: correct such a row, leave it out with on_collapse='skip', or take "
+                f"{new}: correct such a row, leave it out with on_collapse='skip', or use "
                 "BayesOptimalClassifier with noise above 0."
             )
         warnings.warn(f"{new}; left out.", CollapseWarning, stacklevel=5)
@@ -186,7 +187,7 @@ class VersionSpaceClassifier(VoteClassifier):
         X : array, data frame or sparse table of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         classes : array of shape (n_classes,), default=None
-            All labels there will be. None: those of the first call.
+            All labels of this and later calls. None: those of the first call.
         sample_weight : array of shape (n_samples,), default=None
 
         Returns
@@ -202,21 +203,21 @@ class VersionSpaceClassifier(VoteClassifier):
 
     @property
     def specific_(self) -> list[tuple[str, ...] | None]:
-        """S of each concept: a word a column (``?`` where not tested); None is the empty one."""
+        """S of each concept: a word per column (``?``: not tested); None: the empty hypothesis."""
         self._fitted()
         concepts = self.memory_.concepts
         return [None if c.empty else self._words(c.specific)[0] for c in concepts]
 
     @property
     def general_(self) -> list[list[tuple[str, ...]] | None]:
-        """G of each concept, as `specific_`; None if it grew beyond `max_boundary`."""
+        """G of each concept, as `specific_`; None if it has more than `max_boundary` members."""
         self._fitted()
         concepts = self.memory_.concepts
         return [self._words(c.general) if c.general_kept else None for c in concepts]
 
     @property
     def n_hypotheses_(self) -> list[int]:
-        """How many hypotheses agree with the rows, of each concept; see `n_hypotheses_error_`."""
+        """Number of consistent hypotheses of each concept; see `n_hypotheses_error_`."""
         return [number for number, _ in self._numbers()]
 
     @property
@@ -229,7 +230,7 @@ class VersionSpaceClassifier(VoteClassifier):
 
     @property
     def n_hypotheses_error_(self) -> list[float]:
-        """Relative standard error of each number: 0.0 if it was counted, as most are."""
+        """Relative standard error of each number: 0.0 if it was counted, above 0 if estimated."""
         return [error for _, error in self._numbers()]
 
     def _numbers(self) -> list[tuple[int, float]]:
@@ -238,7 +239,7 @@ class VersionSpaceClassifier(VoteClassifier):
 
     @property
     def collapses_(self) -> list[str]:
-        """The rows that no hypothesis left agreed with, in words; they were left out."""
+        """The rows that were left out because no remaining hypothesis agreed, in words."""
         self._fitted()
         return collapses(self.memory_, self.classes_)
 

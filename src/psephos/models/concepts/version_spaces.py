@@ -1,4 +1,4 @@
-"""Version spaces of all concepts: the space, S, G, rows left out; in words; eliminated by rows."""
+"""Version spaces of all concepts: their elimination by rows, and their description in words."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -23,33 +23,32 @@ from psephos.vote.voters.hypotheses import HypothesisVoters
 @register
 @dataclass(frozen=True)
 class VersionSpaces:
-    """The version spaces of all concepts, and the rows that would have left one empty."""
+    """The version spaces of all concepts, and the rows left out because one would become empty."""
 
     tag: ClassVar[str] = "concept memory"
     space: ConjunctiveSpace
-    concepts: tuple[Concept, ...]  # of two classes that of the second, else one a class
-    n_rows: int  # rows seen in all calls
-    left_out: NDArray[Any]  # (c,); rows that were left out, counted over all calls, or their names
-    left_out_of: Indices  # (c,); the concept each was left out of
-    # whether all columns are there that S tests: a reduced model may have lost some
-    whole: bool = True
+    concepts: tuple[Concept, ...]  # that of the second of two classes, else one per class
+    n_rows: int  # rows of all calls
+    left_out: NDArray[Any]  # (c,); rows that were left out, numbered over all calls, or their names
+    left_out_of: Indices  # (c,); the concept that each was left out of
+    whole: bool = True  # whether all columns that S tests are left, after reductions
 
     def __post_init__(self) -> None:
-        check(len(self.concepts) > 0, "there is no concept")
+        check(len(self.concepts) > 0, "there must be a concept")
         widths = {len(concept.low) for concept in self.concepts}
         check(widths == {self.space.n_columns}, "concepts and their space differ in columns")
         check(self.left_out.shape == self.left_out_of.shape, "rows left out and their concepts")
 
-    def told(self, names: Any, vote: Vote) -> list[str]:
-        """Return what `describe` adds to the vote in words: see `space_words`."""
+    def summary(self, names: Any, vote: Vote) -> list[str]:
+        """Return the sentences that `describe` adds: see `space_words`."""
         return space_words(self, names, vote)
 
     def named_rows(self, names: Array) -> Self:
-        """Return the same with names for the rows that were left out."""
+        """Return the version spaces with names for the rows that were left out."""
         return replace(self, left_out=named_of(self.left_out, names))
 
     def select(self, columns: Columns) -> Self:
-        """Return the same on the table reduced to `columns`."""
+        """Return the version spaces on the table reduced to `columns`."""
         kept = np.flatnonzero(np.isin(self.space.columns, columns))
         dropped = np.setdiff1d(np.arange(self.space.n_columns), kept)
         read = any(bool(c.empty or (c.low[dropped] >= 0).any()) for c in self.concepts)
@@ -63,32 +62,31 @@ class VersionSpaces:
 
 _LISTED = 6  # rows, or hypotheses of G, that a sentence names
 _TESTS = 20  # of a hypothesis
-_DRAWS = 1000  # where they cannot be counted
+_DRAWS = 1000  # if hypotheses cannot be counted
 
 
 def space_words(memory: VersionSpaces, names: Names, vote: Vote) -> list[str]:
-    """Return a sentence for each concept, its number of hypotheses, S and G, and the rows left out.
+    """Return a sentence for each concept (number of hypotheses, S, G), and one on rows left out.
 
-    `names`: of the table, with the classes. `vote`: of the hypotheses, some of which may have been
-    drawn.
+    `names`: of the table and the classes. `vote`: the vote of all or of sampled hypotheses.
     """
     classes = names.classes[1:] if len(memory.concepts) == 1 else names.classes
     words: list[str] = []
     for k, concept in enumerate(memory.concepts):
         number, error = number_of(memory.space, concept, _DRAWS)
         about = "" if error == 0 else "about "
-        told = f"Class {classes[k]}: {about}{in_words(number)} {_agree(number)} with the rows"
+        text = f"Class {classes[k]}: {about}{in_words(number)} {_agree(number)} with the rows"
         some = _listed_voters(vote, k)
         if 0 < some < number:
-            told += f", of which {some} were drawn by lot to vote"
-        told += f". Most specific (S): {_rules(memory.space, concept.specific, names)[0]}."
+            text += f", of which {some} were drawn at random to vote"
+        text += f". Most specific (S): {_rules(memory.space, concept.specific, names)[0]}."
         if concept.general_kept:
             rules = _rules(memory.space, concept.general, names)
-            told += f" Most general (G), {len(rules)}: {'; '.join(rules[:_LISTED])}"
-            told += f" and {len(rules) - _LISTED} more." if len(rules) > _LISTED else "."
+            text += f" Most general (G), {len(rules)}: {'; '.join(rules[:_LISTED])}"
+            text += f" and {len(rules) - _LISTED} more." if len(rules) > _LISTED else "."
         else:
-            told += " The most general (G) are more than max_boundary."
-        words.append(told)
+            text += " The most general (G) are more than max_boundary."
+        words.append(text)
     out = collapsed(memory, np.array(names.classes), 0)
     if out:
         left = plural(len(set(memory.left_out.tolist())), "row")
@@ -101,9 +99,9 @@ def _agree(number: int) -> str:
 
 
 def _listed_voters(vote: Any, concept: int) -> int:
-    """Return how many hypotheses vote one by one for a concept; 0 where they are counted."""
+    """Return the number of hypotheses that are voters of a concept; 0 if they are counted."""
     voters = vote.voters
-    if voters.tag == "joined voters":  # a vote a concept
+    if voters.tag == "joined voters":  # a vote per concept
         voters = voters.parts[int(voters.part[concept])]
         voters = voters.inner[0].voters
     return voters.n_voters if voters.tag == "hypotheses" else 0
@@ -122,14 +120,14 @@ def _rules(space: ConjunctiveSpace, found: Hypotheses, names: Names) -> list[str
 
 # ---------------------------------------------------------------------- rows left out
 def collapses(memory: VersionSpaces, classes: Array) -> list[str]:
-    """Return the rows that were left out, in words, one by one."""
+    """Return a sentence for each row that was left out."""
     names = classes[1:] if len(memory.concepts) == 1 else classes
     pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
     return [_collapsed([_named(row)], names[k]) for row, k in pairs]
 
 
 def collapsed(memory: VersionSpaces, classes: Array, known: int) -> str:
-    """Return the same of those beyond the first `known` in a sentence; '' if there are none."""
+    """Return the rows left out beyond the first `known` in one sentence; '' if there are none."""
     names = classes[1:] if len(memory.concepts) == 1 else classes
     rows: dict[int, list[str]] = {}
     pairs = zip(memory.left_out.tolist(), memory.left_out_of.tolist(), strict=True)
@@ -167,7 +165,7 @@ def eliminated(
 ) -> VersionSpaces:
     """Return the version spaces after further rows, one after another.
 
-    A row that would leave one empty is left out of it.
+    A row that would make one empty is left out of it.
     """
     code = memory.space.encode(table.dense())
     n = len(code)
@@ -193,7 +191,7 @@ def eliminated(
     left.sort()
     out = np.array(left, dtype=np.intp).reshape(-1, 2)
     rows: Array = out[:, 0]
-    if memory.left_out.dtype.kind == "U":  # those of a file have names
+    if memory.left_out.dtype.kind == "U":  # rows of a file have names
         rows = np.array([f"row {r}" for r in rows.tolist()], dtype=str)
     return replace(
         memory,
@@ -215,7 +213,7 @@ def number_of(space: ConjunctiveSpace, concept: Concept, n_samples: int) -> tupl
 
 
 def constraint(space: ConjunctiveSpace, i: int, low: int, high: int, levels: Any) -> str:
-    """Return the test of column i in words; ``?`` where there is none."""
+    """Return the test of column i in words; ``?`` without a test."""
     nowhere = [np.nan] * space.n_features
     words: list[str] = []
     for test in space.take(np.array([i])).tests([low], [high], nowhere):

@@ -20,7 +20,7 @@ _FEWEST = 100  # draws from a space that can be neither listed nor counted
 
 
 class Limits(NamedTuple):
-    """How many hypotheses are listed, and how many drawn where they cannot be counted."""
+    """Maximum number of listed hypotheses, and number of draws if they cannot be counted."""
 
     listed: int
     drawn: int
@@ -32,11 +32,11 @@ class WeighedHypotheses(NamedTuple):
     space: ConjunctiveSpace
     hypotheses: Hypotheses | None  # None: they are counted
     weight: Floats  # (T,); their posterior
-    problem: Problem | None = None  # what is counted
-    sampled: bool = False  # whether they were drawn, and their weights are shares of the draws
+    problem: Problem | None = None  # the counting problem
+    sampled: bool = False  # whether they were drawn, with shares of the draws as weights
 
     def voters(self, yes: Floats, no: Floats) -> Voters:
-        """Return them as voters."""
+        """Return the hypotheses as voters."""
         if self.hypotheses is not None:
             return HypothesisVoters.of(self.space, self.hypotheses, yes, no)
         problem: Any = self.problem
@@ -58,14 +58,14 @@ def consistent(
 ) -> WeighedHypotheses:
     """Return the version space of a concept: listed if it is small, else counted, else sampled.
 
-    With `listing` one that is counted is drawn from, too.
+    With `listing` it is sampled instead of counted.
     """
-    read = np.flatnonzero(concept.empty | (concept.low >= 0))  # no hypothesis tests the others
+    read = np.flatnonzero(concept.empty | (concept.low >= 0))  # no hypothesis tests other columns
     small, part = space.take(read), concept.take(read)
     negatives = minimal_negatives(small, part.specific, part.negatives)
     problem = Problem(small, part.specific, negatives, prior)
     try:
-        # listed are hypotheses, so their number is what decides
+        # the number of hypotheses decides, not their prior
         plain = Problem(small, part.specific, negatives) if prior != "uniform" else problem
         if plain.count(STATES) + concept.empty <= limits.listed:
             found = problem.table(STATES).listed()
@@ -81,7 +81,7 @@ def consistent(
         if sample.accepted < min(_FEWEST, limits.drawn):
             raise PsephosError(
                 f"of {sample.drawn} hypotheses drawn from the space {sample.accepted} agree with "
-                "the rows, and there are too many to count: give fewer columns or bins, or take a "
+                "the rows, and there are too many to count: give fewer columns or bins, or use a "
                 "BayesOptimalClassifier with noise above 0."
             ) from None
     return sampled(small, drawn)
@@ -96,7 +96,7 @@ def _with_empty(found: Hypotheses) -> Hypotheses:
 
 
 def log_priors(space: ConjunctiveSpace, found: Hypotheses, prior: str) -> Floats:
-    """Return the log prior of each hypothesis, plus a constant; 0 of one without a test."""
+    """Return the log prior of each hypothesis, up to a constant; 0 without tests."""
     if prior == "uniform":
         return np.zeros(len(found.empty))
     per_test = np.array([-np.log(max(c - 1, 1)) for c in space.n_constraints()])
@@ -113,7 +113,7 @@ def _weighed(
 
 
 def sampled(space: ConjunctiveSpace, found: Hypotheses) -> WeighedHypotheses:
-    """Return hypotheses that were drawn, each once, with the share of the draws as its weight."""
+    """Return drawn hypotheses, each once, with its share of the draws as its weight."""
     table = np.hstack([found.low, found.high, found.empty[:, None]])
     _, first, number = np.unique(table, axis=0, return_index=True, return_counts=True)
     some, weight = found.take(first), number / number.sum()
@@ -122,9 +122,9 @@ def sampled(space: ConjunctiveSpace, found: Hypotheses) -> WeighedHypotheses:
 
 
 def in_order(found: Hypotheses, weight: Floats) -> Indices:
-    """Return the order of hypotheses: the most probable first, of equals that of most tests.
+    """Return the order of hypotheses: the most probable first, of ties the one with most tests.
 
-    What is equal in both keeps its order.
+    The sort is stable.
     """
     tests = np.where(found.empty, found.low.shape[1] + 1, (found.low >= 0).sum(axis=1))
     return np.lexsort([-tests, -weight]).astype(np.intp)
@@ -132,7 +132,7 @@ def in_order(found: Hypotheses, weight: Floats) -> Indices:
 
 # ---------------------------------------------------------------------- one vote of all concepts
 def says(target: Target, concept: int) -> tuple[Floats, Floats]:
-    """Return the (K,) votes for and against a class; against it is each other class alike."""
+    """Return the (K,) votes for and against a class; against it is for all others equally."""
     code = target.code
     if target.n_classes == 2:
         return code[1], code[0]
@@ -144,8 +144,8 @@ def concept_votes(
 ) -> Vote:
     """Return the vote over the hypotheses of all concepts.
 
-    Two classes have one concept, and its hypotheses vote. Of more each class has one, which is a
-    vote of its own, and those votes are the voters.
+    With two classes there is one concept, whose hypotheses vote. With more, each class has a
+    concept with its own vote, and these votes are the voters.
 
     `score` {'normalised', 'loudest', 'drawn'}: the read-out of each concept.
     """
@@ -160,9 +160,9 @@ def concept_votes(
         own = Vote(voters, Constant(voters.n_features, part.weight), readout, inner)
         read = own.columns
         yes, no = says(target, k)
-        told = "probability" if score == "normalised" else "answer"
+        output = "probability" if score == "normalised" else "answer"
         member = NestedVoters(
-            own.n_features, read, (np.arange(len(read)),), (own.select(read),), ((),), told,
+            own.n_features, read, (np.arange(len(read)),), (own.select(read),), ((),), output,
             np.array([no, yes]), abstains=False,
         )  # fmt: skip
         members.append((np.array([k], dtype=np.intp), member))

@@ -1,4 +1,4 @@
-"""Forests: trees grown apart, whose mean is the answer."""
+"""Forests: the mean of independently grown trees."""
 
 from psephos.models.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from psephos.models.forest.pure import PureRandomForestClassifier

@@ -1,11 +1,4 @@
-"""What forests share: their growth, and what is asked of a fitted one.
-
-The answers of a forest's trees to the rows they were not grown on, and how good they are.
-
-Warm starts of forests: the trees there are, then those that are grown more.
-
-What a forest keeps besides the vote: the decrease of impurity by column, and its draws.
-"""
+"""Fit of forests, their warm start, and the importances and draws that a fitted forest keeps."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -48,26 +41,26 @@ if TYPE_CHECKING:
 class ForestMemory(Draw):
     """How a forest was grown.
 
-    Which rows a tree was grown on is kept as the seed that drew them, n + T numbers in all.
+    The rows of each tree are kept as the seed that drew them, n + T numbers in all.
 
     Parameters
     ----------
     impurity : ndarray of shape (p,)
-        Each column's share of the decrease of the impurity.
+        Each column's share of the decrease of impurity.
     seeds : ndarray of shape (T,), uint64
     mass : ndarray of shape (m,)
         Weights of the distinct training rows, by which rows were drawn.
     size : int
-        Draws a tree; 0: every tree was grown on all rows.
+        Draws per tree; 0: every tree was grown on all rows.
     first_fit : FirstFit, default=None
-        What a warm start must find again; None in files of earlier versions.
+        Digests that a warm start must match; None in files of earlier versions.
     ranked : bool, default=False
-        Whether rows are numbered by the rank of y, which has no unit; in files of earlier versions
-        by its bits.
+        Whether rows are numbered by the rank of y, which has no unit; False in files of earlier
+        versions, which number them by its bits.
     grouped : bool, default=False
         Whether whole groups were drawn: `mass` and `size` are then of groups.
     dropped : ndarray of uint64, default=empty
-        The seeds of those that `shrink` left out.
+        The seeds of trees removed by `shrink`.
     """
 
     tag: ClassVar[str] = "forest memory"
@@ -75,11 +68,11 @@ class ForestMemory(Draw):
 
     def __post_init__(self) -> None:
         whole = self.impurity.ndim == 1 and self.impurity.dtype == np.float64
-        check(whole, "importances are not a list of float64")
+        check(whole, "importances must be a list of float64")
         super().__post_init__()
 
     def check_vote(self, vote: Vote) -> None:
-        """Check that the memory is of this vote."""
+        """Check that the memory belongs to this vote."""
         check(len(self.seeds) == vote.n_voters, "seeds and trees differ")
         check(len(self.impurity) == vote.n_features, "columns differ")
 
@@ -90,15 +83,15 @@ class ForestMemory(Draw):
 
 
 def with_earlier(before: Any, new: TreeVoters, n_classes: int) -> TreeVoters:
-    """Return the trees of a forest, then new ones; answers that name one class are shared."""
+    """Return the trees of a forest followed by new ones; values of pure leaves are shared."""
     old: TreeVoters = before
     nodes, columns = len(old.feature), np.union1d(old.columns, new.columns).astype(np.intp)
     pure = n_classes if len(old.value) >= n_classes <= len(new.value) else 0
     pure = pure if np.array_equal(old.value[:pure], new.value[:pure]) else 0
 
     def feature(part: TreeVoters) -> Indices:
-        place = np.append(np.searchsorted(columns, part.columns), -1).astype(np.intp)
-        return place[part.feature]
+        index = np.append(np.searchsorted(columns, part.columns), -1).astype(np.intp)
+        return index[part.feature]
 
     shift = np.where(new.answer >= pure, len(old.value) - pure, 0)
     before_ptr, new_ptr = _pointers(old), _pointers(new)
@@ -121,24 +114,24 @@ def with_earlier(before: Any, new: TreeVoters, n_classes: int) -> TreeVoters:
 
 
 def _pointers(part: TreeVoters) -> Indices:
-    """Return where the sets of categories of the nodes begin; all empty where none is asked."""
+    """Return the start of each node's set of categories; zeros if no node tests a category."""
     return part.category_ptr if len(part.category_ptr) else np.zeros(len(part.feature) + 1, np.intp)
 
 
 def joined_importance(old: Any, before: Floats, new: Any, more: Floats) -> Floats:
-    """Return the mean over all trees that split of the columns' shares of the decrease."""
+    """Return the mean, over all trees with a split, of the columns' shares of the decrease."""
     sizes = [np.count_nonzero(np.diff(one.usage().indptr)) for one in (old, new)]
     total = sizes[0] * before + sizes[1] * more
     return total / max(float(total.sum()), np.finfo(float).tiny)
 
 
 _NODES = 1 << 16  # of a block
-_SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # names of one criterion
-_FEW = 1000  # rows of a table that need not be binned
+_SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # synonyms of a criterion
+_FEW = 1000  # most rows of a table that need not be binned
 
 
 class GrownForest(Leaves, DrawsRows, Ensemble):
-    """What can be asked of any fitted forest."""
+    """Mixin of the methods and attributes of a fitted forest."""
 
     vote_: Vote
     memory_: ForestMemory
@@ -147,7 +140,7 @@ class GrownForest(Leaves, DrawsRows, Ensemble):
 
     @property
     def impurity_importance_(self) -> Floats:
-        """Each column's share of the decrease of the impurity, the mean over trees; (p,)."""
+        """Each column's share of the decrease of impurity, the mean over trees; (p,)."""
         self._fitted()
         return self.memory_.impurity
 
@@ -160,18 +153,17 @@ class GrownForest(Leaves, DrawsRows, Ensemble):
         random_state: SeedLike = None,
         **options: Any,
     ) -> Any:
-        """Return how much worse the forest answers when a column's values change rows.
+        """Return how much the score drops when the values of a column are permuted.
 
         Parameters
         ----------
         X, y : table of shape (n, p), array of shape (n,)
-            Best rows that the forest was not fitted on: on its own it also counts what it has
-            learned by heart.
+            Preferably held-out rows: on training rows the drop includes what was overfitted.
         n_repeats : int, default=5
         random_state : int, RandomState or None, default=None
         **options
-            Of scikit-learn's `permutation_importance`: `scoring`, `sample_weight`, `max_samples`,
-            `n_jobs`. The default score is accuracy, or R^2.
+            Other parameters of scikit-learn's `permutation_importance`: `scoring`, `sample_weight`,
+            `max_samples`, `n_jobs`. The default score is accuracy, or R^2.
 
         Returns
         -------
@@ -179,13 +171,13 @@ class GrownForest(Leaves, DrawsRows, Ensemble):
             `importances_mean` and `importances_std`, each (p,), and `importances` (p, n_repeats).
         """
         self._fitted()
-        ask: Any = permutation_importance
-        return ask(self, X, y, n_repeats=n_repeats, random_state=random_state, **options)
+        measure: Any = permutation_importance
+        return measure(self, X, y, n_repeats=n_repeats, random_state=random_state, **options)
 
     def _left_out(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: Array | None = None
     ) -> NDArray[np.bool_] | None:
-        """Return `left_out` with a line behind for each that `shrink` dropped."""
+        """Return `left_out`, followed by a row for each tree that `shrink` removed."""
         own: Any = self
         own._fitted()
         if not self.memory_.size:
@@ -212,7 +204,7 @@ def fit_forest(
     *,
     random: bool,
 ) -> FittedVote:
-    """Return the vote of a forest, and its memory and out-of-bag answers."""
+    """Return the vote of a forest, its memory and its out-of-bag predictions."""
     _check_bootstrap(model)
     refuse_huge(labels.y)
     n_classes = labels.target.n_classes
@@ -221,7 +213,7 @@ def fit_forest(
         weight = balanced_classes(weight, labels.y, n_classes)
     needed = model.bootstrap or model.warm_start
     now = FirstFit.of(model, table.values, labels.y, weight, context.groups) if needed else None
-    if not model.bootstrap:  # whole weights are counts there
+    if not model.bootstrap:  # with a bootstrap, integer weights are counts
         weight = np.ldexp(weight, -power_of_weights(weight))
     given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
     unbinned = random and _reads_values(model, table)
@@ -237,9 +229,9 @@ def fit_forest(
         unit, mass, size = groups_drawn(context.groups, size, rows.number)
     old: Any = earlier(model, mass, size, "trees", now) if again else None
     seeds = _seeds(context, 0 if old is None else len(old.seeds), model.n_estimators)
-    told = (unit, table.values, labels.y, weight)
+    evaluated = (unit, table.values, labels.y, weight)
     if old is not None and not len(seeds):
-        return before, {"memory_": old, **out_of_bag(model, before, old, *told)}
+        return before, {"memory_": old, **out_of_bag(model, before, old, *evaluated)}
     rule = _rule(
         model, drawn_rows or (rows.number if rows.counts else len(labels.y)), table.values.shape[1]
     )
@@ -262,7 +254,7 @@ def fit_forest(
         impurity=importance, seeds=seeds, mass=mass, size=size, first_fit=now, ranked=ranked,
         grouped=grouped,
     )  # fmt: skip
-    return vote, {"memory_": memory, **out_of_bag(model, vote, memory, *told)}
+    return vote, {"memory_": memory, **out_of_bag(model, vote, memory, *evaluated)}
 
 
 def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
@@ -272,13 +264,11 @@ def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
 
 
 def _check_bootstrap(model: "_Forest") -> None:
-    """Refuse parameters that only a bootstrap reads, without one."""
+    """Raise PsephosError for parameters that need a bootstrap, if there is none."""
     if model.bootstrap:
         return
     if model.oob_score:
-        raise PsephosError(
-            "oob_score=True needs rows that a tree was not grown on: set bootstrap=True."
-        )
+        raise PsephosError("oob_score=True needs out-of-bag rows: set bootstrap=True.")
     why = (
         "with bootstrap=False, as every tree is grown on all rows: set bootstrap=True, or leave "
         "max_samples out."
@@ -287,10 +277,10 @@ def _check_bootstrap(model: "_Forest") -> None:
 
 
 def _reads_values(model: "_Forest", table: Table) -> bool:
-    """Return whether extra trees look at values, and no column is binned.
+    """Return whether extra trees are grown on values, without bins.
 
-    Then their copy, a column after the other, takes at most 1.6 times the memory of bins. Of more
-    rows (or of less columns than rows) trees are grown on bins as fast, or faster.
+    A copy of the values, column by column, takes at most 1.6 times the memory of bins. With more
+    rows, or fewer columns than rows, trees grow on bins as fast, or faster.
     """
     n, p = table.values.shape
     numbers = isinstance(table.values, np.ndarray) and not table.n_codes
@@ -299,7 +289,7 @@ def _reads_values(model: "_Forest", table: Table) -> bool:
 
 
 def _rule(model: "_Forest", n: float, p: int) -> ForestGrowth:
-    """Return the rule of growth that a model's parameters ask for; a tree has n rows."""
+    """Return the growth rule of a model's parameters, for n rows per tree and p columns."""
     split, leaf = model.min_samples_split, model.min_samples_leaf
     return ForestGrowth(
         2**31 if model.max_depth is None else int(model.max_depth),
@@ -312,20 +302,20 @@ def _rule(model: "_Forest", n: float, p: int) -> ForestGrowth:
 def tree_voters(forest: Forest, target: AnyTarget, n_features: int) -> TreeVoters:
     """Return the trees as voters: shares p of K classes vote (K p - 1) / (K - 1).
 
-    That is sum_k p_k code_k of the target's coding; of two classes one number, 2 p - 1.
+    This is sum_k p_k code_k in the target's coding; with two classes one number, 2 p - 1.
     """
     nodes, k, answers = forest.nodes(), target.n_classes, forest.answers()
     if k:
         answers = ((answers[:, 1:] if k == 2 else answers) * k - 1.0) / (k - 1)
     read = np.zeros(n_features + 1, np.bool_)
-    read[nodes.column] = True  # leaves are at the end
+    read[nodes.column] = True  # leaves have the last index
     columns = np.flatnonzero(read[:-1])
-    place = np.full(n_features + 1, -1, np.intp)
-    place[columns] = np.arange(len(columns))
+    index = np.full(n_features + 1, -1, np.intp)
+    index[columns] = np.arange(len(columns))
     feature = nodes.column
-    for start in range(0, len(feature), _NODES):  # in place: no second row of all nodes
+    for start in range(0, len(feature), _NODES):  # in place, to save memory
         span = slice(start, start + _NODES)
-        feature[span] = place[feature[span]]
+        feature[span] = index[feature[span]]
     return TreeVoters(
         n_features,
         columns,

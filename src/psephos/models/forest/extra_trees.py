@@ -14,25 +14,25 @@ from psephos.models.forest.parameters import (
 
 @parameters
 class ExtraTreesClassifier(ClassForest):
-    """Extra trees: at every split a few columns, each cut at a place drawn at random.
+    """Extra trees: at every split a few columns are drawn, each with a random threshold.
 
-    Use it as a random forest, where smoother answers are wanted: single trees vary more, and their
-    mean less abruptly from case to case.
+    Use it as a random forest if predictions should be smoother: single trees vary more, and their
+    mean changes less abruptly from case to case.
 
-    As `RandomForestClassifier`, but every tree is grown on all rows, and of each column that is
-    drawn at a node one cut is looked at: a place drawn uniformly between its least and greatest
-    value there (of categories, a random set). The best of these cuts is made. Votes and read-out
-    are those of the random forest.
+    As `RandomForestClassifier`, except that every tree is grown on all rows, and that one threshold
+    is tried per column drawn at a node: uniform between the column's minimum and maximum there (for
+    categories, a random set). The best of these splits is used. Votes and read-out are those of the
+    random forest.
 
     Notes
     -----
-    A dense table of numbers alone, of more columns than rows and at most 1,000 rows, is not binned,
-    unless a bootstrap or `max_bins` below 255 is asked for: a cut is at the very place that was
-    drawn, as in the source. Elsewhere a place inside a bin (see `RandomForestClassifier`) moves to
-    the gap after it; with at most `max_bins` distinct values in a column none has an inside, and
-    the trees are the same either way. Missing values go to the better side of the cut that was
-    drawn. Without a bootstrap there is neither an out-of-bag answer nor a
-    jackknife. `RandomForestClassifier` states how the three importances differ.
+    A dense, purely numeric table with more columns than rows and at most 1,000 rows is not binned,
+    unless `bootstrap` is set or `max_bins` is below 255: thresholds are then exactly those drawn,
+    as in the source. Otherwise a threshold inside a bin (see `RandomForestClassifier`) moves to the
+    boundary after it; if a column has at most `max_bins` distinct values, the trees are the same
+    either way. Missing values go to the better side of the split. Without a bootstrap there are no
+    out-of-bag predictions and no jackknife. `RandomForestClassifier` explains the three
+    importances.
 
     References
     ----------
@@ -58,10 +58,10 @@ class ExtraTreesClassifier(ClassForest):
 
 @parameters
 class ExtraTreesRegressor(NumberForest):
-    """Extra trees for numbers: the mean of trees of random cuts.
+    """Extra trees for regression: the mean of trees with random thresholds.
 
-    As `ExtraTreesClassifier`, with the mean number at a leaf in place of class shares, and by
-    default all columns looked at in every node, as in scikit-learn.
+    As `ExtraTreesClassifier`, with the mean of y at a leaf in place of class shares, and by default
+    all columns tried at every node, as in scikit-learn.
 
     References
     ----------

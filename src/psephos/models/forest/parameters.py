@@ -1,4 +1,4 @@
-"""The parameters that forests share."""
+"""Parameters and base classes of forests."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from psephos.trees.bins import MAX_BINS
 
 _SHARE = Interval(0, 1, open_low=True)
 _PART = Interval(0, 1, open_low=True, open_high=True)
-#: The setting of a small one.
+#: Parameters of a small forest, for tests.
 SMALL: Mapping[str, Any] = {"n_estimators": 4, "random_state": 0}
 
 
@@ -48,48 +48,48 @@ def taking_part(name: str) -> Contender:
 
 @parameters
 class _Forest(GrownForest):
-    """Any forest.
+    """Base class of all forests.
 
     Parameters
     ----------
     n_estimators : int
-        Trees, T.
+        Number of trees, T.
     max_depth : int
-        Most cuts above a leaf; None is no limit.
+        Maximum depth of a tree; None: no limit.
     min_samples_split : int or float
-        Least rows of a node that is cut; below 1 a share of a tree's rows.
+        Minimum number of rows of a node that is split; below 1 a share of a tree's rows.
     min_samples_leaf : int or float
-        Least rows on either side of a cut; below 1 a share of a tree's rows. What a bootstrap draws
-        twice is two rows: see the notes of `RandomForestClassifier`.
+        Minimum number of rows on either side of a split; below 1 a share of a tree's rows. A row
+        drawn twice counts as two: see the notes of `RandomForestClassifier`.
     min_weight_fraction_leaf : float
-        Least share of a tree's weight on either side of a cut.
+        Minimum share of a tree's weight on either side of a split.
     max_features : int, float, {'sqrt', 'log2'} or None
-        Columns drawn at a node: a number, a share, the root or the binary logarithm of their
-        number, or all. While all that were drawn have one value at the node more are drawn.
+        Columns drawn at a node: a number, a share, the square root or binary logarithm of the
+        number of columns, or all. If all columns drawn are constant at the node, more are drawn.
     bootstrap : bool
         Whether every tree is grown on rows drawn with replacement, or on all rows. With `groups` in
-        `fit` whole groups are drawn, as many as make so many rows on average.
+        `fit`, whole groups are drawn, with the same number of rows on average.
     oob_score : bool
-        Whether to answer every training row by the trees that were not grown on it (or a row of its
-        group); needs `bootstrap`.
+        Whether to predict every training row by the trees that were not grown on it (or on a row of
+        its group); needs `bootstrap`.
     warm_start : bool
-        Whether `fit` keeps the trees there are and adds trees up to `n_estimators`:
-        those that a larger forest of the same seed would have. Table, weights and
-        all parameters but `n_estimators`, `oob_score` and `n_jobs` must be those of the first fit.
+        Whether `fit` keeps the fitted trees and adds trees up to `n_estimators`, the same that a
+        larger forest with the same seed would have. Table, weights and all parameters except
+        `n_estimators`, `oob_score` and `n_jobs` must be those of the first fit.
     max_samples : int, float or None
         Rows drawn for a tree, or their share; None is 1.0. Needs `bootstrap`.
     max_bins : int
-        Most bins of a numeric column: see the notes of `RandomForestClassifier`.
+        Maximum number of bins of a numeric column: see the notes of `RandomForestClassifier`.
     n_jobs : int
         Threads that grow trees; the forest does not depend on it.
     random_state : int, RandomState or None
-        Seeds the draws, those of tree t by t.
+        Seed of the draws; tree t depends only on the seed and t.
 
     Attributes
     ----------
     impurity_importance_ : ndarray of shape (`n_features_in_`,)
-        Each column's share of the decrease of the impurity, the mean over trees: what scikit-learn
-        calls `feature_importances_`.
+        Each column's share of the decrease of impurity, the mean over trees: scikit-learn's
+        `feature_importances_`.
     memory_ : ForestMemory
         The seed of each tree, from which its sample can be drawn again.
     """
@@ -134,26 +134,26 @@ class _Forest(GrownForest):
 
 @parameters
 class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
-    """A forest of classes.
+    """Base class of forests for classification.
 
     Parameters
     ----------
     criterion : {'gini', 'entropy', 'log_loss'}
-        The impurity that a cut is to decrease; the last two are the same.
+        The impurity that splits decrease; the last two are the same.
     class_weight : dict, 'balanced', 'balanced_subsample' or None
-        Weights of the training rows by class, times `sample_weight`. 'balanced' has a bootstrap
-        draw rows of rare classes more often. 'balanced_subsample' draws by `sample_weight` and
-        then weighs what was drawn for a tree, so that its classes have equal weight;
-        `min_samples_split` and `min_samples_leaf` count distinct rows there. Without a bootstrap
-        it is 'balanced'.
+        Weights of the training rows by class, times `sample_weight`. With 'balanced' a bootstrap
+        draws rows of rare classes more often. 'balanced_subsample' draws by `sample_weight` and
+        then weights the sample of a tree so that its classes have equal weight;
+        `min_samples_split` and `min_samples_leaf` then count distinct rows. Without a bootstrap it
+        is 'balanced'.
 
     Attributes
     ----------
     oob_score_ : float
-        Accuracy of the out-of-bag answers, by weight; with ``oob_score=True`` only.
+        Weighted accuracy of the out-of-bag predictions; only with ``oob_score=True``.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
-        Mean class shares of the trees that a row was left out of; NaN where there is none. Rows of
-        weight 0 have no line.
+        Mean class shares over the trees for which a row is out of bag; NaN if there is none. Rows
+        of weight 0 are left out.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -169,21 +169,21 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
 
 @parameters
 class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
-    """A forest of numbers.
+    """Base class of forests for regression.
 
     Parameters
     ----------
     criterion : {'squared_error', 'friedman_mse'}
-        What a cut is to decrease, by two names: the sum of squares around the mean, of which
-        Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2`` is the fall. The absolute error is
-        not offered: it has no sums a bin.
+        Two names for the same criterion: splits decrease the sum of squares around the mean, by
+        Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2``. The absolute error is not
+        available, as it has no sums per bin.
 
     Attributes
     ----------
     oob_score_ : float
-        R^2 of the out-of-bag answers, by weight; with ``oob_score=True`` only.
+        Weighted R^2 of the out-of-bag predictions; only with ``oob_score=True``.
     oob_prediction_ : ndarray of shape (n_samples,)
-        NaN where a row was drawn for every tree.
+        The out-of-bag predictions; NaN if a row was drawn for every tree.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {

@@ -1,4 +1,4 @@
-"""Pure random forests: cells drawn without looking at labels."""
+"""Pure random forests: cells drawn at random, independently of the labels."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -20,63 +20,63 @@ from psephos.trees.forest import SPLITS, PureTree, pure_tree, theory_leaves
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
-_MOST_LEAVES = 2**20  # of the theory, which goes by the sum of whole weights
+_MOST_LEAVES = 2**20  # of the theory, whose n is the sum of integer weights
 
 
 @parameters
 class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
     """Pure random forest: cells drawn at random, each voting the class shares of its rows.
 
-    Use it to study what a forest owes to averaging alone: no label enters its splits, so that
-    columns of noise mislead it, and theory gives its rates. To predict, use
+    Use it to study the effect of averaging without data-dependent splits: the labels do not affect
+    its cells, so noise columns mislead it, and its rates are known from theory. To predict, use
     `RandomForestClassifier`.
 
-    Every column is scaled to [0, 1] by its least and greatest training value. A tree divides the
-    cube into k cells without looking at the labels, by one of three rules::
+    Every column is scaled to [0, 1] by its training minimum and maximum. A tree divides the cube
+    into k cells independently of the labels, by one of three rules::
 
-        uniform    a cell, a coordinate and a place on its side, all drawn evenly
-        midpoint   a cell and a coordinate drawn evenly; cut in the middle
+        uniform    a cell, a coordinate and a threshold on its side, all drawn uniformly
+        midpoint   a cell and a coordinate drawn uniformly; cut in the middle
         balanced   all cells, level by level; each coordinate once a round, in random order; middle
 
-    The vote of a cell is the share of each class among the training rows in it, 1 / K where it is
-    empty, and the forest is the mean. These are the forests whose rates of convergence are known:
-    with n rows and d columns, k cells as below, and a Lipschitz eta, the excess risk falls at
-    least like n^(-1 / (8d + 2)), n^(-1 / (3.87d + 2)) and (ln n / n)^(1 / (d + 2)).
+    The vote of a cell is the share of each class among the training rows in it, 1 / K if it is
+    empty, and the forest is the mean. Rates of convergence of these forests are known: with n rows,
+    d columns, k cells as below and a Lipschitz eta, the excess risk decreases at least as
+    n^(-1 / (8d + 2)), n^(-1 / (3.87d + 2)) and (ln n / n)^(1 / (d + 2)).
 
     Parameters
     ----------
     n_estimators : int
-        Trees.
+        Number of trees.
     split : {'uniform', 'midpoint', 'balanced'}
         The rule.
     max_leaf_nodes : int
-        Cells of a tree, k, at least 2. None is what the theory balances: n^(4d / (4d + 1)) of
-        uniform cuts, n^(3.87d / (3.87d + 2)) of midpoints, (n / ln n)^(d / (d + 2)) of balanced
+        Cells of a tree, k, at least 2. None is the optimum in theory: n^(4d / (4d + 1)) for
+        uniform, n^(3.87d / (3.87d + 2)) for midpoint and (n / ln n)^(d / (d + 2)) for balanced
         cells.
     n_jobs : int
         Threads that grow trees; the forest does not depend on it.
     random_state : int, RandomState or None
-        Seeds the cuts, those of tree t by t.
+        Seed of the cuts; tree t depends only on the seed and t.
 
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        The vote's own. It says nothing of the labels here: columns are drawn evenly.
+        As for any vote. Here it does not reflect the labels: columns are drawn uniformly.
     n_leaves_ : int
         Cells of each tree.
 
     Notes
     -----
-    A column of one value is not a coordinate: d counts those that vary. Beyond the training rows'
-    least and greatest values the outermost cells go on. A missing value goes to a side of a cut
-    with the share of its length, drawn once a cut. Columns are numbers: make categories numeric.
-    The number of rows n is the sum of the weights if they are whole numbers.
+    Constant columns are not coordinates: d counts those that vary. The outermost cells extend
+    beyond the training minimum and maximum. A missing value goes to one side of a cut, drawn once
+    per cut with probabilities proportional to the sides' lengths. Columns must be numeric: encode
+    categories. The number of rows n is the sum of the weights if they are integers.
 
-    The rates are upper bounds and far from tight for the first two rules; what can be seen at
-    finite n is the shape of the cells. The sides of the cell of a random point shrink like
-    k^(-1 / (3d)), k^(-1 / (2d)) and k^(-1 / d), see ``examples/plot_forest_rates.py``. The third
-    rule follows Breiman's forests in that every coordinate is cut in turn; where the data choose
-    the order of coordinates the logarithm is lost, and here they do not.
+    The rates are upper bounds and far from tight for the first two rules; at finite n the shape of
+    the cells is visible. The sides of the cell of a random point shrink as k^(-1 / (3d)),
+    k^(-1 / (2d)) and k^(-1 / d), see ``examples/plot_forest_rates.py``. The third rule follows
+    Breiman's forests in that every coordinate is cut in turn; in the source the data choose the
+    order of coordinates, which removes the logarithm, and here they do not.
 
     References
     ----------
@@ -158,7 +158,7 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
         return vote, {"n_leaves_": leaves}
 
     def _leaves(self, n_columns: int, n_rows: float) -> int:
-        """Return the number of cells; one where no column varies."""
+        """Return the number of cells; 1 if no column varies."""
         if n_columns == 0:
             return 1
         theory = theory_leaves(self.split, n_columns, n_rows)
@@ -166,7 +166,7 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
 
 
 def _ranges(X: Floats) -> tuple[Indices, Floats, Floats]:
-    """Return the columns that vary, and their least and greatest values."""
+    """Return the columns that vary, and their minima and maxima."""
     known = np.where(np.isnan(X), np.inf, X)
     low = known.min(axis=0)
     high = np.where(np.isnan(X), -np.inf, X).max(axis=0)

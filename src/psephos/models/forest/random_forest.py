@@ -16,39 +16,41 @@ from psephos.models.forest.parameters import (
 class RandomForestClassifier(ClassForest):
     """Random forest: trees on bootstrap samples, a few columns drawn at every split.
 
-    Use it where accuracy counts more than a model short enough to read: ballots and importance say
-    what an answer rests on, out-of-bag rows how accurate it is, and `uncertainty` how sure.
+    Use it if accuracy matters more than a model short enough to read: ballots and importances
+    explain a prediction, out-of-bag rows estimate the accuracy, and `uncertainty` the uncertainty.
 
-    Tree t is grown on rows drawn with replacement. At a node `max_features` columns are drawn
-    and the best of their cuts is made, until leaves are pure. Its vote is the share of each class
-    p_tk(x) among the training rows of the leaf that x reaches, and the forest is their mean::
+    Tree t is grown on rows drawn with replacement. At a node `max_features` columns are drawn and
+    the best split on them is used, until leaves are pure. The tree's vote is the share of each
+    class p_tk(x) among the training rows in the leaf of x, and the forest is the mean::
 
         p_k(x) = 1/T sum_t p_tk(x)
 
-    In the coding of the vote a share is (K p_k - 1) / (K - 1), 2 p - 1 of two classes, so
-    ``decision_function`` is that of the mean and `predict_proba` is the mean itself.
+    In the coding of the vote a share is (K p_k - 1) / (K - 1), or 2 p - 1 for two classes;
+    ``decision_function`` is the mean in this coding and `predict_proba` the mean itself.
 
     Notes
     -----
     *Bins.* Columns are cut into at most `max_bins` bins of nearly equal weight before trees grow.
-    A column of at most that many distinct values loses nothing: a cut is then the midpoint between
-    the neighbouring values at the node. Missing values go to the side where they do better; a node
-    that saw none sends them where most rows went. Categories are divided into two sets: of two
-    classes the best (where `min_samples_leaf` forbids none), in the order of their shares; of more,
-    one category against the rest. Those that a node did not see go with the missing values.
+    A column with at most that many distinct values is not coarsened: a threshold is the midpoint
+    between the neighbouring values at the node. Missing values go to the better side; if a node
+    has none in training, to the side of most rows. Categories are divided into two sets. With two
+    classes these are the best sets, in the order of the categories' class shares (unless
+    `min_samples_leaf` excludes them); with more classes, one category against the rest. Categories
+    not seen at a node go with the missing values.
 
-    *Weights* say how often a row is drawn; if all are whole numbers they are counts, and a tree
-    draws as many rows as their sum, else as many as there are rows. Rows of equal bins and label
-    are one row of added weight, drawn by their content and not by their place: weight 2 is the row
-    given twice. `min_samples_split` and `min_samples_leaf` count the draws of a bootstrap, copies
-    included; without one they count whole weights (below 2^31 together), and of other weights
-    every row once: rows then stay apart.
+    *Weights* are how often a row is drawn. If all are integers they are counts, and a tree draws as
+    many rows as their sum, otherwise as many as there are rows. Rows of equal bins and label are
+    merged, weights summed, and draws do not depend on the order of rows: weight 2 equals the row
+    given twice. `min_samples_split` and `min_samples_leaf` count the draws of a bootstrap, with
+    repetitions. Without a bootstrap they count integer weights (with a sum below 2^31); if weights
+    are not integers every row counts once, and rows are not merged.
 
-    *Three importances.* `impurity_importance_` is read off the training rows: it prefers columns
-    of many values, which have more cuts to choose from, and is positive for columns of noise.
-    ``permutation_importance(X, y)`` asks how much accuracy on given rows is lost when a column is
-    shuffled: near 0 for noise, but shared (and so low for each) among columns that stand in for
-    one another. `feature_importances_` says whose splits move the votes on the training rows.
+    *Three importances.* `impurity_importance_` is computed on the training rows: it prefers columns
+    with many values, which have more candidate splits, and is positive for noise columns.
+    ``permutation_importance(X, y)`` is the loss of accuracy on the given rows when a column is
+    permuted: near 0 for noise, but shared (and so low for each) among correlated columns.
+    `feature_importances_` measures how much splits on a column change the votes on the training
+    rows.
 
     *Uncertainty*: see the method of that name.
 
@@ -74,15 +76,15 @@ class RandomForestClassifier(ClassForest):
 
 @parameters
 class RandomForestRegressor(NumberForest):
-    """Random forest for numbers: the mean of trees on bootstrap samples.
+    """Random forest for regression: the mean of trees on bootstrap samples.
 
-    As `RandomForestClassifier`, with the mean number at a leaf in place of class shares, and by
-    default all columns looked at in every node, as in scikit-learn.
+    As `RandomForestClassifier`, with the mean of y at a leaf in place of class shares, and by
+    default all columns tried at every node, as in scikit-learn.
 
     Notes
     -----
     See `RandomForestClassifier` for bins, weights, missing values and importances. Categories are
-    divided by the order of their means.
+    divided in the order of their means.
 
     References
     ----------

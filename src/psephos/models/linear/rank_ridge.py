@@ -31,24 +31,25 @@ _POSITIVE = Interval(0, open_low=True)
 
 @parameters
 class _RankRidge:
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     alphas : float or list of float
-        Penalties to choose from, by the loss on held-out rows. None is (.3, 1, 3, 10, 30), times
-        q / 16 for more than 16 columns q; one number is taken as it is.
+        Penalty; from a list, the one with the smallest loss on held-out rows. None is (.3, 1, 3,
+        10, 30), times q / 16 for more than 16 columns q.
     n_folds : int
-        Folds that choose the penalty: groups kept whole, stratified by class; fewer where a class
-        has fewer rows. The row of a class that has no other is always trained on.
+        Folds that choose the penalty, stratified by class, with groups kept together; fewer if a
+        class has fewer rows. A class's only row is always a training row.
     n_quantiles : int
-        Most values of a column whose scores are kept; of more, so many at even steps of score.
-        A value between two has an interpolated score, one beyond the ends that of the end.
+        Maximum number of values of a column whose scores are kept; if there are more, values at
+        even steps of the score are kept. Scores in between are interpolated; beyond the smallest
+        and largest value they are constant.
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories, as in HistGradientBoostingClassifier: each is a 0/1
-        column, of two the second alone.
+        Columns whose values are categories, as in HistGradientBoostingClassifier: a 0/1 column per
+        category, or one column for two categories.
     random_state : int, RandomState or None
-        Seeds the folds.
+        Seed of the folds.
 
     Attributes
     ----------
@@ -87,39 +88,39 @@ class _RankRidge:
 class RankRidgeClassifier(_RankRidge, VoteClassifier):
     """Ridge-penalised logistic regression on the normal scores of each column's ranks.
 
-    Use it for a few measurements of any scale and any tails, as the smooth half of a committee
-    beside a forest, or on all columns of a fat table: outliers and units have no say, and no
-    transformation has to be chosen.
+    Use it for a few measurements of any scale and distribution, as the smooth half of a committee
+    beside a forest, or on all columns of a fat table: it is robust to outliers, does not depend on
+    units, and needs no transformation.
 
-    Column j's value is replaced by the score of its rank among the training rows,
+    Column j's value is replaced by the normal score of its rank among the training rows,
     ``z_j = Phi^-1((W_below + W_equal / 2) / W)`` with W their weights, and the log-odds are linear
     in these::
 
-        log-odds = b + sum_j c_j z_j(x_j),    sum_i w_i log-loss_i + alpha / 2 |c|^2 is least
+        log-odds = b + sum_j c_j z_j(x_j),    minimising sum_i w_i log-loss_i + alpha / 2 |c|^2
 
-    Several classes have one score each (multinomial).
+    With more than two classes each has its own score (multinomial).
 
     Attributes
     ----------
     losses_ : ndarray of shape (n_alphas,)
-        Their mean log-loss on held-out rows; 0 where nothing was held out.
+        Mean log-loss of each penalty on held-out rows; 0 if nothing was held out.
 
     Warns
     -----
     UserWarning
-        In fit: if the rows cannot be divided into folds; the middle penalty is then taken.
+        In fit: if the rows cannot be divided into folds; the middle penalty is then used.
 
     Notes
     -----
-    Equal rows of one label are one row of added weight, held out together, and folds do not depend
-    on the order of rows (up to rows that differ only beyond the first 64 columns); with `groups`
-    rows are taken as they are. Rows are sorted by their columns from the first on before folds are
-    drawn: on the same columns in another order folds are others, and `alpha_` may be another.
+    Equal rows of one label are merged, weights summed, and so held out together, and folds do not
+    depend on the order of rows (except for rows that differ only beyond the first 64 columns). With
+    `groups` rows are used as given. Rows are sorted by their columns, from the first column on,
+    before folds are drawn: if columns are in another order, folds and `alpha_` may differ.
 
-    A missing value has the score 0, that of the median; so has every value of a column that had
-    none in training. The ranks are those of all training rows, those held out among them; labels
-    are not looked at for them. Where there are more columns than rows the model is found among
-    the rows' principal directions, which is exact.
+    A missing value has the score 0, that of the median; so has every value of a column that was
+    entirely missing in training. Ranks are computed from all training rows, held-out ones included,
+    without the labels. With more columns than rows the model is computed in the rows' principal
+    directions, which is exact.
 
     References
     ----------
@@ -150,14 +151,14 @@ class RankRidgeClassifier(_RankRidge, VoteClassifier):
 class RankRidgeRegressor(_RankRidge, VoteRegressor):
     """Ridge regression on the normal scores of each column's ranks.
 
-    As `RankRidgeClassifier`, with a number that is linear in the scores; the penalty is chosen by
-    the squared error on held-out rows.
+    As `RankRidgeClassifier`, with a prediction that is linear in the scores; the penalty is chosen
+    by the squared error on held-out rows.
 
     Attributes
     ----------
     losses_ : ndarray of shape (n_alphas,)
-        Their mean squared error on held-out rows, relative to the square of the power of two at or
-        above the greatest ``|y|``; 0 where nothing was held out.
+        Mean squared error of each penalty on held-out rows, divided by the square of the smallest
+        power of two above the greatest ``|y|``; 0 if nothing was held out.
 
     Examples
     --------
@@ -176,7 +177,7 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
 def _fitted(
     model: "_RankRidge", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> FittedVote:
-    if context.groups is None:  # copies of a row are held out together
+    if context.groups is None:  # so copies of a row are held out together
         rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
         table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)
     X = table.values

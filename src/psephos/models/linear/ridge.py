@@ -1,4 +1,4 @@
-"""Ridge-penalised linear and logistic regression, its penalty chosen by cross-validation."""
+"""Ridge-penalised linear and logistic regression, with the penalty chosen by cross-validation."""
 
 import warnings
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from psephos.runtime.threads import one_thread
 
 _Split = tuple[NDArray[Any], NDArray[Any]]
 _GRID = (0.3, 1.0, 3.0, 10.0, 30.0)
-_FEW = 16  # columns that the grid is for: more divide the same score among them
+_FEW = 16  # columns up to which the grid is used as it is
 
 
 class Ridge(NamedTuple):
-    """A fitted model: coef (R, q), intercept (R,), and what was tried."""
+    """A fitted model: coef (R, q), intercept (R,), the penalty and the losses of all penalties."""
 
     coef: Floats
     intercept: Floats
@@ -31,7 +31,8 @@ class Ridge(NamedTuple):
 def default_alphas(n_columns: int) -> tuple[float, ...]:
     """Return the penalties tried: .3, 1, 3, 10, 30, times q / 16 above 16 columns.
 
-    A penalty a lets a score of q columns vary by about q / a, so that this is the same grid.
+    With a penalty a, the variance of a score of q columns is of the order of q / a, so the scaled
+    grid has the same range.
     """
     return tuple(a * max(1.0, n_columns / _FEW) for a in _GRID)
 
@@ -47,21 +48,21 @@ def fit_ridge(
     groups: Array | None,
     seed: int,
 ) -> Ridge:
-    """Return the model of the penalty with the least loss on held-out rows, fitted on all rows.
+    """Return the model with the smallest loss on held-out rows, fitted on all rows.
 
     Parameters
     ----------
     scored : (n, q), the scores of columns
-    y : (n,); codes of classes, or numbers
-    n_classes : 0 for numbers
+    y : (n,); class codes, or numbers
+    n_classes : 0 for regression
     weight : (n,)
-    n_folds : folds, fewer where a class has fewer rows; groups are kept whole
+    n_folds : folds, fewer if a class has fewer rows; groups are kept together
     groups : (n,) or None
 
     Warns
     -----
     UserWarning
-        If rows cannot be divided: the middle penalty is taken.
+        If rows cannot be divided into folds: the middle penalty is used.
     """
     fit = _logistic if n_classes else _least_squares
     losses, held = np.zeros(len(alphas)), 0.0
@@ -73,7 +74,7 @@ def fit_ridge(
                 losses += [_loss(A[test], y[test], weight[test], n_classes, *m) for m in models]
                 held += float(weight[test].sum())
         best = len(alphas) // 2
-        if losses.any():  # of equally good the greater penalty
+        if losses.any():  # of ties the greatest penalty
             best = int(len(alphas) - 1 - losses[::-1].argmin())
         coef, intercept = fit(A, y, weight, [alphas[best]])[0]
         coef = coef if back is None else scored.combined(coef @ back)
@@ -83,7 +84,7 @@ def fit_ridge(
 def _splits(
     y: NDArray[Any], n_classes: int, groups: Any, n_folds: int, seed: int, alphas: Sequence[float]
 ) -> list[_Split]:
-    """Return the folds; the row of a class that has no other is in no test part."""
+    """Return the folds; a class's only row is in no test part."""
     counts = np.bincount(y) if n_classes else np.array([len(y)])
     alone = np.flatnonzero(counts[y] < 2) if n_classes and groups is None else np.empty(0, np.intp)
     rest = np.setdiff1d(np.arange(len(y)), alone)
@@ -91,7 +92,7 @@ def _splits(
     folds = min(n_folds, units, max(2, int(counts[counts > 1].min(initial=n_folds))))
     try:
         if folds < 2:
-            raise PsephosError(f"there is one {'row' if groups is None else 'group'} to divide.")
+            raise PsephosError(f"there is only one {'row' if groups is None else 'group'}.")
         codes = np.unique(y[rest], return_inverse=True)[1] if n_classes else y
         some = min(n_classes, int(counts.size - len(alone)))
         parts = make_splits(codes, some, groups=groups, n_folds=folds, seed=seed)
@@ -99,7 +100,7 @@ def _splits(
     except PsephosError as error:
         warnings.warn(
             f"the penalty cannot be chosen by cross-validation, and {alphas[len(alphas) // 2]:g} "
-            f"is taken: {error} Or give alphas one number.",
+            f"is used: {error} Or set alphas to one number.",
             UserWarning,
             stacklevel=2,
         )
@@ -109,8 +110,8 @@ def _splits(
 def _rotated(scored: ScoredColumns) -> tuple[Floats, Floats | None]:
     """Return (A, back): ``Z c = A d``, ``|c| = |d|`` for ``c = Z.T back.T d``; None: Z is A.
 
-    Where there are more columns than rows these are the principal directions of the rows: the
-    coefficients of the least penalty are among them.
+    With more columns than rows, A is Z in the rows' principal directions, which contain the
+    penalised solution.
     """
     n, q = scored.shape
     if q <= n:
@@ -124,7 +125,7 @@ def _rotated(scored: ScoredColumns) -> tuple[Floats, Floats | None]:
 def _logistic(
     A: Floats, y: Array, weight: Floats, alphas: Sequence[float]
 ) -> list[tuple[Floats, Floats]]:
-    """Return (coef, intercept) for each penalty a: ``sum w log-loss + a/2 |coef|^2`` is least."""
+    """Return, per penalty a, the (coef, intercept) minimising ``sum w log-loss + a/2 |coef|^2``."""
     if not A.shape[1]:
         A = np.zeros((len(A), 1))
         return [(c[:, :0], b) for c, b in _logistic(A, y, weight, alphas)]
@@ -132,7 +133,7 @@ def _logistic(
     solver: Any = LogisticRegression(tol=1e-6, max_iter=5000, warm_start=True)
     models: dict[float, tuple[Floats, Floats]] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the floor of rounding is reached
+        warnings.simplefilter("ignore", ConvergenceWarning)  # converged to rounding error
         for alpha in sorted(alphas, reverse=True):
             solver.set_params(C=scale / alpha).fit(A, y, weight / scale)
             models[alpha] = solver.coef_.copy(), solver.intercept_.copy()
@@ -142,7 +143,7 @@ def _logistic(
 def _least_squares(
     A: Floats, y: NDArray[Any], weight: Floats, alphas: Sequence[float]
 ) -> list[tuple[Floats, Floats]]:
-    """Return (coef, intercept) for each penalty a: ``sum w r^2 + a |coef|^2`` is least."""
+    """Return, per penalty a, the (coef, intercept) minimising ``sum w r^2 + a |coef|^2``."""
     share = weight / weight.sum()
     middle, mean = share @ A, float(share @ y)
     root = np.sqrt(weight)
@@ -158,7 +159,7 @@ def _least_squares(
 def _loss(
     A: Floats, y: NDArray[Any], weight: Floats, n_classes: int, coef: Floats, intercept: Floats
 ) -> float:
-    """Return the weighted sum of log-losses, or of squares."""
+    """Return the weighted sum of log-losses, or of squared errors."""
     score = A @ coef.T + intercept
     if not n_classes:
         return float(weight @ (y - score[:, 0]) ** 2)

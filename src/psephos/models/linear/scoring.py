@@ -1,4 +1,4 @@
-"""Normal scores of the training ranks: where the values of a column stand among each other."""
+"""Normal scores of the ranks of each column's values among the training rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _BLOCK = 2**22  # values ranked at once
 
 @dataclass(frozen=True)
 class ScoredColumns:
-    """The normal scores of a table's numbers, made a few columns at a time.
+    """The normal scores of a table's columns, computed in blocks of columns.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class ScoredColumns:
         Numbers, and codes of categories.
     weight : ndarray of shape (n,)
     design : Design
-        Which q numbers are made of the columns; None: the columns themselves.
+        The q numeric columns of a table with categories; None: the columns themselves.
     n_quantiles : int
-        Most values of a column whose scores are kept.
+        Maximum number of values of a column whose scores are kept.
     """
 
     X: Values
@@ -50,7 +50,7 @@ class ScoredColumns:
         yield from (slice(j, min(j + step, q)) for j in range(0, q, step))
 
     def numbers(self, columns: Indices | slice) -> Floats:
-        """Return the numbers that some columns hold, (n, c)."""
+        """Return the values of some design columns, (n, c)."""
         if self.design is None:
             return dense_columns(self.X, columns)
         source, at = np.unique(self.design.source[columns], return_inverse=True)
@@ -58,11 +58,7 @@ class ScoredColumns:
 
     @cached_property
     def knots(self) -> tuple[Floats, Floats, Indices]:
-        """Return the values of the columns and their scores, for `psephos.vote.normal_scores`.
-
-        They are knots (m,) and scores (m,), one column after the other, each column's values
-        rising, and start (q + 1,).
-        """
+        """Return (knots, scores, start) for `psephos.vote.normal_scores`, as in `score_knots`."""
         found = [score_knots(self.numbers(p), self.weight, self.n_quantiles) for p in self.parts()]
         knots = np.concatenate([np.empty(0), *(f[0] for f in found)])
         scores = np.concatenate([np.empty(0), *(f[1] for f in found)])
@@ -94,21 +90,21 @@ def score_knots(X: Floats, weight: Floats, n_quantiles: int) -> tuple[Floats, Fl
     The score of a value v of a column is ``Phi^-1((W_below + W_equal / 2) / W)``, with W the weight
     of the rows whose value is below v, equal to it, or not missing.
 
-    `X` (n, q); `weight` (n,); `n_quantiles`: most values kept of a column: of more, so many at even
-    steps of the score.
+    `X` (n, q); `weight` (n,); `n_quantiles`: maximum number of values kept per column; if there are
+    more, values at even steps of the score are kept.
 
     Returns
     -------
-    knots, scores : (m,); one column after the other, each column's values rising
-    start : (q + 1,)
+    knots, scores : (m,); column by column, values ascending
+    start : (q + 1,); the first knot of each column
     """
     columns = np.ascontiguousarray(X.T)
     order = np.argsort(columns, axis=1, kind="stable")
     value = np.take_along_axis(columns, order, axis=1) + 0.0  # -0.0 is 0.0
-    w = np.where(np.isnan(value), 0.0, (weight / weight.max())[order])  # the missing are last
+    w = np.where(np.isnan(value), 0.0, (weight / weight.max())[order])  # missing values are last
     below = np.cumsum(w, axis=1)
     total = below[:, -1:]
-    last = np.ones(value.shape, dtype=bool)  # the last row of its value
+    last = np.ones(value.shape, dtype=bool)  # whether the next value differs
     last[:, :-1] = value[:, 1:] != value[:, :-1]
     last &= ~np.isnan(value)
     counts = last.sum(axis=1)
@@ -124,7 +120,7 @@ def score_knots(X: Floats, weight: Floats, n_quantiles: int) -> tuple[Floats, Fl
 
 
 def _thinned(score: Floats, n_quantiles: int) -> Indices:
-    """Return the positions of at most so many scores, the ends among them, at even steps."""
+    """Return the indices of at most `n_quantiles` scores at even steps, both ends included."""
     if len(score) <= n_quantiles:
         return np.arange(len(score))
     found = np.searchsorted(score, np.linspace(score[0], score[-1], n_quantiles))

@@ -1,4 +1,4 @@
-"""ML-kNN: labels by how many neighbours have them, and how often that was right in training."""
+"""ML-kNN: the posterior of each label given the number of nearest neighbours that have it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -28,51 +28,51 @@ def _in_comparisons(params: Params, shape: Shape, seed: int) -> Params:
 class MLKNeighborsClassifier(VoteClassifier):
     """ML-kNN: each label by how many of the k nearest training cases have it.
 
-    Use it where a case may have several labels (functions of a gene, contents of an image). For
-    each label it estimates the probability of the label given that j of the k neighbours have it,
-    so that a rare label may be given where fewer than half of them do. Ordinary classes are taken
-    as labels, of which one is given.
+    Use it if a case may have several labels (functions of a gene, contents of an image). For each
+    label it estimates the probability given that j of the k neighbours have it, so a rare label may
+    be predicted even if fewer than half of them do. With ordinary classes each class is a label,
+    and one is predicted.
 
-    N(x) are the k nearest training cases; when the table is counted in `fit`, each training case is
-    left out of its own neighbours; in `predict` it is not. C_l(x) is how many of them have label l.
-    With H1 "the case has l", H0 "it has not", s the smoothing and c_l[j], c'_l[j] the weight of
-    training cases with and without l that have j neighbours with it::
+    N(x) are the k nearest training cases. In `fit` a training case is not its own neighbour; in
+    `predict` it may be. C_l(x) is the number of them that have label l. H1 is "the case has l", H0
+    "it has not", s the smoothing, and c_l[j], c'_l[j] are the weights of training cases with and
+    without l of which j neighbours have it::
 
         P(H1) = (s + sum_i w_i y_il) / (2 s + sum_i w_i)
         P(j | H1) = (s + c_l[j]) / (s (k + 1) + sum_j c_l[j]),   P(j | H0) the same of c'_l
         P(H1 | C_l) = P(H1) P(C_l | H1) / (P(H1) P(C_l | H1) + P(H0) P(C_l | H0))
 
-    and l is given where that is at least `threshold`. It is a vote of the training cases: each
-    votes for its own labels, the k nearest have a weight, and a table gives the posterior of the
-    share of yes.
+    Label l is predicted if this is at least `threshold`. It is a vote of the training cases: each
+    votes for its own labels, the k nearest have weight, and a table has the posterior for each
+    share of votes.
 
     Parameters
     ----------
     n_neighbors : int
-        k; where there are fewer other cases (by weight), all of them.
+        k; if there are fewer other cases (by weight), all of them.
     smoothing : float
         s.
     threshold : float
-        The least posterior of a label that is given.
+        The smallest posterior of a label that is predicted.
     strict : bool
-        Whether the posterior must be above `threshold` (as the source's pseudo-code has it; the
-        authors' figures are of at least).
+        Whether the posterior must be above `threshold` (as in the source's pseudo-code; the
+        authors' results use at least).
     metric : str
-        Of 'euclidean', 'manhattan', 'chebyshev', 'cosine', 'correlation', 'braycurtis', 'canberra',
-        'hamming' and 'jaccard'.
+        One of 'euclidean', 'manhattan', 'chebyshev', 'cosine', 'correlation', 'braycurtis',
+        'canberra', 'hamming' and 'jaccard'.
     column_scale : {'std', None}
-        What each column of numbers is divided by before distances: its standard deviation over
-        the training cases that have it, or nothing (the source's; of columns in different units
-        those of large numbers decide alone).
+        Divisor of each numeric column: its standard deviation over the training cases without
+        missing values, or none (as in the source; columns with large numbers then dominate).
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories: two differ by 1 (Euclidean distances alone).
+        Columns whose values are categories: two different ones are 1 apart (only with the Euclidean
+        metric).
     n_jobs : int
         Threads of the search in fit; the model does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        The labels: columns of y by number, or their names in a frame; or the classes.
+        The labels (the indices of the columns of y, or their names in a frame), or the classes.
     prior_ : ndarray of shape (n_labels,)
         P(H1).
     posterior_ : ndarray of shape (n_labels, k + 1)
@@ -81,23 +81,22 @@ class MLKNeighborsClassifier(VoteClassifier):
     Raises
     ------
     PsephosError
-        In fit: if there is one training case, a metric other than the Euclidean meets a missing
-        value or a category, or squares of a column are beyond float64. In answers: if those of a
-        row's distances are.
+        In fit: if there is only one training case, a metric other than the Euclidean is used with
+        missing values or categories, or squares of a column overflow. In predictions: if squares of
+        a row's distances overflow.
 
     Notes
     -----
-    Of equally near cases the first in the table is a neighbour, so that order matters where there
-    are ties. Euclidean distances are over the columns that both cases have, the sum of squares
-    times q / (the number of these) before the root. Cases that have no column in common are no
-    neighbours. Where fewer than k are left, j is k times the share of them that have the label,
-    rounded; where none is left (a case without any value) the answer is `prior_`, and a training
-    case is not counted in the table. A case of weight 2 is two cases, of which one is a neighbour
-    of the other; the k nearest are cases whose weights are k together, the last in part. The model
-    keeps all training cases, dense.
+    Ties are broken by the order of the table. Euclidean distances are over the columns present in
+    both cases: the sum of squares is multiplied by q / (the number of these) before the root. Cases
+    without a common column are not neighbours. If fewer than k are left, j is k times the share of
+    them that have the label, rounded. If none is left (a case without any value) the prediction is
+    by `prior_`; such a training case is not counted in the table. A case of weight 2 is two cases,
+    which are neighbours of each other; the k nearest are cases whose weights sum to k, the last
+    one in part. The model keeps all training cases, dense.
 
-    Of one class a case, y being a column of classes, each class is a label, `threshold` is not
-    asked, and posteriors are divided by their sum.
+    If y is a column of classes, each class is a label, `threshold` is not used, and posteriors are
+    divided by their sum.
 
     References
     ----------
@@ -157,8 +156,8 @@ class MLKNeighborsClassifier(VoteClassifier):
         k = min(self.n_neighbors, int(weight.sum() * (1 + 1e-12)) - 1)
         if k < 1:
             raise PsephosError(
-                f"there are training cases of weight {weight.sum():g}, and a case is no neighbour "
-                "of its own: give at least two."
+                f"the training cases must have a weight of at least 2 in all, as a case is not its "
+                f"own neighbour; got {weight.sum():g}."
             )
         is_category = np.zeros(p, dtype=np.bool_)
         is_category[list(table.n_codes)] = True
@@ -183,28 +182,27 @@ class MLKNeighborsClassifier(VoteClassifier):
         names = table.schema.words().columns
         if self.metric != "euclidean" and is_category.any():
             raise PsephosError(
-                f"metric={self.metric!r} is of numbers, and column "
-                f"{names[int(is_category.argmax())]!r} holds categories: make 0/1 columns of it "
-                "(OneHotEncoder), or take 'euclidean'."
+                f"metric={self.metric!r} needs numeric columns, and column "
+                f"{names[int(is_category.argmax())]!r} holds categories: encode it as 0/1 columns "
+                "(OneHotEncoder), or use 'euclidean'."
             )
         far = np.flatnonzero((power_of_columns(cases) != 0) & ~is_category)
         if len(far) and self.column_scale is None:
             raise PsephosError(
-                f"column {names[int(far[0])]!r} holds numbers whose squares are beyond float64: "
-                "distances in its unit cannot be computed. Use column_scale='std', or multiply the "
-                "column by a constant."
+                f"squares of column {names[int(far[0])]!r} over- or underflow, so that distances "
+                "cannot be computed. Use column_scale='std', or multiply the column by a constant."
             )
 
     def decision_function(self, X: TableLike) -> Floats:
         """Return 2 P(H1 | C) - 1 of each label, (n_samples, n_labels).
 
-        Of K classes it is (K P - 1) / (K - 1), of two that of the second, (n_samples,).
+        For K classes it is (K P - 1) / (K - 1); for two, that of the second, (n_samples,).
         """
         values = self._values(X)
         return self._decision(*self.vote_.score_and_mass(values))
 
     def staged_decision_function(self, X: TableLike) -> Iterator[Floats]:
-        """Yield the same of the first 1, 2, ..., T training cases; the table stays as it is."""
+        """Yield it for the first 1, 2, ..., T training cases, with the same table of posteriors."""
         for score, mass in self._staged(X):
             yield self._decision(score, mass)
 
@@ -233,16 +231,16 @@ class MLKNeighborsClassifier(VoteClassifier):
         Returns
         -------
         distance : ndarray of shape (n_samples, n_neighbors)
-            Infinite of a case that has no column in common with the row.
+            Infinite if a case and the row have no common column.
         row : ndarray of shape (n_samples, n_neighbors)
-            The nearest first; of equally near the first in the table.
+            The nearest first; ties in table order.
         """
         self._fitted()
         near: Any = self.vote_.weighting
         k = near.k if n_neighbors is None else n_neighbors
         most = len(near.cases) - (X is None)
         if not Interval(1, most, whole=True).allows(k):
-            raise PsephosError(f"n_neighbors must be a whole number from 1 to {most}; got {k!r}.")
+            raise PsephosError(f"n_neighbors must be an integer from 1 to {most}; got {k!r}.")
         if X is None:
             own = np.arange(len(near.cases))
             rows = np.zeros((len(own), near.n_features))
@@ -254,7 +252,7 @@ class MLKNeighborsClassifier(VoteClassifier):
 
 
 def _as_labels(labels: Labels, threshold: float, or_equal: bool) -> tuple[Any, NDArray[np.bool_]]:
-    """Return the target, and (m, K) which case has which label; a class is a label of its own."""
+    """Return the target, and the 0/1 matrix of labels, (m, K); each class is a label."""
     target: Any = labels.target
     if target.kind == "multilabel":
         return replace(target, threshold=threshold, or_equal=or_equal), labels.y.astype(bool)
@@ -268,10 +266,10 @@ def _tables(
     k: int,
     s: float,
 ) -> tuple[Floats, Floats]:
-    """Return P(H1), (K,), and P(H1 | j), (K, k + 1); `near` are neighbours and how far they count.
+    """Return P(H1), (K,), and P(H1 | j), (K, k + 1); `near` holds neighbours and their weights.
 
-    Where they count for fewer than k, j is k times the share of yes; one that is not whole is
-    rounded, and a case without neighbours is not counted.
+    If the weights sum to less than k, j is k times the share with the label; j is rounded, and a
+    case without neighbours is left out.
     """
     number, found = np.zeros(Y.shape), near[1].sum(axis=1)
     for case, counts in zip(near[0].T, near[1].T, strict=True):
@@ -293,6 +291,6 @@ def _tables(
 
 
 def _smoothed(counts: NDArray[Any], s: float) -> Floats:
-    """Return P(j | H) of counts; 0 where nothing was counted and nothing is smoothed."""
+    """Return P(j | H) from counts; 0 without counts and smoothing."""
     total = s * len(counts) + counts.sum()
     return (s + counts) / total if total > 0 else np.zeros(len(counts))

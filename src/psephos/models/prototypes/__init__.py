@@ -1,4 +1,4 @@
-"""Proset: training rows that vote for their own class or number, each weighted nearby."""
+"""Proset: training rows (prototypes) that vote for their own class or number, weighted locally."""
 
 from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
 

@@ -1,14 +1,8 @@
-"""Batches of prototypes, one after another: draw candidates, descend, keep what has weight.
+"""Batches of prototypes, one after another: draw candidates, optimise, keep those with weight.
 
-A batch as it was fitted, and the masses it leaves to the next.
-
-Prototypes at one place, as far as a batch's kernels can tell, are made one.
-
-Descents of a batch that evaluate fewer candidates, and drop small columns.
-
-Most candidates end at weight 0, and one that is there adds nothing to f: only its derivative says
-whether it should have weight again. Between two looks at all of them that derivative is taken to be
-what it was, upwards, which holds the candidate where it is.
+Most candidates end at weight 0, where they do not affect the objective: only their derivative shows
+whether they should have weight again. `Screened` evaluates it only now and then, and in between
+takes the last value, which is positive and keeps the weight at 0.
 """
 
 from collections.abc import Sequence
@@ -25,7 +19,7 @@ from psephos.kernels.prototypes.masses import kernel_sums
 from psephos.models.prototypes.candidates import (
     BatchRows,
     draw_candidates,
-    draw_judged_by_all,
+    draw_leave_one_out,
     hard_rows,
     misread_rows,
 )
@@ -36,32 +30,32 @@ from psephos.models.prototypes.scaling import Scaled
 from psephos.runtime.progress import tracked
 from psephos.vote import PrototypeBatch
 
-_EVERY = 10  # evaluations from one look at all candidates to the next
-_ROUNDS = 3  # descents at most
-_FEW = 200  # candidates below which it does not pay
+_EVERY = 10  # evaluations between two evaluations of all candidates
+_ROUNDS = 3  # maximum number of descents
+_FEW = 200  # with fewer candidates it does not pay
 _SMALL = (0.3, 0.1, 0.03, 0.01)  # shares of the greatest inverse bandwidth
-_WORTH = 0.8  # share of candidates active above which the others are not left out
+_WORTH = 0.8  # if a larger share of candidates is active, none is left out
 
 
 class Screened:
-    """``objective(theta) -> (f, gradient)``, the gradient by inactive candidates not always new.
+    """``objective(theta) -> (f, gradient)``, with the gradient by inactive candidates cached.
 
-    f is exact. `settled` says whether a point found with it is one of the whole objective.
+    f is exact. `settled` checks whether a minimum found with it is one of the whole objective.
     """
 
     def __init__(self, objective: BatchObjective) -> None:
         self._whole = objective
         self._some: BatchObjective | None = None
-        self._kept = np.empty(0, np.intp)  # entries of theta that the part has
-        self._inactive = np.empty(0, np.intp)  # those it has not
+        self._kept = np.empty(0, np.intp)  # entries of theta in the partial objective
+        self._inactive = np.empty(0, np.intp)  # the other entries
         self._gradient = np.empty(0)
         self._left = 0
 
     def __call__(self, theta: Floats) -> tuple[float, Floats]:
-        """Value and gradient."""
+        """Return value and gradient."""
         some = self._some
         if some is None or self._left == 0 or np.count_nonzero(theta[self._inactive]):
-            return self._look(theta)
+            return self._evaluate_all(theta)
         self._left -= 1
         value, gradient = some(theta[self._kept])
         whole = self._gradient.copy()
@@ -69,13 +63,13 @@ class Screened:
         return value, whole
 
     def settled(self, theta: Floats) -> bool:
-        """Return whether all inactive candidates may stay so; if not, the next look sees it."""
-        gradient = self._look(theta)[1]
+        """Return whether all inactive candidates may stay inactive."""
+        gradient = self._evaluate_all(theta)[1]
         q, m = self._whole.n_columns, self._whole.n_candidates
         return not ((theta[q : q + m] == 0.0) & (gradient[q : q + m] < 0.0)).any()
 
-    def _look(self, theta: Floats) -> tuple[float, Floats]:
-        """Evaluate all, and choose rows to leave out until the next time."""
+    def _evaluate_all(self, theta: Floats) -> tuple[float, Floats]:
+        """Evaluate all candidates, and choose those to leave out until the next time."""
         value, gradient = self._whole(theta)
         q, m = self._whole.n_columns, self._whole.n_candidates
         active = (theta[q : q + m] > 0.0) | (gradient[q : q + m] <= 0.0)
@@ -89,9 +83,9 @@ class Screened:
 
 
 def descend_screened(objective: BatchObjective, start: Floats, **options: Any) -> Minimum:
-    """Return what `descend` finds; where candidates are many, most evaluations leave out some.
+    """Return the minimum of `descend`; with many candidates most evaluations leave out some.
 
-    Should one that was left out gain weight after all, the descent goes on from where it ended.
+    If one that was left out should have weight after all, the descent is continued.
     """
     if objective.n_candidates < _FEW:
         return descend(objective, start, **options)
@@ -106,11 +100,11 @@ def descend_screened(objective: BatchObjective, start: Floats, **options: Any) -
 
 
 def descend_thinned(objective: BatchObjective, start: Floats, **options: Any) -> Minimum:
-    """Return what `descend_screened` finds, continued after small columns were set to 0.
+    """Return the minimum of `descend_screened`, continued after small columns were set to 0.
 
-    Where many columns still have small weights, iterations lower the objective by little though
-    it would be lower without them. Columns below .3, .1, .03 or .01 of the greatest inverse
-    bandwidth are dropped, whichever is lowest, if that lowers the objective.
+    If many columns have small weights, iterations lower the objective slowly although it would be
+    lower without them. Columns below .3, .1, .03 or .01 of the greatest inverse bandwidth,
+    whichever gives the lowest objective, are dropped if that lowers it.
     """
     found = descend_screened(objective, start, **options)
     for _ in range(_ROUNDS):
@@ -140,15 +134,15 @@ def _thinner(objective: BatchObjective, found: Minimum) -> Floats | None:
 def merge_prototypes(
     places: Floats, label: Indices, weight: Floats, *, tolerance: float = 1e-6
 ) -> tuple[Indices, Floats]:
-    """Merge prototypes of one label that no kernel tells apart; return who is kept, and weights.
+    """Merge prototypes of one label with equal kernels; return the indices kept, and the weights.
 
-    Two prototypes are linked if they have the same label, miss the same columns, and differ by at
-    most `tolerance` in every other column; the linked are merged, and what is linked to them. The
-    first of each set is kept, with the sum of the weights. `places` (J, q) are the columns a batch
-    reads times its inverse bandwidths, NaN where missing: in these units a difference of
-    `tolerance` cannot be seen in a kernel. A regression appends its targets times theirs.
+    Two prototypes are linked if they have the same label and the same missing columns, and differ
+    by at most `tolerance` in every other column; linked sets are merged. The first of each set is
+    kept, with the sum of the weights. `places` (J, q) are the columns of a batch times its inverse
+    bandwidths, NaN where missing: in these units a difference of `tolerance` does not change a
+    kernel. In regression the targets times theirs are appended.
 
-    Memory is that of `places`. (proset 0.6 merges likewise, by a table of all distances.)
+    Memory is that of `places`. (proset 0.6 merges in the same way, by a table of all distances.)
     """
     if len(places) == 0:
         return np.empty(0, dtype=np.intp), np.empty(0)
@@ -156,7 +150,7 @@ def merge_prototypes(
     codes = np.column_stack([label, np.packbits(missing, axis=1)])
     groups = np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
     filled = np.where(missing, 0.0, places)
-    for column in filled.T:  # linked prototypes are in one chain without a gap along each column
+    for column in filled.T:  # along each column, linked prototypes are in one chain of small steps
         if groups.max() + 1 == len(places):
             break
         order, chain = np.argsort(column), np.empty(len(column), dtype=np.intp)
@@ -176,10 +170,10 @@ def merge_prototypes(
 
 
 class FrozenBatch(NamedTuple):
-    """A batch as it was fitted, before prototypes at one place are made one.
+    """A batch before its equal prototypes are merged.
 
-    So a row that is a prototype can be left out of its own masses: in a merged one its weight is
-    not told from its neighbours'.
+    It is needed to leave a row that is a prototype out of its own masses: a merged prototype has
+    the weights of several rows.
     """
 
     columns: Indices  # (r,) of the q scaled columns, those with v > 0 (one, if there is none)
@@ -189,13 +183,13 @@ class FrozenBatch(NamedTuple):
     weight: Floats  # (J,)
     u: float  # inverse bandwidth of the target, 0 for classes
     rows: NDArray[np.generic]  # (J,) identifiers
-    places: Indices  # (J,) among the rows of the fit
+    places: Indices  # (J,) indices into the rows of the fit
 
 
 def frozen_batch(
     problem: PrototypeProblem, rows: Indices, v: Floats, w: Floats, u: float
 ) -> FrozenBatch:
-    """Return the batch that has these rows as prototypes."""
+    """Return the batch with these rows as prototypes."""
     read = np.flatnonzero(v > 0)
     columns = read if len(read) else np.zeros(1, dtype=np.intp)
     Z = problem.scaled.Z.only(rows).reading(columns)[:]
@@ -203,7 +197,7 @@ def frozen_batch(
 
 
 def merged(problem: PrototypeProblem, frozen: FrozenBatch) -> tuple[Indices, Floats]:
-    """Merge prototypes that no kernel of the batch tells apart."""
+    """Merge prototypes with equal kernels in the batch."""
     read = frozen.v > 0
     places = frozen.Z[:, read] * frozen.v[read]
     label = problem.strata[frozen.places]
@@ -223,8 +217,8 @@ def masses_with(
 ) -> tuple[Floats, Floats]:
     """Return own and total mass of each row with the batch, from those without it.
 
-    The rows of the problem need not be those that the batch was fitted to. With `alone` rows are
-    left out of their own masses: one that stands for c rows keeps (c - 1) / c of its own weight.
+    The batch may have been fitted to other rows. With `alone` rows are left out of their own
+    masses: one that represents c rows keeps (c - 1) / c of its own weight.
     """
     scaled, columns = problem.scaled, frozen.columns
     twin = None
@@ -243,9 +237,9 @@ def masses_with(
 
 
 def _places(problem: PrototypeProblem, frozen: FrozenBatch) -> Indices:
-    """Return where each prototype stands among the rows, -1 if it is not there.
+    """Return the index of each prototype among the rows, -1 if it is not one of them.
 
-    It is where it was in its own fit, else where its identifier is, if its values are there too.
+    It is the index in its own fit, or that of its identifier, if the row's values are the same.
     """
     n = len(problem.y)
     places = np.where(frozen.places < n, frozen.places, -1)
@@ -260,14 +254,14 @@ def _places(problem: PrototypeProblem, frozen: FrozenBatch) -> Indices:
     return np.where(known & (problem.rows[places] == frozen.rows), places, -1)
 
 
-_U_START, _U_LEAST = 2.0, 1e-3  # densities begin half as wide as that of all targets; the widest
+_U_START, _U_LEAST = 2.0, 1e-3  # start: half as wide as the density of all targets; least
 
 
 class Batch(NamedTuple):
-    """One batch, and how it was found."""
+    """One batch, and its minimum."""
 
     found: PrototypeBatch
-    minimum: Minimum  # without its place
+    minimum: Minimum  # without x
     frozen: FrozenBatch
 
 
@@ -279,9 +273,9 @@ def fit_batches(
     before: Sequence[Batch] = (),
     n_judges: int = 0,
 ) -> list[Batch]:
-    """Return the batches, each fitted with the earlier ones as they are.
+    """Return the batches, each fitted with the earlier ones fixed.
 
-    Those `before` are there already. The first `n_judges` rows are no candidates.
+    `before` are batches fitted earlier. The first `n_judges` rows are references only.
     """
     masses, batches = problem.prior, list(before)
     for b in tracked(range(settings.n_batches), "batches"):
@@ -289,7 +283,7 @@ def fit_batches(
             draw = _draw(problem, masses, settings, context.generator(b), n_judges)
             batch = _fit_batch(problem, draw, masses, settings)
             batches.append(batch)
-            if not len(batch.found.weight) and draw.of_all:  # so would be all that follow
+            if not len(batch.found.weight) and draw.of_all:  # later ones would be the same
                 return batches + [batch] * (settings.n_batches - b - 1)
         if b + 1 < settings.n_batches and len(batches[b].found.weight):
             masses = _with_batch(problem, masses, batches[b], settings)
@@ -300,22 +294,22 @@ def _draw(
     problem: PrototypeProblem, masses: Masses, settings: Settings, generator: np.random.Generator,
     n_judges: int,
 ) -> BatchRows:  # fmt: skip
-    """Return the candidates of a batch, and who judges them."""
+    """Return the candidates and the references of a batch."""
     of = slice(n_judges, None)
     given = problem.strata[of], _hard(problem, masses, settings)[of], problem.weight[of], generator
     copies = problem.copies[of]
     more = {"n_candidates": settings.model.n_candidates, "names": problem.names, "copies": copies}
     if settings.model.references == "all":
-        draw = draw_judged_by_all(*given, **more)
+        draw = draw_leave_one_out(*given, **more)
     else:
         draw = draw_candidates(*given, max_fraction=settings.model.max_fraction, **more)
     if n_judges == 0:
         return draw
-    return draw.judged_too(problem.weight[:n_judges], float(problem.weight[of].sum()))
+    return draw.with_references(problem.weight[:n_judges], float(problem.weight[of].sum()))
 
 
 def _hard(problem: PrototypeProblem, masses: Masses, settings: Settings) -> NDArray[np.bool_]:
-    """Return the rows that the vote so far serves worst."""
+    """Return the mask of the rows that the vote so far predicts worst."""
     if settings.grouping == "correct":
         return misread_rows(masses.by_class, problem.strata)
     goodness = masses.own / masses.total
@@ -325,7 +319,7 @@ def _hard(problem: PrototypeProblem, masses: Masses, settings: Settings) -> NDAr
 def _with_batch(
     problem: PrototypeProblem, masses: Masses, batch: Batch, settings: Settings
 ) -> Masses:
-    """Return the masses of all rows with one more batch; who judged it is left out of its own."""
+    """Return the masses of all rows with one more batch, leave-one-out with references='all'."""
     found, alone, n_jobs = batch.found, settings.model.references == "all", settings.model.n_jobs
     own, total, by_class = masses
     if alone or problem.regression:
@@ -346,7 +340,7 @@ def class_masses(
     scaled: Scaled, found: PrototypeBatch, n_classes: int, n_jobs: int | None = None
 ) -> Floats:
     """Return a batch's mass for each class (n, K): ``sum over y_j = k of w_j G(x_n, c_j)``."""
-    read = np.flatnonzero(found.inverse_bandwidth)  # all rows are scaled at once there
+    read = np.flatnonzero(found.inverse_bandwidth)
     table = np.zeros((len(found.weight), n_classes))
     table[np.arange(len(table)), found.answer] = found.weight
     return kernel_sums(
@@ -358,7 +352,7 @@ def class_masses(
 def _fit_batch(
     problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings
 ) -> Batch:
-    """Return the batch that the descent ends at."""
+    """Return the batch at the end of the descent."""
     objective = _objective(problem, draw, masses, settings)
     q, m = objective.n_columns, objective.n_candidates
     further = int(problem.regression)
@@ -388,7 +382,7 @@ def _fit_batch(
 def _objective(
     problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings
 ) -> BatchObjective:
-    """Return a batch's objective."""
+    """Return the objective of a batch."""
     y, Z = problem.y, problem.scaled.Z
     each = (Z if len(r) == len(Z) else Z.only(r) for r in (draw.references, draw.candidates))
     references, candidates = each

@@ -1,13 +1,13 @@
-"""Which rows may become prototypes in a batch, and how the other rows judge them.
+"""The candidates of a batch, rows that may become prototypes, and its reference rows.
 
-A batch divides the training rows: candidates may become prototypes, references say how likely the
-data are. Both are drawn within groups, so that hard rows are tried as often as easy ones. Source:
-Ruf, proset manual and releases 0.5 and 0.6, "candidate selection" and the bins algorithm.
+A batch divides the training rows: candidates may become prototypes, and the likelihood is computed
+on references. Both are drawn within groups, so that hard rows are drawn as often as easy ones.
+Source: Ruf, proset manual and releases 0.5 and 0.6, "candidate selection" and the bins algorithm.
 
-That halves a small table. `draw_judged_by_all` lets every row be a reference, candidates
-too, each left out of its own likelihood (leave-one-out).
+This halves a small table. With `draw_leave_one_out` every row is a reference, candidates included,
+each left out of its own likelihood.
 
-A row of weight 0 takes no part, as if it had not been given.
+Rows of weight 0 are ignored.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, NDArray
 
-_MOST_COPIES = 1000  # of a row, when copies are drawn
+_MOST_COPIES = 1000  # maximum number of copies of a row that are drawn from
 
 
 class BatchRows(NamedTuple):
@@ -26,18 +26,18 @@ class BatchRows(NamedTuple):
     candidates: Indices  # (M,) ascending
     references: Indices  # (R,) ascending
     omega: Floats  # (R,) the references' weights in the likelihood; they sum to 1
-    twin: Indices | None = None  # (R,) which candidate a reference is itself, or -1; None: none is
-    echo: Floats | None = None  # (R,) share of a reference's weight that comes from its copies
+    twin: Indices | None = None  # (R,) the candidate that is the same row, or -1; None: none is
+    echo: Floats | None = None  # (R,) share of a reference's weight that is of its copies
 
     @property
     def of_all(self) -> bool:
-        """Return whether chance has no part in it: each row is a candidate and a reference."""
+        """Return whether nothing is random: each row is a candidate and a reference."""
         return len(self.candidates) == len(self.references) and self.twin is not None
 
-    def judged_too(self, weight: Floats, drawn_from: float) -> "BatchRows":
-        """Return the draw with further rows of these weights before the others, as references only.
+    def with_references(self, weight: Floats, drawn_from: float) -> "BatchRows":
+        """Return the draw with further rows, of these weights, in front, as references only.
 
-        `drawn_from` is the total weight of the rows drawn from.
+        `drawn_from` is the total weight of the rows that were drawn from.
         """
         n, total = len(weight), weight.sum() + drawn_from
         omega = np.concatenate([weight / total, self.omega * (drawn_from / total)])
@@ -51,11 +51,11 @@ class BatchRows(NamedTuple):
 def hard_rows(
     strata: Indices, goodness: Floats, weight: Floats, *, beta: float = 0.1
 ) -> NDArray[np.bool_]:
-    """Return which rows the present model serves worst: ``goodness < beta-quantile of stratum``.
+    """Return the mask of the worst predicted rows: ``goodness < beta-quantile of stratum``.
 
     `goodness` (n,) is the likelihood of each row's own class or target. The quantile is NumPy's,
-    over the rows of positive weight, not weighted. "Below" is strict: where all rows of a stratum
-    are equally well served, as in the first batch of a classifier, none is hard.
+    over the rows of positive weight, not weighted. "Below" is strict: if all rows of a stratum have
+    the same likelihood, as in the first batch of a classifier, none is hard.
     """
     hard = np.zeros(len(strata), dtype=bool)
     positive = weight > 0
@@ -66,18 +66,18 @@ def hard_rows(
 
 
 def misread_rows(masses: Floats, y: Indices) -> NDArray[np.bool_]:
-    """Return which rows the present model, of class masses (n, K), answers wrongly.
+    """Return the mask of the rows predicted wrongly by class masses (n, K).
 
-    It is the grouping of proset before 0.5; of equal masses the first class is the answer.
+    It is the grouping of proset before 0.5; of equal masses the first class is predicted.
     """
     return masses.argmax(axis=1) != y
 
 
 def target_strata(target: Floats, weight: Floats, n_strata: int = 5) -> Indices:
-    """Divide the rows of a regression by quantiles of the target: its stand-in for classes.
+    """Divide the rows of a regression by quantiles of the target, in place of classes.
 
     The quantiles are of the rows of positive weight, not weighted. Equal targets stay together, so
-    there may be fewer strata than sought: 0, 1, ... ascending with the target, without gaps.
+    there may be fewer strata than `n_strata`: 0, 1, ... ascending with the target.
     """
     positive = weight > 0
     edges = np.quantile(target[positive], np.arange(1, n_strata) / n_strata)
@@ -87,10 +87,10 @@ def target_strata(target: Floats, weight: Floats, n_strata: int = 5) -> Indices:
 
 
 def smallest_divided(max_fraction: float) -> int:
-    """Return the rows from which on a stratum is divided into hard rows and others.
+    """Return the minimum number of rows of a stratum that is divided into hard rows and others.
 
-    From ``2 max(ceil(0.5 / eta), floor(0.5 / (1 - eta)) + 1) - 1`` rows on, the larger of two
-    groups has both a candidate and a reference, wherever the division falls.
+    From ``2 max(ceil(0.5 / eta), floor(0.5 / (1 - eta)) + 1) - 1`` rows on, the larger of the two
+    groups has both a candidate and a reference.
     """
     for_candidate = int(np.ceil(0.5 / max_fraction))
     for_reference = int(np.floor(0.5 / (1.0 - max_fraction))) + 1
@@ -98,12 +98,12 @@ def smallest_divided(max_fraction: float) -> int:
 
 
 def group_shares(sizes: Indices, n_candidates: int, max_fraction: float) -> Indices:
-    """Return how many candidates each group gives, of these sizes: even shares, if it can.
+    """Return the number of candidates from each group, equal shares as far as possible.
 
-    From the smallest group to the largest: a group gives an even share of what is still to be
-    drawn, at most ``max_fraction`` of its rows and never all; what it cannot give is left to the
-    larger ones. Shares are rounded to the nearest whole number, halves to the even one, which may
-    miss `n_candidates` by up to half the number of groups.
+    From the smallest group to the largest: a group gives an equal share of the candidates still to
+    be drawn, at most ``max_fraction`` of its rows and never all; the rest is left to the larger
+    ones. Shares are rounded to the nearest integer, halves to the even one, so their sum may differ
+    from `n_candidates` by up to half the number of groups.
     """
     shares = np.zeros(len(sizes))
     order = np.argsort(sizes, kind="stable")
@@ -132,23 +132,23 @@ def draw_candidates(
     """Draw the candidates of a batch; all other rows are references.
 
     The groups are the hard rows of each stratum and its other rows. From each group its share
-    (`group_shares`) is drawn, without replacement and whatever the weights. A reference then
-    stands for the candidates of its group too:
-    ``omega_n = weight_n / W * (group's weight) / (group's weight - its candidates' weight)``, W the
-    total weight, so that the likelihood keeps the proportions of all training rows.
+    (`group_shares`) is drawn, without replacement and regardless of weights. A reference then also
+    represents the candidates of its group, so that the likelihood keeps the proportions of all
+    training rows: with W the total weight,
+    ``omega_n = weight_n / W * (group's weight) / (group's weight - its candidates' weight)``.
 
-    A row that stands for c equal ones (``copies``, default 1, at most 1,000 are told apart) is
-    drawn from as if they were apart: if k of them are drawn it is a candidate, and the others a
-    reference of (c - k) / c of its weight, judged by it too.
+    A row that represents c equal ones (``copies``, default 1, capped at 1,000) is drawn as if these
+    were c rows: if k of them are drawn the row is a candidate, and the others are a reference with
+    (c - k) / c of its weight.
 
-    Of `n_candidates` wanted in all a small table gives fewer: at most about `max_fraction` of each
-    group. A stratum below `smallest_divided` rows is one group; where
-    rounding leaves a stratum of two rows or more without a candidate, its largest group gives
-    one. The row of a stratum of one is a reference in every batch: prototypes of other classes
-    near it are judged by it, its own class is known by its frequency alone. (Were the row both,
-    its likelihood would be that of a prototype at its own place: always perfect.)
+    A small table gives fewer than `n_candidates`: at most about `max_fraction` of each group. A
+    stratum below `smallest_divided` rows is one group; if rounding leaves a stratum of two rows or
+    more without a candidate, its largest group gives one. The row of a stratum of one is a
+    reference in every batch: it affects prototypes of other classes near it, but its own class is
+    represented only by its frequency. (If the row were both, its likelihood would be that of a
+    prototype at distance 0.)
 
-    `strata` are class codes or `target_strata`, `names` these in words, for messages; `hard` is of
+    `strata` are class codes or `target_strata`, `names` their names for messages; `hard` is from
     `hard_rows` or `misread_rows`. Each batch needs another stream of the generator: equal ones
     would draw the same candidates again.
     """
@@ -160,7 +160,7 @@ def draw_candidates(
     if not shares.any():
         raise PsephosError(_too_few(strata, weight, names))
     total = weight.sum()
-    omega, left = weight / total, weight.copy()  # left to judge
+    omega, left = weight / total, weight.copy()  # left as references
     chosen: list[Indices] = []
     for rows, share in zip(groups.values(), shares, strict=True):
         drawn, k = _drawn(rows, counts[rows], int(share), generator)
@@ -175,7 +175,7 @@ def draw_candidates(
 def _drawn(
     rows: Indices, counts: Indices, share: int, generator: np.random.Generator
 ) -> tuple[Indices, Indices]:
-    """Return who is drawn, and how often, when `share` are drawn of all that rows stand for."""
+    """Return the rows drawn and how often, if `share` of all their copies are drawn."""
     if counts.max() == 1:
         drawn = generator.choice(rows, share, replace=False)
         return drawn, np.ones(share, dtype=np.intp)
@@ -183,7 +183,7 @@ def _drawn(
     return rows[times > 0], times[times > 0]
 
 
-def draw_judged_by_all(
+def draw_leave_one_out(
     strata: Indices,
     hard: NDArray[np.bool_],
     weight: Floats,
@@ -195,11 +195,10 @@ def draw_judged_by_all(
 ) -> BatchRows:
     """Draw the candidates of a batch; all rows are references, left out of their own sums.
 
-    A row that stands for c equal ones (``copies``, shape (n,), default 1) keeps the
-    others: (c - 1) / c of its own weight.
-    Up to ``n_candidates`` rows, all are candidates; of more, shares of each group
-    (`group_shares`, without a largest fraction) are drawn as in `draw_candidates`, whose
-    parameters and error these are. The references' weights are those of the rows.
+    A row that represents c equal ones (``copies``, shape (n,), default 1) keeps (c - 1) / c of its
+    own weight. Up to ``n_candidates`` rows, all are candidates; if there are more, shares of each
+    group (`group_shares`, without a maximum fraction) are drawn as in `draw_candidates`, which has
+    the same parameters and error. The references' weights are those of the rows.
     """
     rows = np.flatnonzero(weight > 0)
     candidates = rows
@@ -224,7 +223,7 @@ def draw_judged_by_all(
 def _groups(
     strata: Indices, hard: NDArray[np.bool_], weight: Floats, max_fraction: float | None
 ) -> dict[int, Indices]:
-    """Return the rows of each group that has any, by its number 2 * stratum + hard."""
+    """Return the rows of each group that is not empty, by its number 2 * stratum + hard."""
     positive = weight > 0
     least = 0 if max_fraction is None else smallest_divided(max_fraction)
     divided = np.bincount(strata[positive], minlength=strata.max() + 1) >= least
@@ -238,7 +237,7 @@ def _shares(
     groups: dict[int, Indices], counts: list[int], n_candidates: int, max_fraction: float, *,
     least: int,
 ) -> Indices:  # fmt: skip
-    """Return `group_shares`, with one for each stratum that has a group of `least` rows."""
+    """Return `group_shares`, at least one for each stratum that has a group of `least` rows."""
     sizes = np.array(counts, dtype=np.intp)
     shares = group_shares(sizes, n_candidates, max_fraction)
     _give_each_stratum_one(np.array(list(groups)) // 2, sizes, shares, least)
@@ -246,7 +245,7 @@ def _shares(
 
 
 def _give_each_stratum_one(strata: Indices, sizes: Indices, shares: Indices, least: int) -> None:
-    """Give a stratum without a candidate one from its largest group, where that can spare it."""
+    """Give a stratum without a candidate one from its largest group, if this has `least` rows."""
     for stratum in np.unique(strata):
         own = np.flatnonzero(strata == stratum)
         largest = own[sizes[own].argmax()]
@@ -256,9 +255,9 @@ def _give_each_stratum_one(strata: Indices, sizes: Indices, shares: Indices, lea
 
 def _too_few(strata: Indices, weight: Floats, names: tuple[str, ...]) -> str:
     only = np.unique(strata[weight > 0])
-    told = ", ".join(names[s] if names else str(s) for s in only[:5])
+    listed = ", ".join(names[s] if names else str(s) for s in only[:5])
     more = f" and {len(only) - 5} more" if len(only) > 5 else ""
     return (
-        f"each class has one row of positive weight (classes {told}{more}): a prototype is judged "
-        "by other rows of its class; give at least two rows of one of them."
+        "at least one class must have two rows of positive weight, as a prototype is evaluated on "
+        f"other rows of its class; each has one (classes {listed}{more})."
     )

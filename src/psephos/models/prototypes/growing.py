@@ -1,7 +1,4 @@
-"""How batches grow: at once, from a warm start, or by one with each call of `partial_fit`.
-
-And how a fitted model has fewer of them.
-"""
+"""Fits of batches: in one call, by a warm start, or one with each `partial_fit`; truncation."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
@@ -32,17 +29,17 @@ EXTRAS = ("n_prototypes_", "objective_", "n_iter_", "stopped_")
 
 
 class FurtherBatches(NamedTuple):
-    """What further batches start from."""
+    """The state from which further batches are fitted."""
 
     scaling: KernelScaling
     totals: Floats  # weight of each class; or mean and deviation of the targets
     batches: list[Batch]
-    n_given: int  # rows, of all calls
+    n_given: int  # number of rows of all calls
     rows: DistinctRows | None = None  # those of `partial_fit`
 
 
 class Growing:
-    """A model whose batches are fitted one after another, or added to those there are."""
+    """Mixin of models whose batches are fitted one after another, or added to earlier ones."""
 
     vote_: Vote
     schema_: Any
@@ -60,17 +57,17 @@ class Growing:
 
     # ------------------------------------------------------------------ what they differ in
     def _totals(self, y: Array, weight: Floats, n_classes: int) -> Floats:
-        """Return what a prior is made of."""
+        """Return the statistics of the prior."""
         raise NotImplementedError
 
     def _renewed(self, earlier: Floats, later: Floats, *, added: bool) -> Floats:
-        """Return the same after later rows, which were added to the earlier or stand for them."""
+        """Return the statistics after later rows, `added` to the earlier or replacing them."""
         raise NotImplementedError
 
     def _problem(
         self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, totals: Floats
     ) -> PrototypeProblem | None:
-        """Return what batches are fitted to; None if every row says the same."""
+        """Return the problem to which batches are fitted; None if the target is constant."""
         raise NotImplementedError
 
     def _prior(self, totals: Floats) -> Floats:
@@ -103,12 +100,12 @@ class Growing:
         n_batches: int,
         context: Context, n_judges: int = 0,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
-        """Return the vote of so many batches and what is told of them."""
+        """Return the vote of `n_batches` batches and their fitted attributes."""
         found = self._batches(target, scaled, rows, growth, n_batches, context, n_judges=n_judges)
         prior = self._prior(growth.totals)
         vote = prototype_vote([b.found for b in found], scaled.scaling, prior, target)
         self._grown = growth._replace(batches=found)
-        return vote, _told(found, n_batches)
+        return vote, _attributes(found, n_batches)
 
     def _batches(
         self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
@@ -119,39 +116,39 @@ class Growing:
         if problem is None:
             return []
         settings = settings_of(self, problem, n_batches)
-        if not scaled.Z.shape[1]:  # where no column varies there is nothing to be near in
+        if not scaled.Z.shape[1]:  # no column varies
             return []
         return fit_batches(problem, settings, context, before=growth.batches, n_judges=n_judges)
 
     # ------------------------------------------------------------------ starting from others
     def _before(self, context: Context) -> FurtherBatches | None:
-        """Return what a warm start adds to; None before the first fit."""
+        """Return the state that a warm start continues; None before the first fit."""
         if context.previous is None:
             return None
         growth = self._growth()
         fitted = len(self.n_prototypes_)
         if self.n_batches < fitted:
             raise PsephosError(
-                f"n_batches is {self.n_batches}, but the model has {fitted} batches: a warm start "
-                "only adds some; use truncate."
+                f"n_batches must be at least the {fitted} batches of the model with a warm start; "
+                f"got {self.n_batches}. To remove batches use truncate."
             )
         return growth
 
     def _growth(self) -> FurtherBatches:
         if not hasattr(self, "_grown"):
             raise PsephosError(
-                "no batch can be added to a model that was read from a file or reduced: what "
-                "its batches were fitted with is not kept there. Fit it anew."
+                "no batch can be added to a model that was read from a file or reduced, as it does "
+                "not keep the state of the fit. Fit it anew."
             )
         return self._grown
 
     def _further_batch(
         self, table: Table, labels: Labels, weight: Floats, context: Context
     ) -> FittedVote:
-        """Return the vote with a batch more, whose candidates are these rows."""
+        """Return the vote with one more batch, whose candidates are these rows."""
         first = context.previous is None
         growth = FurtherBatches(None, np.empty(0), [], 0) if first else self._growth()  # type: ignore[arg-type]
-        if table.rows.dtype.kind == "i":  # positions: they go on from call to call
+        if table.rows.dtype.kind == "i":  # row numbers continue from call to call
             table = replace(table, rows=table.rows + growth.n_given)
         data = Training(table, labels.target, labels.y, weight)
         rows = merged_rows(data, whole=getattr(self, "class_weight", None) is None).alone()
@@ -162,8 +159,8 @@ class Growing:
             if still or not scaled_by(scaling, rows.table, rows.rows).Z.shape[1]:
                 what = "the target does not vary" if still else "no column varies"
                 raise PsephosError(
-                    f"{what} in the first call of partial_fit, which learns the scales: give it "
-                    "more rows."
+                    f"{what} in the first call of partial_fit, which determines the scaling: give "
+                    "it more rows."
                 )
             growth = growth._replace(scaling=scaling, totals=totals)
         else:
@@ -179,32 +176,32 @@ class Growing:
     # ------------------------------------------------------------------ fitted
     def _check_loaded(self) -> None:
         super()._check_loaded()  # type: ignore[misc]
-        told = [getattr(self, name) for name in EXTRAS]
-        check(all(a.shape == (len(told[0]),) for a in told), "batches differ in number")
+        extras = [getattr(self, name) for name in EXTRAS]
+        check(all(a.shape == (len(extras[0]),) for a in extras), "batches differ in number")
         found = self.n_prototypes_
         whole = bool((found >= 0).all()) and sum(found.tolist()) < self.vote_.n_voters
         check(whole, "its batches are not those of its prototypes")
 
     def truncate(self, n_batches: int) -> Self:
-        """Return a fitted model of the first batches alone.
+        """Return a fitted model of only the first batches.
 
-        Batches are fitted one after another, so it is what a fit of so many would be.
+        Batches are fitted one after another, so it equals a fit with this `n_batches`.
 
         Parameters
         ----------
         n_batches : int
-            Between 0 (the prior alone) and N, the number of batches fitted.
+            Between 0 (only the prior) and the number of batches fitted.
 
         Raises
         ------
         PsephosError
-            If it is not.
+            If `n_batches` is out of this range.
         """
         self._fitted()
         fitted = len(self.n_prototypes_)
         if not Interval(0, fitted, whole=True).allows(n_batches):
             raise PsephosError(
-                f"n_batches must be a whole number between 0 and {fitted}, the number of batches "
+                f"n_batches must be an integer between 0 and {fitted}, the number of batches "
                 f"fitted; got {n_batches!r}."
             )
         fewer: Any = clone(self)  # type: ignore[type-var]
@@ -219,9 +216,9 @@ class Growing:
         return fewer
 
 
-def _told(found: list[Batch], n_batches: int) -> dict[str, Any]:
-    """Return the fitted attributes that tell of the batches."""
-    if not found:  # nothing varies
+def _attributes(found: list[Batch], n_batches: int) -> dict[str, Any]:
+    """Return the fitted attributes of the batches."""
+    if not found:  # no column or target varies
         none = np.zeros(n_batches, dtype=np.intp)
         why = np.array(["no column varies, or the target does not"] * n_batches, dtype=np.str_)
         return dict(zip(EXTRAS, (none, np.full(n_batches, np.nan), none, why), strict=True))

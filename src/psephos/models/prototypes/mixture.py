@@ -1,14 +1,10 @@
-"""What a regression by prototypes predicts: for each case a mixture of normal densities.
+"""Predictive distributions of a regression by prototypes: mixtures of normal densities.
 
-The components are the same for all cases, one a voter (the prior, then the prototypes); a case
-has its own shares. Whatever is asked of a case is computed from its shares alone, in an order
-that does not depend on the other cases: a row alone has the same bits.
+The components are the same for all cases, one per voter (the prior, then the prototypes); each case
+has its own shares. Results of a case depend on its shares only, bit for bit.
 
-The sums behind mixtures of normal densities: functions from arrays to arrays.
-
-All take `share` (b, T), whose rows sum to 1, and `spread` (T,), the standard deviations; `off`
-(b, T) are places minus means. A row's sums run over its own T terms in one order, whatever the
-other rows.
+The functions take `share` (b, T), whose rows sum to 1, and `spread` (T,), the standard deviations;
+`off` (b, T) is y minus the means.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,19 +33,19 @@ class NormalMixture:
     share : ndarray of shape (n, T)
         At least 0; each row sums to 1.
     mean, spread : ndarray of shape (T,)
-        Means and standard deviations of the components, in the unit of the target; a spread is
+        Means and standard deviations of the components, in the unit of the target; spreads are
         above 0.
 
     Raises
     ------
     PsephosError
-        If an array is not of this kind.
+        If an array has a wrong type, shape or value.
 
     Notes
     -----
-    Source: the development branch of proset (N. Ruf), where a regression predicts p(y | x) so.
-    Everything but `sample` costs O(n T) a place asked, and a few MiB beside the shares; `crps`
-    costs O(n T^2).
+    Source: the development branch of proset (N. Ruf), where a regression predicts p(y | x) in this
+    form. All methods except `sample` take O(n T) time per value of y, and a few MiB besides the
+    shares; `crps` takes O(n T^2).
     """
 
     share: Floats
@@ -59,19 +55,21 @@ class NormalMixture:
     def __post_init__(self) -> None:
         for name, array in zip(("share", "mean", "spread"), self._arrays, strict=True):
             if array.dtype != np.float64 or array.ndim != (2 if name == "share" else 1):
-                raise PsephosError(f"{name} must be float64, share a table and the others vectors.")
+                raise PsephosError(
+                    f"{name} must be float64, with two dimensions for share and one for the others."
+                )
         t = len(self.mean)
         if t == 0 or self.share.shape[1] != t or len(self.spread) != t:
             raise PsephosError(
-                f"share has {self.share.shape[1]} components, mean {t} and spread "
-                f"{len(self.spread)}: give each the same number, at least 1."
+                "share, mean and spread must have the same number of components, at least 1; got "
+                f"{self.share.shape[1]}, {t} and {len(self.spread)}."
             )
-        _refuse(~np.isfinite(self.mean), "component {} has a mean that is not a finite number.")
+        _refuse(~np.isfinite(self.mean), "mean must be finite; that of component {} is not.")
         positive = (self.spread > 0) & np.isfinite(self.spread)
-        _refuse(~positive, "component {} has a spread that is not a positive number.")
+        _refuse(~positive, "spread must be finite and above 0; that of component {} is not.")
         wrong = ~((self.share >= 0) & (self.share <= 1 + 1e-9)).all(axis=1)
         wrong |= ~(np.abs(self.share.sum(axis=1) - 1.0) <= 1e-9)
-        _refuse(wrong, "the shares of case {} are not at least 0 with sum 1.")
+        _refuse(wrong, "shares must be at least 0 and sum to 1; those of case {} do not.")
 
     @property
     def n_cases(self) -> int:
@@ -105,14 +103,14 @@ class NormalMixture:
         """Return the natural logarithm of the density.
 
         ``log p(y) = log sum_t exp(log share_t - log spread_t - z_t^2 / 2) - log(2 pi) / 2`` with
-        ``z_t = (y - mean_t) / spread_t``; the greatest exponent is taken out of the sum, so that
-        far tails are finite until z_t^2 is not.
+        ``z_t = (y - mean_t) / spread_t``. The greatest exponent is factored out, so far tails are
+        finite as long as z_t^2 is.
 
         Parameters
         ----------
         at : float or array of shape (n,), (n, g) or (1, g)
-            Where: one place for all cases, a place for each, a grid for each, or one grid for
-            all. In the unit of the target; may be infinite.
+            Values of y: one for all cases, one for each, a grid for each, or one grid for all. In
+            the unit of the target; may be infinite.
 
         Returns
         -------
@@ -125,22 +123,22 @@ class NormalMixture:
         return np.exp(self.log_density(at))
 
     def cdf(self, at: ArrayLike) -> Floats:
-        """Return the chance of a value up to y: ``F(y) = sum_t share_t Phi(z_t)``.
+        """Return the probability of a value up to y: ``F(y) = sum_t share_t Phi(z_t)``.
 
-        `at` and the result's shape are those of `log_density`. Small chances keep
-        their relative precision; for small chances of greater values ask `survival`.
+        `at` and the result's shape are those of `log_density`. Small probabilities keep their
+        relative precision; for small upper tails use `survival`.
         """
         return self._evaluate(at, chance_below)
 
     def survival(self, at: ArrayLike) -> Floats:
-        """Return the chance of a value above y, ``1 - F(y) = sum_t share_t Phi(-z_t)``.
+        """Return the probability of a value above y, ``1 - F(y) = sum_t share_t Phi(-z_t)``.
 
         `at` and the result's shape are those of `log_density`.
         """
         return self._evaluate(at, chance_above)
 
     def _evaluate(self, at: ArrayLike, sums: _Sums) -> Floats:
-        """Return `sums` of shares and of places minus means, both (b, T), at every place."""
+        """Return `sums` of shares and of y minus means, both (b, T), for each value of y."""
         places = self._places(at)
         grid = places if places.ndim == 2 else places[:, None]
         flat, out = grid.ravel(), np.empty(grid.size)
@@ -158,23 +156,23 @@ class NormalMixture:
             places = np.broadcast_to(places, (n,))
         else:
             raise PsephosError(
-                f"places of shape {places.shape} do not fit {n} cases: give one number, ({n},), "
-                f"({n}, g), or a grid for all cases as (1, g)."
+                f"values must be one number, or have shape ({n},), ({n}, g), or (1, g) for one "
+                f"grid for all {n} cases; got shape {places.shape}."
             )
         absent = np.isnan(places if places.ndim == 2 else places[:, None]).any(axis=1)
-        _refuse(absent, "the place of case {} is NaN: leave the case out, or give a number.")
+        _refuse(absent, "values must not be NaN; that of case {} is. Leave the case out.")
         return places
 
     # ------------------------------------------------------------------ quantiles
     def quantile(self, q: ArrayLike) -> Floats:
-        """Return where the CDF is q.
+        """Return the q-quantiles.
 
-        Newton steps on the probit scale, ``Phi^-1(F(y)) = Phi^-1(q)``, which is a line for one
-        component, bisected where a step leaves the bracket or does not halve the one before; for q
-        above 1/2 on the survival function. The bracket is between the least and the greatest
-        q-quantile of the components with a share. A place is taken where its tail differs from
-        that of q by 1e-12 of it, or where no float64 lies nearer. Where F is flat, to rounding,
-        between two components, any place there may be taken.
+        They are found by Newton steps on the probit scale, ``Phi^-1(F(y)) = Phi^-1(q)``, which is
+        linear for one component, with bisection if a step leaves the bracket or does not halve the
+        step before; for q above 1/2 on the survival function. The bracket is between the smallest
+        and the greatest q-quantile of the components with a share above 0. The relative error of
+        the tail probability is at most 1e-12, or the result is the nearest float64. Where F is
+        flat, to rounding, between two components, any value there may be returned.
 
         Parameters
         ----------
@@ -188,9 +186,9 @@ class NormalMixture:
         """
         chance = np.atleast_1d(np.asarray(q, dtype=np.float64))
         if chance.ndim != 1:
-            raise PsephosError(f"q has shape {chance.shape}: give a number or a vector.")
+            raise PsephosError(f"q must be a number or a vector; got shape {chance.shape}.")
         inside = (chance > 0) & (chance < 1)
-        _refuse(~inside, f"q must lie inside (0, 1), without the ends: entry {{}} of {q} does not.")
+        _refuse(~inside, f"q must be above 0 and below 1; entry {{}} of {q} is not.")
         upper = chance > 0.5
         found = tail_places(
             *self._arrays, np.where(upper, 1.0 - chance, chance), np.where(upper, -1.0, 1.0)
@@ -200,7 +198,7 @@ class NormalMixture:
         return found
 
     def interval(self, coverage: float) -> Floats:
-        """Return the interval of this chance, with as much below it as above.
+        """Return the central interval with this probability.
 
         Parameters
         ----------
@@ -213,7 +211,7 @@ class NormalMixture:
             The quantiles of ``(1 - coverage) / 2`` and ``(1 + coverage) / 2``.
         """
         if not 0 < coverage < 1:
-            raise PsephosError(f"coverage is {coverage}: give a number inside (0, 1).")
+            raise PsephosError(f"coverage must be above 0 and below 1; got {coverage}.")
         found = tail_places(
             *self._arrays, np.full(2, (1.0 - coverage) / 2.0), np.array([1.0, -1.0])
         )
@@ -225,13 +223,13 @@ class NormalMixture:
 
         ``sum_s share_s A(y - mean_s, spread_s) - 1/2 sum_st share_s share_t A(mean_s - mean_t,
         (spread_s^2 + spread_t^2)^(1/2))`` with ``A(m, s) = 2 s phi(m / s) + m (2 Phi(m / s) - 1)``,
-        the mean absolute value of a normal variable. Less is better; for a point forecast it is
+        the mean absolute value of a normal variable. Smaller is better; for a point forecast it is
         the absolute error.
 
         Parameters
         ----------
         y : float or array of shape (n,)
-            What was observed, finite.
+            The observed values, finite.
 
         Returns
         -------
@@ -240,17 +238,18 @@ class NormalMixture:
         Notes
         -----
         Source: Grimit, Gneiting, Berrocal & Johnson 2006, Q. J. R. Meteorol. Soc. 132, equation
-        (5). The table of A over pairs is made once a call, T^2 / 2 entries of some 40 ns, 128
-        components at a time, and never held whole; the double sum is n T^2 / 2 products by BLAS.
-        Working memory is some 6.5 KiB a component, for any n: 63 MiB for T = 10,000.
+        (5). The table of A over pairs, T^2 / 2 entries of some 40 ns, is computed once per call in
+        blocks of 128 components; the double sum is n T^2 / 2 products by BLAS. Working memory is
+        some 6.5 KiB per component, for any n: 63 MiB for T = 10,000.
         """
         observed = np.asarray(y, dtype=np.float64)
         if observed.shape not in ((), (self.n_cases,)):
             raise PsephosError(
-                f"y has shape {observed.shape}: give {self.n_cases} values, one for each case."
+                f"y must have one value for each of {self.n_cases} cases; got shape "
+                f"{observed.shape}."
             )
         absent = ~np.isfinite(np.broadcast_to(observed, (self.n_cases,)))
-        _refuse(absent, "the value of case {} is not a finite number: leave the case out.")
+        _refuse(absent, "y must be finite; the value of case {} is not. Leave the case out.")
         return self._evaluate(observed, distance_to) - 0.5 * distance_of_draws(*self._arrays)
 
     def sample(self, n_draws: int, generator: np.random.Generator) -> Floats:
@@ -261,14 +260,14 @@ class NormalMixture:
         n_draws : int
             Draws for each case, at least 1.
         generator : numpy.random.Generator
-            One stream for all cases: the draws of a case depend on how many stand before it.
+            One stream for all cases: the draws of a case depend on the number of cases before it.
 
         Returns
         -------
         draws : ndarray of shape (n, n_draws), in the unit of the target
         """
         if n_draws < 1:
-            raise PsephosError(f"n_draws is {n_draws}: give at least 1.")
+            raise PsephosError(f"n_draws must be at least 1; got {n_draws}.")
         draws = np.empty((self.n_cases, n_draws))
         for share, row in zip(self.share, draws, strict=True):
             reached = np.cumsum(share)
@@ -281,11 +280,11 @@ class NormalMixture:
 def mixture_of(vote: Vote, X: Any) -> NormalMixture:
     """Return the predicted distribution of each row: a mixture of the voters' normal densities.
 
-    Component t has the mean that voter t says and its standard deviation (the prior: those of
-    the target); its share is the voter's share of the weight, ``w_t(x) / sum_s w_s(x)``.
+    Component t has the mean and standard deviation of voter t (for the prior: those of the target);
+    its share is the voter's share of the weight, ``w_t(x) / sum_s w_s(x)``.
 
-    The vote is of prototypes, with a regression target that is not constant. The mixture holds n T
-    shares.
+    The vote must be of prototypes, with a regression target that is not constant. The mixture has
+    n T shares.
     """
     mean, spread = _components(vote)
     share = np.empty((X.shape[0], vote.n_voters))
@@ -298,12 +297,12 @@ def _components(vote: Vote) -> tuple[Floats, Floats]:
     numbers = vote.target.kind == "regression"
     found: Any = vote.voters.components() if numbers else None
     if found is None:
-        raise PsephosError("a mixture needs voters that answer with densities: prototypes do.")
+        raise PsephosError("voters must predict densities, as prototypes of a regression do.")
     mean, spread = found
     if not spread.all():
         raise PsephosError(
-            "a voter's spread is 0, as where the target of the fit is constant: what is predicted "
-            "is then a point and has no density; use the predicted value itself."
+            "a voter's spread is 0, as the target of the fit is constant: the prediction has no "
+            "density. Use predict."
         )
     return np.ascontiguousarray(mean), spread
 
@@ -313,16 +312,16 @@ def _refuse(wrong: Any, message: str) -> None:
         raise PsephosError(message.format(int(np.flatnonzero(wrong)[0])))
 
 
-_special: Any = scipy.special  # its types say less than they promise
-_BLOCK = 1 << 17  # entries of a table of (case, component) held at once
-_PAIRED = 128  # components whose distances to the others are held at once
+_special: Any = scipy.special  # its type stubs are incomplete
+_BLOCK = 1 << 17  # entries of a block of (case, component)
+_PAIRED = 128  # components of a block of distances
 _TOGETHER = 64  # cases in one matrix product, always: its shape must not depend on the cases
-_ENOUGH = 1e-12  # of the smaller tail: where a quantile is found
+_ENOUGH = 1e-12  # relative tolerance of the tail probability of a quantile
 _ROOT_2, _ROOT_2PI = np.sqrt(2.0), np.sqrt(2.0 * np.pi)
 
 
 def parts(n: int, t: int, held: int | None = None) -> Iterator[slice]:
-    """Yield slices of n rows of t entries, each of about `held` entries (default: 1 MiB)."""
+    """Yield slices of n rows of t entries, with about `held` entries each (default: 1 MiB)."""
     size = max(1, (held or _BLOCK) // t)
     for first in range(0, n, size):
         yield slice(first, min(first + size, n))
@@ -353,7 +352,7 @@ def log_density(share: Floats, off: Floats, spread: Floats) -> Floats:
         z = off / spread
         terms = np.log(share) - np.log(spread) - 0.5 * z * z
     greatest = terms.max(axis=1)
-    greatest[np.isinf(greatest)] = 0.0  # nothing there: log 0 below
+    greatest[np.isinf(greatest)] = 0.0  # all terms are log 0
     with np.errstate(divide="ignore"):
         total = np.log(np.exp(terms - greatest[:, None]).sum(axis=1))
     return total + greatest - np.log(_ROOT_2PI)
@@ -361,10 +360,10 @@ def log_density(share: Floats, off: Floats, spread: Floats) -> Floats:
 
 # ---------------------------------------------------------------------- quantiles
 def tail_places(share: Floats, mean: Floats, spread: Floats, tail: Floats, sign: Floats) -> Floats:
-    """Return where tails of each row's mixture begin, (n, k).
+    """Return the start of tails of each row's mixture, (n, k).
 
-    `tail` (k,) are chances in (0, 1/2], of a value below where `sign` (k,) is 1, above where it is
-    -1. By Newton steps on the probit scale, safeguarded; see `NormalMixture.quantile`.
+    `tail` (k,) are tail probabilities in (0, 1/2], lower ones where `sign` (k,) is 1, upper ones
+    where it is -1. By safeguarded Newton steps; see `NormalMixture.quantile`.
     """
     shape = (len(share), len(tail))
     case = np.repeat(np.arange(shape[0]), shape[1])
@@ -395,7 +394,7 @@ def _roots(share: Floats, mean: Floats, spread: Floats, tail: Floats, sign: Floa
         middle = lo + (hi - lo) / 2.0
         step = _probit_step(below, density, score[live])
         length = np.abs(step)
-        # a step too short to be seen goes just far enough to close the bracket behind it
+        # a step below rounding is made just long enough to close the bracket behind it
         onward = here + np.copysign(np.maximum(length, 2.0 * np.spacing(np.abs(here))), step)
         fine = (length <= last[live] / 2.0) & (onward > lo) & (onward < hi)
         found = np.abs(below - goal) <= _ENOUGH * goal
@@ -423,7 +422,7 @@ def _probit_step(below: Floats, density: Floats, score: Floats) -> Floats:
 
 # ---------------------------------------------------------------------- distances
 def distance_to(share: Floats, off: Floats, spread: Floats) -> Floats:
-    """Return the mean distance of a draw from a place, ``sum_t share_t A(off_t, spread_t)``."""
+    """Return the mean distance of a draw from y, ``sum_t share_t A(off_t, spread_t)``."""
     return (share * _distance(off, spread)).sum(axis=1)
 
 
@@ -431,8 +430,8 @@ def distance_of_draws(share: Floats, mean: Floats, spread: Floats) -> Floats:
     """Return the mean distance of two draws, (n,): a quadratic form in the shares.
 
     ``sum_st share_s share_t A(mean_s - mean_t, (spread_s^2 + spread_t^2)^(1/2))``. Cases are
-    multiplied in blocks of one size, the last one filled up with zeros, because BLAS may add in
-    another order for another shape.
+    multiplied in blocks of one size, the last padded with zeros, because the order of BLAS sums may
+    depend on the shape.
     """
     n, t = share.shape
     total = np.zeros(n)
@@ -452,7 +451,7 @@ def distance_of_draws(share: Floats, mean: Floats, spread: Floats) -> Floats:
 
 
 def _distance(m: Floats, s: Floats) -> Floats:
-    """Return A(m, s), the mean absolute value of a normal variable; far off it is |m|."""
+    """Return A(m, s), the mean absolute value of a normal variable; |m| for m far above s."""
     with np.errstate(over="ignore"):
         z = m / s
         bell = np.exp(-0.5 * z * z)

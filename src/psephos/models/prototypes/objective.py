@@ -1,4 +1,4 @@
-"""What one batch of prototypes minimises, and the masses it leaves to the next."""
+"""The objective of a batch of prototypes, and the masses it passes to the next batch."""
 
 import copy
 from typing import Any
@@ -10,16 +10,16 @@ from psephos.kernels.prototypes.sums import ZERO_AT, Sums, batch_sums, squared_d
 from psephos.models.prototypes.scaling import ScaledRows
 
 _NO_TWINS = np.empty(0, np.int64)
-_KEPT_PAIRS = 2**20  # of a table of distances that is kept, more if columns are more than rows
+_KEPT_PAIRS = 2**20  # maximum size of a cached table of distances; more if there are more columns
 
 
 class BatchObjective:
-    """Penalised log-likelihood of one batch, a function of its weights, with its gradient.
+    """The penalised log-likelihood of one batch as a function of its weights, with its gradient.
 
     ``f = - sum_n omega_n log(q_n / s_n + 1e-10) + P(v; lambda_v, alpha_v) + P(w; lambda_w,
     alpha_w) + lambda_u / 2 u^2``, ``P(x; l, a) = l ((1 - a) / 2 sum x^2 + a sum x)``; q and s are
     the masses of a reference's own class (density of its target) and of all. Columns with
-    ``v = 0`` cost nothing.
+    ``v = 0`` take no time.
 
     Parameters
     ----------
@@ -29,15 +29,15 @@ class BatchObjective:
         targets: theta then ends in u, the inverse bandwidth of the target
     base_own, base_total, omega : (R,); masses of the prior and the earlier batches, positive, and
         the references' weights, which sum to 1
-    is_category, agree : (q,); whether a column is a category, and then the chance that two training
-        rows agree
+    is_category, agree : (q,); whether a column is a category, and then the probability that two
+        training rows agree
     dtype : {'float32', 'float64'}; of the sums within a tile; sums of tiles are float64. In float32
-        value and gradient are good to about 1e-6 of the sum of the sizes of their terms.
-    twin, echo : (R,); the candidate that is the reference itself, -1 where none is, and the share
-        of its own weight that such a reference keeps, below 1. None: no row is both; none is kept.
+        the error of value and gradient is about 1e-6 of the sum of the absolute terms.
+    twin, echo : (R,); the candidate that is the reference itself, or -1, and the share of its own
+        weight that such a reference keeps, below 1. None: no row is both; nothing is kept.
 
-    Source: the manual of proset 0.6.1, objective of a batch and its gradient; its gradient is
-    taken here with the 1e-10 in it. What missing values do is this project's choice.
+    Source: the manual of proset 0.6.1, objective of a batch and its gradient, here with the 1e-10
+    included in the gradient. The treatment of missing values is this project's choice.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class BatchObjective:
         self.size = self.n_columns + self.n_candidates + regression
 
     def split(self, theta: ArrayLike) -> tuple[Floats, Floats, float]:
-        """Take theta apart: v (q,), w (M,), and u, 0 for classes."""
+        """Return the parts of theta: v (q,), w (M,), and u (0 for classification)."""
         given = np.asarray(theta, dtype=np.float64)
         u = float(given[-1]) if self.regression else 0.0
         q = self.n_columns
         return given[:q], given[q : q + self.n_candidates], u
 
     def __call__(self, theta: ArrayLike) -> tuple[float, Floats]:
-        """Value and gradient (float64) at theta: v, w and, in regression, u, end to end."""
+        """Return value and gradient (float64) at theta: v, w and, in regression, u."""
         v, w, u = self.split(theta)
         sums = self._sums(v, w, u)
         p = self._penalties
@@ -88,10 +88,10 @@ class BatchObjective:
         return sums.value + value + more + 0.5 * p["lambda_u"] * u * u, gradient
 
     def by_weights(self, theta: ArrayLike) -> tuple[float, Floats]:
-        """Value at theta and gradient by w alone, (M,): less work where columns are many.
+        """Return the value at theta and the gradient by w only, (M,): faster with many columns.
 
-        Where all columns are alike, as in the trials of a start, the squared distances of all pairs
-        are made once and kept, unless the pairs are many or some values are missing.
+        If all columns have the same v, as in the trials of a start, the squared distances of all
+        pairs are computed once and cached, unless there are many pairs or missing values.
         """
         v, w, u = self.split(theta)
         sums = self._sums(v, w, u, columns=False, alike=self._alike(v))
@@ -101,7 +101,7 @@ class BatchObjective:
         return sums.value + value + more + 0.5 * p["lambda_u"] * u * u, sums.w + by_w
 
     def _alike(self, v: Floats) -> tuple[Array, float] | None:
-        """Return squared distances of all pairs, and the weight that all columns have."""
+        """Return squared distances of all pairs, and the common v; None if they are not cached."""
         most = max(_KEPT_PAIRS, self.n_columns * self.n_candidates)
         if (
             len(self._masses[0]) * self.n_candidates > most
@@ -114,7 +114,7 @@ class BatchObjective:
         return self._distances, float(v[0])
 
     def forget(self) -> None:
-        """Give up the distances that `by_weights` keeps."""
+        """Drop the distances that `by_weights` caches."""
         self._distances = None
 
     def among(self, candidates: Indices) -> "BatchObjective":
@@ -122,15 +122,15 @@ class BatchObjective:
         some = copy.copy(self)
         some._pairs, some._distances = self._pairs.among(candidates), None
         if len(self._twin):
-            place = np.full(self.n_candidates + 1, -1)  # its last place is that of no twin
-            place[candidates] = np.arange(len(candidates))
-            some._twin = place[self._twin]
+            index = np.full(self.n_candidates + 1, -1)  # the last entry is for -1
+            index[candidates] = np.arange(len(candidates))
+            some._twin = index[self._twin]
         some.n_candidates = len(candidates)
         some.size = self.size - self.n_candidates + len(candidates)
         return some
 
     def masses(self, theta: ArrayLike) -> tuple[Floats, Floats]:
-        """Own and total mass (R,) of the references with this batch: the next one's base."""
+        """Return own and total mass (R,) of the references with this batch, for the next batch."""
         sums = self._sums(*self.split(theta), gradient=False)
         return self._masses[0] + sums.own, self._masses[1] + sums.total
 
@@ -142,7 +142,7 @@ class BatchObjective:
 
 
 def _penalty(x: Floats, strength: float, share: float) -> tuple[float, Floats | float]:
-    """Return the penalty of some weights and its derivatives, one number if they are all alike."""
+    """Return the penalty of some weights and its derivatives, one number if all are equal."""
     total = float(np.add.reduce(x))
     if share == 1.0:
         return strength * total, strength

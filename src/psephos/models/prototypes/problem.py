@@ -1,9 +1,4 @@
-"""What batches are fitted to: rows of classes or of numbers, and the prior's masses.
-
-The parameters of a fit, what each may be, and how the models take part in comparisons.
-
-Distinct rows of a table in an order of their own, as batches are fitted to them.
-"""
+"""The problem to which batches are fitted: distinct rows, the prior's masses, parameters."""
 
 import math
 from collections.abc import Mapping
@@ -21,22 +16,22 @@ from psephos.models.prototypes.candidates import target_strata
 from psephos.models.prototypes.scaling import Scaled
 from psephos.models.training import Training, distinct_rows, ordered_rows
 
-_STRATA = 5  # ranges of a target that stand in for classes, fewer where rows are few
+_STRATA = 5  # ranges of a target used in place of classes; fewer with few rows
 
 
 class Masses(NamedTuple):
-    """What the vote so far gives each training row: its own answer, in all, and each class."""
+    """The masses of the vote so far at each training row: of its own class or target, in all."""
 
     own: Floats  # (n,)
     total: Floats  # (n,)
-    by_class: Floats  # (n, K), kept up where the draw reads it; (n, 0) for numbers
+    by_class: Floats  # (n, K), updated only if the draw needs it; (n, 0) for regression
 
 
 class PrototypeProblem(NamedTuple):
-    """What a batch is fitted to, for classes and for numbers.
+    """The data of a batch, for classification and regression.
 
-    `y` are class codes, or targets of mean 0 and variance 1; `prior` holds the frequency of each
-    row's class, or the prior's density of its target; `answer` is what a row says as a prototype.
+    `y` are class codes, or standardised targets; `prior` has the frequency of each row's class, or
+    the prior's density of its target; `answer` is the vote of a row as a prototype.
     """
 
     scaled: Scaled
@@ -48,11 +43,11 @@ class PrototypeProblem(NamedTuple):
     rows: NDArray[Any]
     names: tuple[str, ...]
     unit: float  # of the target; 0 for classes
-    copies: Floats  # how many equal rows each stands for
+    copies: Floats  # number of equal rows that each represents
 
     @property
     def regression(self) -> bool:
-        """Return whether the answers are numbers."""
+        """Return whether this is a regression."""
         return self.unit > 0
 
 
@@ -60,7 +55,7 @@ def class_problem(
     scaled: Scaled, codes: Indices, weight: Floats, rows: Array,
     names: tuple[str, ...], copies: Floats, share: Floats,
 ) -> PrototypeProblem:  # fmt: skip
-    """Return the problem of classes; the prior is their frequency, `share`."""
+    """Return the problem of a classification; the prior is the class frequencies, `share`."""
     every = np.broadcast_to(share, (len(codes), len(share)))
     prior = Masses(share[codes], np.ones(len(codes)), every)
     return PrototypeProblem(
@@ -72,7 +67,7 @@ def number_problem(
     scaled: Scaled, y: Floats, weight: Floats, rows: Array, moments: tuple[float, float],
     copies: Floats,
 ) -> PrototypeProblem:  # fmt: skip
-    """Return the problem of numbers: the prior is a normal density with the target's moments."""
+    """Return the problem of a regression; the prior is a normal density with y's moments."""
     t = (y - moments[0]) / moments[1]
     density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
     prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
@@ -129,7 +124,7 @@ SHARED: Mapping[str, Constraint] = {
     "n_jobs": Jobs(),
     "random_state": Seed(),
 }
-_LEAST = 2.0  # lambda_v times the number of rows, where columns are few
+_LEAST = 2.0  # lambda_v times the number of rows, with few columns
 _OF_ROWS = {"lambda_w": 3e-4, "lambda_u": 3.0}  # times the number of rows
 
 
@@ -139,11 +134,11 @@ class Settings(NamedTuple):
     n_batches: int
     penalties: dict[str, Any]
     grouping: str
-    model: Any  # a `ProsetClassifier` or `ProsetRegressor`, for the others
+    model: Any  # the `ProsetClassifier` or `ProsetRegressor`, for other parameters
 
 
 def automatic(name: str, weight: float, n_columns: int) -> float:
-    """Return what 'auto' is for a penalty, given the rows' total weight and the columns."""
+    """Return the value of 'auto' for a penalty, by the rows' total weight and the columns."""
     of_all = max(_LEAST, math.log(n_columns)) if name == "lambda_v" else _OF_ROWS[name]
     return of_all / weight
 
@@ -159,17 +154,17 @@ def settings_of(model: Any, problem: PrototypeProblem, n_batches: int) -> Settin
     return Settings(n_batches, penalties, getattr(model, "grouping", "likelihood"), model)
 
 
-_ORDERED_BY = 64  # first columns, all that `ordered_rows` looks at
+_ORDERED_BY = 64  # first columns, all that `ordered_rows` uses
 
 
 class DistinctRows(NamedTuple):
-    """Distinct rows in an order of their own, as positions in the table given."""
+    """Distinct rows, sorted by their values, as indices into a table."""
 
     table: Table
     rows: Indices  # (n,)
     y: NDArray[Any]
     weight: Floats
-    copies: Floats  # how many rows each stands for
+    copies: Floats  # number of rows that each represents
 
     @property
     def names(self) -> NDArray[Any]:
@@ -177,14 +172,14 @@ class DistinctRows(NamedTuple):
         return self.table.rows[self.rows]
 
     def alone(self) -> "DistinctRows":
-        """Return the same with a table of these rows only, dense."""
+        """Return these rows with a dense table of only them."""
         values = self.table.values
         some = values[self.rows] if isinstance(values, np.ndarray) else values[self.rows].toarray()
         table = Table(some, self.table.schema, self.names)
         return self._replace(table=table, rows=np.arange(len(self.rows)))
 
     def after(self, earlier: "DistinctRows") -> "DistinctRows":
-        """Return the earlier rows and then these; equal ones are not made one."""
+        """Return the earlier rows followed by these, without merging equal ones."""
         values = np.concatenate([earlier.table.values, self.table.values])
         names = np.concatenate([earlier.table.rows, self.table.rows])
         of_rows = (np.append(a, b) for a, b in zip(earlier[2:], self[2:], strict=True))
@@ -194,9 +189,10 @@ class DistinctRows(NamedTuple):
 
 
 def merged_rows(data: Training, *, whole: bool = True) -> DistinctRows:
-    """Return distinct rows in an order of their own; the table is not copied for it.
+    """Return distinct rows, sorted by their values, without copying the table.
 
-    How many rows each stands for is said by weights if all are whole (and `whole`), else by copies.
+    A row represents as many rows as its weight, if all weights are integers (and `whole`), else as
+    many as it has copies.
     """
     found = _ordered(data)
     copies = found.weight
@@ -206,7 +202,7 @@ def merged_rows(data: Training, *, whole: bool = True) -> DistinctRows:
 
 
 def _ordered(data: Training) -> Training:
-    """Return the rows so ordered, identified by their positions, without most of their columns."""
+    """Return the sorted distinct rows, identified by their indices, with few columns."""
     numbered = replace(data.table, rows=np.arange(len(data.y)))
     found = distinct_rows(data._replace(table=numbered))
     few = replace(found.table, values=found.table.values[:, :_ORDERED_BY])

@@ -1,4 +1,4 @@
-"""The table as prototypes read it: numbers of unit variance, categories as codes."""
+"""The table scaled for prototypes: numbers of unit variance, categories as codes."""
 
 from typing import NamedTuple
 
@@ -10,17 +10,14 @@ from psephos.estimator.input import Table
 from psephos.models.units import moments_of_columns, power_of_columns
 from psephos.vote import KernelScaling
 
-_HELD = 1 << 13  # values looked at at once
-_FEW = 2  # times as many columns from which on those read are picked one by one
-_LONG = 1 << 17  # rows from which on it is one column
-_MOST = 1023  # numbers of this power of two can be subtracted from one another
+_HELD = 1 << 13  # values of a block
+_FEW = 2  # columns are indexed first if the table has so many times more
+_LONG = 1 << 17  # with more rows a block is one column
+_MOST = 1023  # greatest power of two whose differences do not overflow
 
 
 class ScaledRows:
-    """The scaled training rows, shape (n, q), NaN where missing; made from the table as asked for.
-
-    A table of them all would be the largest thing a fit holds.
-    """
+    """The scaled training rows, shape (n, q), NaN where missing; computed on access."""
 
     def __init__(self, values: Array, rows: Indices, scaling: KernelScaling):
         self._values, self._rows, self._scaling = values, rows, scaling
@@ -30,11 +27,11 @@ class ScaledRows:
         return self.shape[0]
 
     def only(self, some: Indices) -> "ScaledRows":
-        """Return some of the rows, not made yet."""
+        """Return some of the rows, without computing them."""
         return ScaledRows(self._values, self._rows[some], self._scaling)
 
     def reading(self, columns: Indices) -> "ScaledRows":
-        """Return the same rows with some of the q columns, not made yet."""
+        """Return the same rows with some of the q columns, without computing them."""
         whole = self._scaling
         some = KernelScaling(
             whole.n_features, whole.columns[columns], whole.centre[columns],
@@ -51,29 +48,29 @@ class ScaledRows:
             part = self._values[rows]
             if self.shape[1] < part.shape[1]:
                 part = np.take(part, scaling.columns, axis=1)
-        Z = np.ascontiguousarray(part, dtype=np.float64)  # a copy, of which the rows were taken
+        Z = np.ascontiguousarray(part, dtype=np.float64)  # `part` is a copy already
         Z -= scaling.centre
         Z *= scaling.inverse
         return Z
 
 
 class Scaled(NamedTuple):
-    """Scaled training rows, and the scaling; columns in which all rows agree are left out."""
+    """Scaled training rows, and the scaling; constant columns are left out."""
 
     Z: ScaledRows
     scaling: KernelScaling
 
     @property
     def is_category(self) -> NDArray[np.bool_]:
-        """Return which of the q columns are categories."""
+        """Return the mask of categories among the q columns."""
         return self.scaling.n_levels > 0
 
 
 def read_scaled(table: Table, rows: Indices, weight: Floats) -> Scaled:
-    """Return some rows with each number less its mean, divided by its standard deviation.
+    """Return some rows with standardised numeric columns.
 
-    Both are weighted, over the rows that have a value. A category stays a code; with it goes the
-    chance that two of the rows agree in it.
+    Means and standard deviations are weighted, over present values. A category stays a code; the
+    scaling also has the probability that two rows agree in it.
     """
     values = _array(table)
     total, mean, deviation = _moments(values, rows, weight)
@@ -87,13 +84,13 @@ def read_scaled(table: Table, rows: Indices, weight: Floats) -> Scaled:
         if wrong.any():
             name = table.schema.words().columns[int(wrong.argmax())]
             raise PsephosError(
-                f"column {name!r} holds numbers too {size} to be compared: {remedy} them by a "
+                f"numbers of column {name!r} are too {size} to be compared: {remedy} them by a "
                 "power of ten."
             )
     agree = [_agreement(values[rows, j], weight) for j in np.flatnonzero(n_levels)]
     shares = np.zeros(values.shape[1])
     shares[n_levels > 0] = agree
-    # Where all agree to rounding, the differences are noise.
+    # A column that is constant to rounding is left out.
     varies = deviation > 1e-12 * np.abs(mean)
     columns = np.flatnonzero(np.where(n_levels > 0, shares < 1.0, varies) & (total > 0))
     code = n_levels[columns] > 0
@@ -107,7 +104,7 @@ def read_scaled(table: Table, rows: Indices, weight: Floats) -> Scaled:
 
 
 def scaled_by(scaling: KernelScaling, table: Table, rows: Indices) -> Scaled:
-    """Return some rows, scaled as others were."""
+    """Return some rows with a given scaling."""
     return Scaled(ScaledRows(_array(table), rows, scaling), scaling)
 
 
@@ -118,13 +115,13 @@ def _array(table: Table) -> Array:
 def _moments(values: Array, rows: Indices, weight: Floats) -> tuple[Floats, Floats, Floats]:
     """Return each column's weight of present values, their mean and deviation, (p,) each.
 
-    The deviation is infinite where values are too large to be subtracted from one another.
+    The deviation is infinite if differences of values overflow.
     """
     p = values.shape[1]
     found = np.empty((3, p))
     size = 1 if len(rows) > _LONG else max(2, _HELD // len(rows))
     for start in range(0, p, size):
-        first = max(0, min(start, p - size))  # a column alone would be summed in another order
+        first = max(0, min(start, p - size))  # a single column would be summed in another order
         part = np.take(values[:, first : first + size], rows, axis=0).astype(np.float64, copy=False)
         total, mean, deviation = moments_of_columns(part, weight)
         deviation[power_of_columns(part) > _MOST] = np.inf
@@ -133,7 +130,7 @@ def _moments(values: Array, rows: Indices, weight: Floats) -> tuple[Floats, Floa
 
 
 def _agreement(codes: Floats, weight: Floats) -> float:
-    """Return the chance that two rows drawn by weight have the same code."""
+    """Return the probability that two rows drawn by weight have the same code."""
     known = ~np.isnan(codes)
     if not known.any():
         return 1.0

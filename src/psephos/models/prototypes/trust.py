@@ -1,7 +1,4 @@
-"""How far a fit of classes may be trusted: its held-out loss beside that of the frequencies.
-
-`Guarded` shrinks the weights of fits whose prototypes do not pay.
-"""
+"""Validation of a classifier's fit: prototypes that do not lower the held-out loss are shrunk."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,14 +13,14 @@ from psephos.models.prototypes.problem import DistinctRows
 from psephos.models.prototypes.scaling import Scaled, read_scaled, scaled_by
 from psephos.vote import Vote, prototype_vote
 
-_FOLDS, _TASK = 5, 1_000_003  # the task is that of no batch
-_CLEAR, _ENOUGH = 3.0, 20  # standard errors of the gain of so many rows: no other is needed
-_LEAST = 1e-10  # of a probability, as in the objective
+_FOLDS, _TASK = 5, 1_000_003  # the task id differs from those of batches
+_CLEAR, _ENOUGH = 3.0, 20  # a gain of so many standard errors on so many rows ends the validation
+_LEAST = 1e-10  # added to probabilities, as in the objective
 FACTORS = np.append(0.0, 2.0 ** np.arange(-6, 1))  # of the prototypes' weights
 
 
 class FittedBatches(NamedTuple):
-    """Batches of some rows, their scaling and class frequencies."""
+    """Batches fitted to some rows, their scaling and class frequencies."""
 
     scaled: Scaled
     prior: Floats
@@ -33,18 +30,18 @@ class FittedBatches(NamedTuple):
 def trusted_share(
     rows: DistinctRows, fit: Callable[[DistinctRows], FittedBatches], context: Context
 ) -> float:
-    """Return what the prototypes' weights are multiplied by, 0 to 1.
+    """Return the factor of the prototypes' weights, from 0 to 1.
 
-    Fits to four fifths of the rows answer the others. 1 if this held-out log-loss beats that of
-    the frequencies by a standard error, or by three on the rows of the first two fifths and more
-    (20 rows at least), after which no other is fitted; else the best factor whose log-loss is
-    better by one; else 0. The loss that a fit ends at does not tell: columns and weights were
-    chosen to lower it. Rows of one group alone cannot be divided: nothing is taken back.
+    Fits to four fifths of the rows predict the others. The factor is 1 if this held-out log-loss is
+    below that of the class frequencies by a standard error, or by three on at least the first two
+    fifths and 20 rows (no further fit is then made); otherwise the best factor whose log-loss is
+    lower by one standard error; otherwise 0. The training loss is not used, because columns and
+    weights were chosen to lower it. Rows of a single group cannot be divided: the factor is 1.
     """
     groups = None if context.groups is None else context.groups[rows.rows]
     if groups is not None and len(np.unique(groups)) < 2:
         return 1.0
-    # A row that stands for several is divided: its copies vouch for each other.
+    # The copies of a row are spread over the folds.
     parts = np.minimum(rows.copies, 1 if groups is not None else _FOLDS).astype(np.intp)
     parts = np.maximum(parts, 1)
     fold, row = _folds(rows.y, parts, groups, context.generator(_TASK))
@@ -53,9 +50,9 @@ def trusted_share(
     for k in range(int(fold.max()) + 1):
         held = fold == k
         left = np.bincount(row[~held], minlength=len(parts)) / parts
-        asked, place = np.unique(row[held], return_inverse=True)
+        test, index = np.unique(row[held], return_inverse=True)
         fitted = fit(_some(rows, np.flatnonzero(left), left))
-        loss[held] = _losses(_some(rows, asked, np.ones(len(parts))), fitted)[place]
+        loss[held] = _losses(_some(rows, test, np.ones(len(parts))), fitted)[index]
         known = fold <= k
         if k and known.sum() >= _ENOUGH and _gains(loss[known], share[known], -1) > _CLEAR:
             return 1.0
@@ -66,7 +63,7 @@ def trusted_share(
 
 
 def _gains(loss: Floats, share: Floats, factor: int) -> float:
-    """Return how many standard errors the mean gain over the class frequencies is."""
+    """Return the mean gain over the class frequencies in standard errors."""
     share, gain = share / share.sum(), loss[:, 0] - loss[:, factor]
     mean = float(share @ gain)
     error = float(np.sqrt(share**2 @ (gain - mean) ** 2))
@@ -74,20 +71,20 @@ def _gains(loss: Floats, share: Floats, factor: int) -> float:
 
 
 def share_words(share: float) -> list[str]:
-    """Return the sentence on that factor, none where it is 1."""
+    """Return the sentence on that factor; none if it is 1."""
     if share == 1.0:
         return []
-    remedy = "the class frequencies are the answer"
+    remedy = "the model predicts the class frequencies"
     if share:
         remedy = f"the prototypes' weights are 1/{1 / share:.0f} of those fitted"
     return [
-        "Fits to four fifths of the rows did not answer the others better than the class "
+        "Fits to four fifths of the rows did not predict the others better than the class "
         f"frequencies by a standard error of the log-loss: {remedy}."
     ]
 
 
 def _some(rows: DistinctRows, some: Indices, left: Floats) -> DistinctRows:
-    """Return some of the rows, and what is left of their weights and copies."""
+    """Return some of the rows, with a share `left` of their weights and copies."""
     table, positions, y, weight, copies = rows
     return DistinctRows(
         table, positions[some], y[some], (weight * left)[some], (copies * left)[some]
@@ -99,7 +96,7 @@ def _folds(
 ) -> tuple[Indices, Indices]:
     """Return the fold and the row of each part of a row.
 
-    Classes are spread evenly, and parts of a row; rows of one group stay together.
+    Classes and the parts of a row are spread evenly; rows of one group stay together.
     """
     if groups is None:
         order = rng.permutation(len(y))
@@ -115,7 +112,7 @@ def _folds(
 
 
 def _losses(rows: DistinctRows, fitted: FittedBatches) -> Floats:
-    """Return the log-loss of rows by each factor, (n, factors)."""
+    """Return the log-loss of rows for each factor, (n, n_factors)."""
     n_classes = len(fitted.prior)
     scaled = scaled_by(fitted.scaled.scaling, rows.table, rows.rows)
     mass = np.zeros((len(rows.y), n_classes))
@@ -126,8 +123,8 @@ def _losses(rows: DistinctRows, fitted: FittedBatches) -> Floats:
     return -np.log(masses / (1.0 + FACTORS * mass.sum(axis=1)[:, None]) + _LEAST)
 
 
-class Guarded(Growing):
-    """What the classifier adds to its batches."""
+class Validated(Growing):
+    """Mixin of the classifier, whose batches are validated by `fallback`."""
 
     fallback: str | None
 
@@ -136,12 +133,12 @@ class Guarded(Growing):
         n_batches: int,
         context: Context, n_judges: int = 0,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
-        vote, told = super()._with_batches(
+        vote, extras = super()._with_batches(
             target, scaled, rows, growth, n_batches, context, n_judges
         )
         share, batches = 1.0, self._grown.batches
-        # A path's penalties are compared by others, and rows of partial_fit do not count alike.
-        if self.fallback and growth.rows is None and told["n_prototypes_"].any():
+        # Not with partial_fit, whose rows have different roles.
+        if self.fallback and growth.rows is None and extras["n_prototypes_"].any():
 
             def fit(some: DistinctRows) -> FittedBatches:
                 part = read_scaled(some.table, some.rows, some.weight)
@@ -156,11 +153,11 @@ class Guarded(Growing):
             fewer = [b.found._replace(weight=share * b.found.weight) for b in batches if share]
             vote = prototype_vote(fewer, scaled.scaling, self._prior(growth.totals), target)
             if not share:
-                told["n_prototypes_"] = np.zeros_like(told["n_prototypes_"])
-        return vote, told | {"shrinkage_": share}
+                extras["n_prototypes_"] = np.zeros_like(extras["n_prototypes_"])
+        return vote, extras | {"shrinkage_": share}
 
     def describe(self) -> list[str]:
-        """Return the model as sentences: one on the whole, what `fallback` did, then the voters."""
+        """Return the model as sentences: on the whole, on `fallback`, and on the voters."""
         plain: Any = super()
         whole, *voters = plain.describe()
         return [whole, *share_words(self.shrinkage_), *voters]

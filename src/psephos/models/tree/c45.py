@@ -1,4 +1,4 @@
-"""C4.5: one tree by gain ratio, fractional rows where values are missing, pessimistic pruning."""
+"""C4.5: one tree by gain ratio, fractional rows for missing values, pessimistic pruning."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from psephos.trees.tree import Tree
 from psephos.vote import Constant, Readout, Vote, branch_voters
 from psephos.vote.frames import frame_of
 
-#: What comparisons draw of trees and of rules.
+#: Distributions from which comparisons draw parameters of trees and rules.
 DRAWN: Mapping[str, Mapping[str, Distribution]] = {
     "quick": {
         "confidence": LogUniform(0.01, 0.5),
@@ -36,75 +36,74 @@ DRAWN: Mapping[str, Mapping[str, Distribution]] = {
 
 @parameters
 class C45Classifier(Leaves, VoteClassifier):
-    """C4.5's decision tree, as Weka's J48 grows and prunes it, or as release 8 of C4.5 does.
+    """C4.5's decision tree, as grown and pruned by Weka's J48, or by release 8 of C4.5.
 
-    Use it for one tree that is read from the root down, with a branch for each category, and cases
-    with missing values sent down several branches.
+    Use it for one readable tree with a branch for each category, in which cases with missing values
+    go down several branches.
 
-    A split is chosen by its gain ratio among those whose gain is at least average. With W the
-    weight of a node's rows, T that of known value and T_b that of branch b::
+    The split of a node has the highest gain ratio among those whose gain is at least average. With
+    W the weight of the node's rows, T that of rows with the value and T_b that of branch b::
 
         gain  = (T / W) (H(known) - sum_b (T_b / T) H(b)) - log2(cuts) / W  [numbers only]
         ratio = gain / (- sum_b (T_b / W) log2(T_b / W) - ((W - T) / W) log2((W - T) / W))
 
-    A column of categories has one branch for each category; a row whose value is missing is part
-    of every branch, with the share T_b / T of its weight, when the tree is grown and when it
-    answers. Thresholds are values of the training table, the largest that is not above the middle
-    of the two values cut apart. A grown tree loses the subtrees that do not lower the training
-    error; then it is pruned from its leaves: with E(N, e) = e + (errors that a binomial
-    limit at `confidence` adds to e errors among N), a node becomes a leaf, or its largest branch,
-    if that is estimated to make hardly more errors than the tree below it.
+    A categorical column has one branch per category. A row whose value is missing goes to every
+    branch with the share T_b / T of its weight, in training and in prediction. A threshold is a
+    training value, the largest one not above the midpoint between the two values it separates.
+    Subtrees that do not lower the training error are removed. Then the tree is pruned from its
+    leaves: with E(N, e) = e + (errors that a binomial limit at `confidence` adds to e errors among
+    N), a node is replaced by a leaf, or by its largest branch, if the estimated errors hardly
+    increase.
 
     Parameters
     ----------
     min_samples_leaf : float
-        M: at least two branches of a split have this weight, and a node of less than twice as
-        much is not split.
+        M: at least two branches of a split must have this weight, and a node with less than twice
+        this weight is not split.
     confidence : float
-        CF of the pessimistic errors: the less, the more is pruned.
+        CF of the pessimistic errors: the smaller, the more is pruned.
     pruning : {'pessimistic', None}
-        By errors as pessimistic as `confidence` makes them; None: not at all.
+        By pessimistic errors at `confidence`; None: no pruning.
     min_value_gap : float
-        Values of a column that differ by no more than this are not cut apart. J48 and release 8
-        have 1e-5, whatever the unit of the column; 0 cuts between any two different values.
+        Values of a column that differ by no more than this are not separated. J48 and release 8
+        use 1e-5, whatever the unit of the column; with 0, any two different values may be.
     release : {'j48', 'c45'}
         Weka's J48 (3.9), or release 8 of Quinlan's program: see Notes.
     criterion : {'gain_ratio', 'gain'}
-        What a split is chosen by (release 8's option -g). The order is Quinlan's; surveys that
-        take candidates by ratio first, then the best gain, have it the wrong way round.
+        Criterion of splits (release 8's option -g). As in Quinlan's program, candidates are
+        filtered by gain and chosen by ratio; some surveys describe the reverse.
     classes : list of labels or None
-        The classes and their order, those of no row too, as a file of names declares them. Where
-        classes tie, the first is the answer. None: the labels of y, sorted.
+        The classes and their order, including classes without rows, as a C4.5 names file declares
+        them. If classes tie, the first is predicted. None: the labels of y, sorted.
     random_state : int, RandomState, Generator or None
-        Not used: nothing is drawn. It is kept so that programs that pass it go on to run.
+        Ignored, as nothing is random; accepted for programs that pass it.
 
     Attributes
     ----------
     vote_ : Vote
         The fitted vote: one voter, the tree.
     tree_ : Tree
-        The tree, its columns those of the table.
+        The tree; its column indices are those of the table.
 
     Notes
     -----
-    A row of weight w counts as w rows wherever the algorithm counts rows, so weight 2 is the row
-    twice. Weights that sum to 1 leave nothing to split: M is a weight.
+    A row of weight w counts as w rows wherever the algorithm counts rows, so weight 2 equals the
+    row given twice. With weights that sum to 1 nothing is split, because M is a weight.
 
-    Splits, ties and estimates are those of the sources, but for the 1e-5 that keeps them from
-    cutting apart what differs by less, which is `min_value_gap`: with a gap of 0 the tree does not
-    depend on the unit of a column.
+    Splits, ties and estimates are those of the sources, except for their tolerance of 1e-5, which
+    is `min_value_gap` here: at 0 the tree does not depend on the unit of a column.
 
-    Release 8 differs: it has no tolerance where J48 takes for equal what differs by 1e-6; it may
-    take a split without gain; it never asks for a category twice on one way; it collapses a node
-    while it grows; the errors added by CF come from a table of normal deviates; and a branch that
-    may be raised is pruned on the node's rows before it is compared. Its estimates take long in
-    deep trees, for each level looks at its largest branch anew.
+    Release 8 differs from J48: it has no tolerance where J48 treats values that differ by 1e-6 as
+    equal; it may use a split without gain; it never tests a categorical column twice on one path;
+    it collapses nodes while it grows; the errors added by CF come from a table of normal deviates;
+    and a branch that may be raised is pruned on the node's rows before it is compared. Its
+    estimates are slow in deep trees, as each level evaluates its largest branch again.
 
     A column whose type declares its categories (a pandas Categorical, a polars Enum, an Arrow
-    dictionary) has a branch for each, with rows or without, as J48 has; of other columns the
-    categories are those of the rows. J48 also counts classes that are declared without rows, and
-    its order of classes decides ties: `classes` declares them. By default, as in scikit-learn,
-    the classes are those that occur, sorted.
+    dictionary) has a branch for each, with or without rows, as in J48; in other columns the
+    categories are those that occur. J48 also counts declared classes without rows, and its order of
+    classes decides ties: declare them by `classes`. By default, as in scikit-learn, the classes are
+    those that occur, sorted.
 
     References
     ----------
@@ -188,13 +187,13 @@ class C45Classifier(Leaves, VoteClassifier):
 
     @property
     def tree_(self) -> Tree:
-        """The tree: nodes in flat arrays, its columns those of the table."""
+        """The tree: nodes in flat arrays, with the table's column indices."""
         self._fitted()
         voters: Any = self.vote_.voters
         return voters.tree(0)
 
     def get_depth(self) -> int:
-        """Return the number of rules on the longest way to a leaf."""
+        """Return the number of splits on the longest path to a leaf."""
         return self.tree_.depth
 
     def get_n_leaves(self) -> int:
@@ -203,17 +202,17 @@ class C45Classifier(Leaves, VoteClassifier):
 
     @property
     def rules_(self) -> Any:
-        """The ways to the leaves, as a frame: rule, class, training weight, wrong weight."""
+        """The paths to the leaves, as a frame: rule, class, training weight, wrong weight."""
         words = self.schema_.words()
         labels = [str(c) for c in self.classes_.tolist()]
         return frame_of(leaf_table(self.tree_, words.columns, words.levels, labels))
 
     def export_text(self) -> str:
-        """Return the tree line by line, as J48 prints it.
+        """Return the tree as text, in the format of J48.
 
-        A leaf is its class, the training weight that reached it, and how much of it is of other
-        classes: ``class (48.0/1.0)``. Behind a soft threshold, which trees of earlier versions may
-        have, stand its lower and upper value: ``size <= 2.5 [2.3, 2.65]``.
+        A leaf has its class, its training weight, and the part of it in other classes: ``class
+        (48.0/1.0)``. A soft threshold, possible in trees of earlier versions, is followed by its
+        lower and upper value: ``size <= 2.5 [2.3, 2.65]``.
         """
         tree, words = self.tree_, self.schema_.words()
         return c45_text(tree, words.columns, words.levels, [str(c) for c in self.classes_.tolist()])

@@ -1,4 +1,4 @@
-"""The rules of C4.5: a vote in which the first rule that holds decides."""
+"""The rules of C4.5: a vote in which the first rule that applies decides."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -22,47 +22,47 @@ from psephos.vote.operations.trees import Trees
 
 @parameters
 class C45RulesClassifier(VoteClassifier):
-    """An ordered list of rules, made from an unpruned tree of C4.5 as c4.5rules makes them.
+    """An ordered list of rules from an unpruned C4.5 tree, as c4.5rules makes them.
 
-    Use it for a model that reads as rules, each with its own error: the first that holds answers.
+    Use it for a model that reads as rules, each with its own error: the first that applies decides.
 
-    Every way from the root to a leaf is a rule. Its tests are dropped, the least useful first,
-    while its pessimistic or its training error does not rise. Then each class keeps the rules R
-    that, with their exceptions, take the fewest bits to write::
+    Every path from the root to a leaf is a rule. Its tests are dropped, the least useful first,
+    while its pessimistic or its training error does not increase. Then each class keeps the rules R
+    with the shortest description length, exceptions included::
 
         bits(R) = 1/2 (sum of bits(r) - log2(k!)) + log2(n) + B(F, fp) + B(n - F, fn)
 
-    for k rules that hold on F of n rows, wrongly on fp, and leave out fn of the class; B are the
-    bits that separate the errors from the rest. Classes are ordered by their false positives, rules
-    of a class by their error; a default class answers where no rule holds; and a rule that is
-    wrong more often than what comes after it is dropped.
+    for k rules that apply to F of n rows, fp of them wrongly, and do not cover fn rows of the
+    class; B is the number of bits that identify the errors. Classes are ordered by their false
+    positives, and rules of a class by their error. If no rule applies, a default class is
+    predicted. A rule that is wrong more often than the rest of the list is dropped.
 
     Parameters
     ----------
     min_samples_leaf : float
-        M of the tree: at least two branches of a split have this weight.
+        M of the tree: at least two branches of a split must have this weight.
     confidence : float
         CF of the pessimistic errors.
     classes : list of labels or None
-        The classes and their order, those of no row too, as a file of names declares them. Where
-        classes tie, the first is the answer. None: the labels of y, sorted.
+        The classes and their order, including classes without rows, as a C4.5 names file declares
+        them. If classes tie, the first is predicted. None: the labels of y, sorted.
     random_state : int, RandomState or None
-        Draws the starts of the search for a class's rules where it has more than ten.
+        Seed of the starts of the search among a class's rules, if it has more than ten.
 
     Attributes
     ----------
     vote_ : Vote
-        The fitted vote: a voter a rule, in order, and the default last.
+        The fitted vote: one voter per rule, in order, and the default last.
     rule_errors_ : ndarray of shape (T,)
-        Pessimistic error rate of each rule; of the default, its error on the training rows it
+        Pessimistic error rate of each rule; for the default, its error on the training rows it
         decides, 0 if there are none.
 
     Notes
     -----
-    A missing value meets no test. Rules answer with a class: probabilities are 0 and 1, how far
-    to trust a rule is in `rule_errors_`. The tree is that of release 8
-    (``C45Classifier(release="c45", pruning=None)``), which cuts between any two different values
-    (c4.5rules: that differ by more than 1e-5). A row of weight w counts as w rows.
+    A missing value fails every test. Rules predict a class: probabilities are 0 and 1, and the
+    reliability of a rule is in `rule_errors_`. The tree is that of release 8
+    (``C45Classifier(release="c45", pruning=None)``), which may separate any two different values
+    (in c4.5rules: if they differ by more than 1e-5). A row of weight w counts as w rows.
 
     References
     ----------

@@ -1,11 +1,4 @@
-"""CART: binary trees with surrogates, priors and losses, pruned by cost and complexity.
-
-What the two CARTs share: their parameters, growing and cross-validation.
-
-Numbers and weights far from 1: CART divides them by powers of two, and multiplies them again.
-
-How CART takes part in comparisons.
-"""
+"""CART: binary trees with surrogates, priors and losses, pruned by cost-complexity."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -39,17 +32,13 @@ from psephos.trees.tree import Tree
 from psephos.vote import Constant, CostTarget, Readout, Vote, branch_voters
 from psephos.vote.target import AnyTarget
 
-DEEPEST = 62  # rules on a way: nodes are numbered 2 i and 2 i + 1 below node i
-
-
+DEEPEST = 62  # splits on a path: nodes are numbered 2 i and 2 i + 1 below node i
 _FOLLOW = {"none": 0, "only": 1, "majority": 2}
-
-
-_COUNT = 2.0**31  # above, a weight is hardly a number of rows
+_COUNT = 2.0**31  # a weight above it is not taken as a number of rows
 
 
 def _for_comparison(params: Params, shape: Shape, seed: int) -> Params:
-    """Return the rule of one standard error; surrogates where a value may be missing or new."""
+    """Return the parameters in a comparison: 1-SE rule, surrogates only where they are needed."""
     plain = not (shape.missing or shape.categorical)
     surrogates: Params = {"max_surrogates": 0} if plain else {}
     return {"cp": 1e-4, "one_standard_error": True, **surrogates, **params}
@@ -75,7 +64,7 @@ CONTENDER = Contender(
     first={"quick": {"class_weight": "balanced"}},
     notes=(
         "grown to cp = 0.0001 and pruned by the 1-SE rule in 10 folds of the training part; "
-        "surrogates only where values are missing or categories; their columns, asked where "
+        "surrogates only if values are missing or there are categories; their columns, read if "
         "another is missing, are not counted as used"
     ),
     grouped=True,
@@ -88,42 +77,44 @@ _FOUND = "greedy growth with surrogates, cost-complexity pruning"
 
 @parameters
 class _CART(CartReadings):
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     cp : float
-        Least share of the root's risk that each split must save.
+        Minimum decrease of the risk by each split, as a share of the root's risk.
     min_samples_split : int
-        Rows that a node needs to be split.
+        Minimum number of rows of a node that is split.
     min_samples_leaf : int
-        Rows on either side of a split; None is a third of `min_samples_split`, rounded.
+        Minimum number of rows on either side of a split; None is a third of `min_samples_split`,
+        rounded.
     max_depth : int or None
-        Rules on the longest way to a leaf, at most 62; None is 62.
+        Maximum depth of the tree, at most 62; None is 62.
     max_competitors : int
-        Next best splits that are kept with each split (`splits_`).
+        Number of next best splits that are kept with each split (`splits_`).
     max_surrogates : int
-        Surrogates that are kept with each split.
+        Number of surrogates that are kept with each split.
     surrogate_style : {'total', 'known'}
-        Agreement of a surrogate is counted among all rows that the split sends, or among those
-        that have the surrogate's value.
+        Whether the agreement of a surrogate is a share of all rows that the split sends, or of
+        those that have the surrogate's value.
     use_surrogates : {'majority', 'only', 'none'}
-        Where a row goes without the split's value: by surrogates, else with the majority; by
-        surrogates, else no further; no further.
+        How a row is sent if the split's value is missing. majority: by surrogates, otherwise with
+        the majority. only: by surrogates, otherwise it stays at the node. none: it stays at the
+        node.
     n_folds : int
-        Folds of the cross-validation of `cptable_`; below 2 there is none. Groups given to `fit`
-        are not divided.
+        Folds of the cross-validation of `cptable_`; 0: none. Groups given to `fit` are kept
+        together.
     folds : array of shape (n_samples,)
-        The fold of each row, instead of folds that are drawn.
+        The fold of each row, instead of random folds.
     one_standard_error : bool
         Prune to the smallest tree whose cross-validated error is within one standard error of the
-        least.
+        minimum.
     costs : array of shape (n_features,)
         A column's improvements are divided by its cost.
     n_jobs : int
         Threads of the cross-validation; the result does not depend on it.
     random_state : int, RandomState or None
-        Draws the folds.
+        Seed of the folds.
 
     Attributes
     ----------
@@ -132,12 +123,12 @@ class _CART(CartReadings):
     tree_ : Tree
         The tree: its nodes, in flat arrays.
     growth_ : CartGrowth
-        Every rule that was kept, and the complexity of every node.
+        All splits, competitors and surrogates that were kept, and the complexity of every node.
     cptable_ : dict of ndarray
         The prunings, smallest first: cp, n_splits, rel_error, xerror, xstd.
     nodes_, splits_, competitors_ : dict of ndarray
-        Columns of the tables of nodes, of splits with competitors and surrogates, and of the
-        competitors alone.
+        Columns of the tables of nodes, of splits with competitors and surrogates, and of
+        competitors only.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -174,57 +165,59 @@ class _CART(CartReadings):
 
 @parameters
 class CARTClassifier(_CART, VoteClassifier):
-    """Classification tree of Breiman, Friedman, Olshen and Stone, as rpart grows it.
+    """Classification tree of Breiman, Friedman, Olshen and Stone, grown as in rpart.
 
-    Use it for one binary tree to draw and read, pruned by cross-validation, with priors and costs
-    of classes, and surrogate splits where values are missing.
+    Use it for one readable binary tree, pruned by cross-validation, with priors and losses of
+    classes, and surrogate splits for missing values.
 
-    A node that holds weight n_j of class j answers with the class of least expected loss; that
-    loss is its risk R. A split must lower the risk of the tree by `cp` times the root's risk::
+    A node with weight n_j of class j predicts the class with the smallest expected loss, which is
+    its risk R. A split must lower the risk of the tree by `cp` times the root's risk::
 
         R(node)  = min_k sum_j n_j rho_j L[j][k]         rho_j   = prior_j / share_j
         improve  = W I(node) - W_L I(left) - W_R I(right)
         I        = sum_j p_j (1 - p_j)  or  -sum_j p_j ln p_j,   p_j ~ n_j alpha_j
         alpha_j  = prior_j sum_k L[j][k] / (sum_ik prior_i L[i][k]) / share_j
 
-    over the rows that have the column's value; W is sum_j n_j alpha_j. A row without it goes by
-    the first surrogate that it has a value for: a rule on another column that sends the rows much
-    as the split does.
+    over the rows that have the column's value; W is sum_j n_j alpha_j. A row whose value is missing
+    goes by the first surrogate whose value it has: a split on another column that sends the rows in
+    a similar way.
 
     Parameters
     ----------
     criterion : {'gini', 'entropy', 'log_loss', 'twoing'}
-        I, by the first formula or the second, which has two names; 'twoing' improves by
-        ``W_L W_R / (4 W) (sum_j |p_j(L) - p_j(R)|)^2``.
+        I: the first formula for 'gini', the second for 'entropy' and 'log_loss'. 'twoing': the
+        improvement is ``W_L W_R / (4 W) (sum_j |p_j(L) - p_j(R)|)^2``.
     priors : array of shape (n_classes,)
-        Share of each class (in the order of `classes_`) where the tree will be used; None: that
-        of the training rows.
+        Share of each class (in the order of `classes_`) in the population where the tree is used;
+        None: that of the training rows.
     loss : array of shape (n_classes, n_classes)
-        What it costs to answer with the column's class where the row's is true; 0 on the diagonal.
-        None: 1 for every wrong answer.
+        Loss of predicting the column's class if the row's is true; 0 on the diagonal. None: 1 for
+        every wrong prediction.
 
     Attributes
     ----------
     variable_importance_ : ndarray of shape (`n_features_in_`,)
-        Worth of a column's splits, and of those it is a surrogate of times the adjusted agreement.
+        Sum of the improvements of a column's splits, and of the splits it is a surrogate of times
+        the adjusted agreement.
 
     Notes
     -----
-    Values below a threshold, not at it, are on one side. A row that lacks every column is left
-    out of the training. Categories: for two classes, the nested subsets in order of their shares;
-    for more all subsets of up to 12 categories of a node, and beyond that the nested subsets in
-    order of their first principal component, which may miss the best. So may the nested subsets of
-    two classes if min_samples_leaf forbids some of them. Cuts of equal worth: the lowest.
+    A split compares ``value < threshold``. A row in which every column is missing is left out of
+    the training. Candidate sets of categories: with two classes, the nested sets in order of their
+    class shares; with more, all sets of up to 12 categories of a node, and above that the nested
+    sets in order of their first principal component, which may miss the best set. So may the nested
+    sets with two classes if min_samples_leaf excludes some of them. Of equal splits the lowest
+    threshold is used.
 
-    If every sample weight is a whole number, a row of weight w counts as w rows wherever rows are
-    counted, so weight 2 is the row twice; otherwise, as in rpart, each row counts once.
+    If every sample weight is an integer, a row of weight w counts as w rows wherever rows are
+    counted, so weight 2 equals the row given twice; otherwise, as in rpart, each row counts once.
 
-    rpart 4.1.19 differs: rows count once whatever their weights, and one that lacks every column is
-    kept if there are weights; a surrogate of categories needs two rows that disagree with the
-    split; the cross-validated error reads the losses transposed; and a row that gets stuck there
-    takes over the errors of the row before it. Sums are not added up in its order: splits whose
-    worth is equal but for rounding may be chosen otherwise, and so may be sets of more than 12
-    categories.
+    rpart 4.1.19 differs: rows count once whatever their weights, and a row in which every column is
+    missing is kept if there are weights; a surrogate of categories needs two rows that disagree
+    with the split; the cross-validated error reads the losses transposed; and a row that stays at
+    an inner node there takes over the errors of the row before it. Sums are computed in another
+    order: splits that are equal except for rounding may be chosen differently, as may sets of more
+    than 12 categories.
 
     References
     ----------
@@ -275,13 +268,13 @@ class CARTClassifier(_CART, VoteClassifier):
 
 @parameters
 class CARTRegressor(_CART, VoteRegressor):
-    """Regression tree of Breiman, Friedman, Olshen and Stone, as rpart's anova method grows it.
+    """Regression tree of Breiman, Friedman, Olshen and Stone, grown as by rpart's anova method.
 
-    Use it for one binary tree to draw and read, whose leaves answer with numbers.
+    Use it for one readable binary tree that predicts numbers.
 
-    A node answers with the mean of its rows; its risk R is their sum of squares around it. A split
-    must lower the risk of the tree by `cp` times the root's risk. Among the rows that have the
-    column's value, centred at their mean, with S the weighted sums on each side::
+    A node predicts the mean of its rows; its risk R is their sum of squares around it. A split must
+    lower the risk of the tree by `cp` times the root's risk. Over the rows that have the column's
+    value, with y centred at their mean and S the weighted sums of y on each side::
 
         improve = (S_L^2 / W_L + S_R^2 / W_R) / R(node)
 
@@ -290,18 +283,18 @@ class CARTRegressor(_CART, VoteRegressor):
     Parameters
     ----------
     criterion : {'squared_error', 'friedman_mse'}
-        Two names of the worth above: Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2`` is
-        the fall of the sum of squares. The absolute error and the Poisson deviance are not offered:
-        risks, pruning and answers are those of squares.
+        Two names of the criterion above: Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2``
+        is the decrease of the sum of squares. The absolute error and the Poisson deviance are not
+        available: risks, pruning and predictions are those of squares.
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories; they are put in order of their means, of which one cut
-        is the best of all sets if min_samples_leaf forbids none.
+        Columns whose values are categories. They are ordered by their means; a cut of this order is
+        the best of all sets unless min_samples_leaf excludes some.
 
     Attributes
     ----------
     variable_importance_ : ndarray of shape (`n_features_in_`,)
-        Fall of the sum of squares by a column's splits, and by those it is a surrogate of times
-        the adjusted agreement.
+        Decrease of the sum of squares by a column's splits, and by the splits it is a surrogate of
+        times the adjusted agreement.
 
     References
     ----------
@@ -339,11 +332,11 @@ def _numbers(given: Any, name: str, shape: tuple[int, ...], words: str) -> Float
     try:
         array = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise PsephosError(f"{name} has an entry that is not a number.") from None
+        raise PsephosError(f"{name} must be numbers; an entry is not a number.") from None
     if array.shape != shape:
-        raise PsephosError(f"{name} has shape {array.shape}: give {words}, {shape}.")
+        raise PsephosError(f"{name} must be {words}, of shape {shape}; got shape {array.shape}.")
     if not (np.isfinite(array) & (array >= 0)).all():
-        raise PsephosError(f"{name} has an entry that is not a finite number of at least 0.")
+        raise PsephosError(f"{name} must be finite numbers of at least 0; an entry is not.")
     return array
 
 
@@ -352,7 +345,7 @@ def _priors(priors: Any, k: int) -> Floats | None:
         return None
     array = _numbers(priors, "priors", (k,), "one share per class")
     if abs(array.sum() - 1.0) > 1e-6:
-        raise PsephosError(f"priors sum to {array.sum():.6g}: shares of all classes sum to 1.")
+        raise PsephosError(f"priors must sum to 1; they sum to {array.sum():.6g}.")
     return array
 
 
@@ -361,16 +354,16 @@ def _losses(loss: Any, k: int) -> Floats | None:
         return None
     array = _numbers(loss, "loss", (k, k), "a row and a column per class")
     if np.diag(array).any():
-        raise PsephosError("loss is not 0 on its diagonal: a right answer costs nothing.")
+        raise PsephosError("loss must be 0 on its diagonal, the loss of a right prediction.")
     if not (array.sum(axis=1) > 0).all():
-        raise PsephosError("loss has a row of zeros: a class that costs nothing to mistake.")
+        raise PsephosError("loss must not have a row of zeros, a class without any loss.")
     return array
 
 
 def in_units(problem: CartProblem) -> tuple[CartProblem, tuple[int, int]]:
-    """Return the problem, and by which powers of two its weights and its numbers were divided.
+    """Return the problem, and the powers of two by which its weights and numbers were divided.
 
-    Only where their products would overflow, or be lost: else the powers are 0.
+    The powers are 0 unless products would over- or underflow.
     """
     by_weight, by_number = power_of_weights(problem.weight), 0
     if problem.n_classes == 0:
@@ -411,7 +404,7 @@ def fit_cart(
 ) -> FittedVote:
     """Return the vote of a grown (and pruned) tree, and its growth.
 
-    `problem` has everything but the rows' numbers and the costs of columns.
+    `problem` lacks only the counts of rows and the costs of columns.
     """
     n, p = table.values.shape
     problem = problem._replace(copies=_copies(problem.weight), costs=_costs(model.costs, p))
@@ -443,8 +436,8 @@ def fit_cart(
     if model.one_standard_error:
         if folds is None:
             raise PsephosError(
-                "one_standard_error needs cross-validation: n_folds of at least 2, and rows of two "
-                "groups or more."
+                "one_standard_error needs cross-validation: n_folds must be at least 2, with rows "
+                "of two or more groups."
             )
         cp = float(found.cp[one_se_row(found)])
         tree, growth = cut(tree, growth, cp), growth.pruned(cp)
@@ -454,12 +447,12 @@ def fit_cart(
 def _vote(tree: Tree, p: int, target: AnyTarget) -> Vote:
     numbers = target.kind == "regression"
     if not numbers:
-        tree = replace(tree, value=_said(tree.value))
+        tree = replace(tree, value=_votes(tree.value))
     readout = Readout("sum", "identity") if numbers else Readout("normalised", "share")
     return Vote(branch_voters([tree], p), Constant(p, np.ones(1)), readout, target)
 
 
-def _said(shares: Floats) -> Floats:
+def _votes(shares: Floats) -> Floats:
     """Return the votes of class shares p, sum_k p_k code_k; equal shares are equal votes."""
     k = shares.shape[1]
     if k == 2:
@@ -494,7 +487,7 @@ def _balanced_again(fewer: CartProblem, every: CartProblem, model: "_CART") -> C
 
 
 def _copies(weight: Floats) -> NDArray[np.int64]:
-    """Return how many rows each row is: its weight, if all weights are whole numbers."""
+    """Return the number of rows that each row counts as: its weight, if all are integers."""
     if bool(((weight == np.floor(weight)) & (weight < _COUNT)).all()):
         return weight.astype(np.int64)
     return np.ones(len(weight), np.int64)
@@ -505,22 +498,22 @@ def _costs(costs: Any, p: int) -> Floats | None:
         return None
     given = _numbers(costs, "costs", (p,), "one number per column")
     if not given.all():
-        raise PsephosError(f"costs of column {int(given.argmin())} is 0: costs are above 0.")
+        raise PsephosError(f"costs must be above 0; that of column {int(given.argmin())} is 0.")
     return given
 
 
 def _known_rows(keys: NDArray[np.int64], known: NDArray[np.int64], n: int) -> Indices:
     """Return the rows with a value in some column."""
-    seen = np.zeros(n, np.bool_)
+    present = np.zeros(n, np.bool_)
     for j in range(len(known)):
-        seen[keys[j, : known[j]] & ROW] = True
-        if seen.all():
+        present[keys[j, : known[j]] & ROW] = True
+        if present.all():
             break
-    return np.flatnonzero(seen)
+    return np.flatnonzero(present)
 
 
 def _part_of(table: Table) -> Callable[[Array, Array], Floats]:
-    """Return what gives some rows and columns of the table, dense."""
+    """Return a function that returns some rows and columns of the table, dense."""
     values = table.values
 
     def part(rows: NDArray[Any], columns: NDArray[Any]) -> Floats:
@@ -532,7 +525,7 @@ def _part_of(table: Table) -> Callable[[Array, Array], Floats]:
 
 
 def _folds(model: "_CART", n: int, context: Context) -> Indices | None:
-    """Return the fold in which each row is left out: the given, or drawn; None: none."""
+    """Return the fold in which each row is held out, given or drawn; None without folds."""
     if model.folds is not None:
         return _given_folds(model.folds, n, context)
     units = np.arange(n) if context.groups is None else context.groups
@@ -548,8 +541,8 @@ def _given_folds(folds: Any, n: int, context: Context) -> Indices:
     given = np.asarray(folds)
     kept = context.kept
     if given.ndim != 1 or len(given) < n or (kept is None and len(given) != n):
-        raise PsephosError(f"folds has shape {given.shape}: give one fold per row ({n}).")
+        raise PsephosError(f"folds must have one fold per row, {n}; got shape {given.shape}.")
     names, fold = np.unique(given if kept is None else given[kept], return_inverse=True)
     if len(names) < 2:
-        raise PsephosError("folds names one fold only: cross-validation needs two.")
+        raise PsephosError("folds must have at least two folds; got one.")
     return fold.astype(np.intp)

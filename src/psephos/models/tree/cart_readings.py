@@ -1,4 +1,4 @@
-"""What is read off a fitted CART: its tables, its importances, its prunings."""
+"""Tables, importances and prunings of a fitted CART."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,12 +23,12 @@ register(CartGrowth)
 
 
 def cut(tree: Tree, growth: CartGrowth, cp: float) -> Tree:
-    """Return the tree without the splits that save no more than cp."""
+    """Return the tree without the splits whose complexity is at most cp."""
     return tree.collapse(np.flatnonzero((tree.n_children > 0) & (growth.complexity <= cp)))
 
 
 class CartReadings(Leaves):
-    """What is read off the growth of a CART, by its estimator."""
+    """Mixin of the tables, importances and prunings of a fitted CART."""
 
     _one_tree: ClassVar[bool] = True
     extras: ClassVar[tuple[str, ...]] = ("growth_",)
@@ -69,12 +69,12 @@ class CartReadings(Leaves):
 
     @property
     def splits_(self) -> dict[str, Array]:
-        """The rules of every node: its own, its competitors and its surrogates.
+        """The splits of every node: its own, its competitors and its surrogates.
 
         Keys: node (its number), role ('primary', 'competitor', 'surrogate'), column (its name or
-        position), n_rows (of known value; a surrogate: that it sent), below (where values below
-        the threshold go, '' for categories), improve (a surrogate: the share of agreement),
-        threshold (NaN for categories) and adj, the adjusted agreement.
+        index), n_rows (with a value; for a surrogate, those that it sent), below (the side of
+        values below the threshold, '' for categories), improve (for a surrogate, the share of
+        agreement), threshold (NaN for categories) and adj, the adjusted agreement.
         """
         self._fitted()
         growth, names = self.growth_, self.schema_.names
@@ -92,19 +92,19 @@ class CartReadings(Leaves):
 
     @property
     def competitors_(self) -> dict[str, Array]:
-        """The next best splits of every node, best first: those rows of `splits_`."""
+        """The next best splits of every node, best first: the competitors in `splits_`."""
         table = self.splits_
         kept = table["role"] == "competitor"
         return {name: column[kept] for name, column in table.items() if name not in ("role", "adj")}
 
     @property
     def variable_importance_(self) -> Floats:
-        """The importance by rpart, (p,): worth of a column's splits, and as surrogate times adj."""
+        """The variable importance of rpart, (p,): improvements, as a surrogate times adj."""
         self._fitted()
         return self.growth_.importance()
 
     def get_depth(self) -> int:
-        """Return the number of rules on the longest way to a leaf."""
+        """Return the number of splits on the longest path to a leaf."""
         return self.tree_.depth
 
     def get_n_leaves(self) -> int:
@@ -112,13 +112,13 @@ class CartReadings(Leaves):
         return self.tree_.n_leaves
 
     def prune(self, cp: float) -> Self:
-        """Return a fitted estimator whose tree is pruned at a complexity.
+        """Return a fitted estimator with the tree pruned at complexity cp.
 
         Parameters
         ----------
         cp : float
-            Splits that save no more than this share of the root's risk are cut off; a value of
-            ``cptable_["cp"]`` gives the tree of that row.
+            Splits that lower the risk by at most this share of the root's risk are removed; a
+            value of ``cptable_["cp"]`` gives the tree of that row.
 
         Raises
         ------

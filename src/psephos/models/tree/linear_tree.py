@@ -49,47 +49,47 @@ _NOTES = "penalty and pruning by 5 folds of the training part; not among the def
 
 @parameters
 class _LinearTree:
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     alphas : float or list of float
-        Penalties to choose from, by the loss on held-out rows; None is (1, 10, 100).
+        Penalty; from a list, the one with the smallest loss on held-out rows. None is (1, 10, 100).
     max_terms : int or None
-        Most numbers that enter the linear models: columns, and 0/1 columns of categories. Of more
-        those are taken that lower the loss most, one after the other. None: 30, or a fifth of the
-        rows where that is fewer, but not below 3.
+        Maximum number of inputs of the linear models: columns, and 0/1 columns of categories. They
+        are selected forwards, by the decrease of the loss. None: 30, or a fifth of the rows if that
+        is fewer, but at least 3.
     max_depth : int
-        Rules on the longest way to a leaf.
+        Maximum depth of the tree.
     min_samples_leaf : int
-        Rows on either side of a split.
+        Minimum number of rows on either side of a split.
     one_standard_error : bool
-        Take the smallest tree whose loss on held-out rows is within one standard error of the
-        least.
+        Use the smallest tree whose loss on held-out rows is within one standard error of the
+        minimum.
     n_folds : int
-        Folds that choose penalty and pruning: groups kept whole, stratified by class; fewer where a
-        class has fewer rows. Of 0, or where rows cannot be divided: the middle penalty, and no
+        Folds that choose penalty and pruning, stratified by class, with groups kept together; fewer
+        if a class has fewer rows. With 0, or if rows cannot be divided: the middle penalty, and no
         pruning.
     categorical_features : 'from_dtype', list, mask or None
-        Columns whose values are categories: a split divides them in two sets, and each enters the
-        linear models as a 0/1 column, of two the second alone.
+        Columns whose values are categories: a split divides them into two sets, and the linear
+        models have a 0/1 column per category, or one column for two categories.
     n_jobs : int
         Threads of the cross-validation; the result does not depend on it.
     random_state : int, RandomState or None
-        Draws the folds.
+        Seed of the folds.
 
     Attributes
     ----------
     vote_ : Vote
-        The fitted vote: a voter a leaf, its linear model; the weight of the leaf where a case ends
-        is 1.
+        The fitted vote: one voter per leaf, its linear model; the leaf of a case has weight 1.
     tree_ : Tree
         The tree, in flat arrays; the value of a node is its coefficients on standardised inputs.
     alpha_ : float
         The penalty chosen.
     losses_ : ndarray of shape (n_alphas,)
-        The least mean loss on held-out rows by penalty: log-loss, or half the squared error
-        relative to the square of the power of two at or above the greatest abs(y); 0 without folds.
+        The smallest mean loss on held-out rows for each penalty: log-loss, or half the squared
+        error divided by the square of the smallest power of two above the greatest abs(y); 0
+        without folds.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -131,32 +131,32 @@ class _LinearTree:
 class LinearTreeClassifier(_LinearTree, VoteClassifier):
     """A tree with a logistic regression in each leaf.
 
-    Use it where a logistic regression is nearly right, but not everywhere alike: a few regions, in
-    each a formula to read, each a correction of the formula above it.
+    Use it if a logistic regression is nearly right, but with different coefficients in a few
+    regions: each leaf has a readable formula, a correction of the formula above it.
 
-    Every node has log-odds ``F(x) = b + sum_j c_j z_j``, with z the standardised columns; of
-    several classes one such sum each (softmax). They are those of the node above, corrected on the
-    node's own rows::
+    Every node has log-odds ``F(x) = b + sum_j c_j z_j``, with z the standardised columns; with more
+    than two classes one such sum per class (softmax). Coefficients start from those of the parent
+    and are corrected on the node's own rows, minimising::
 
-        sum w log-loss(F) + alpha / 2 ((b - b_above)^2 + |c - c_above|^2)   is least
+        sum w log-loss(F) + alpha / 2 ((b - b_above)^2 + |c - c_above|^2)
 
-    At the root c_above is 0 and b is free: a tree of one leaf is the ridge-penalised logistic
-    regression. A node is divided where the residuals of its model, class less probability, are best
-    explained by different corrections on the two sides (`psephos.trees.linear` has the formula).
+    At the root c_above is 0 and b is not penalised: a tree of one leaf is ridge-penalised logistic
+    regression. A node is split where the residuals of its model, class less probability, are best
+    explained by different corrections on the two sides (formula in `psephos.trees.linear`).
 
-    The tree is pruned by cost and complexity: at limit l a split stays if its subtree lowers the
-    loss on the training rows by more than l for each leaf it adds. The limit and alpha are those
-    of least loss on held-out rows, for which trees are grown without each fold.
+    The tree is pruned by cost-complexity: at limit l a split is kept if its subtree lowers the
+    training loss by more than l per leaf it adds. The limit and alpha have the smallest loss on
+    held-out rows, by trees grown without each fold.
 
     Notes
     -----
-    A missing value goes to the side of a split that was better on the training rows that lack it,
-    or, where none does, to the one of more weight; in a linear model the training mean stands in
-    for it, of a category its share. Models are linear without end: a value far outside the training
-    rows gets an answer far from theirs. Of more than 64 columns a node tries as splits the 64
-    best by constants on either side. A row of weight w counts as w rows in all sums; copies of a
-    row are held out together. Trees of logistic models with splits of their own were given by
-    Landwehr, Hall & Frank (LMT: boosted on each path, splits as C4.5's); this is another method.
+    A missing value goes to the side of a split that was better for the training rows in which it is
+    missing or, if there are none, to the side of greater weight; in a linear model it is replaced
+    by the training mean (for a 0/1 column, the share). Models extrapolate linearly: a value far
+    outside the training range gives a prediction far outside, too. With more than 64 columns, a
+    node tries the 64 best by a constant on either side. A row of weight w counts as w rows in all
+    sums; copies of a row are held out together. The logistic model trees of Landwehr, Hall & Frank
+    (LMT) are another method: boosted on each path, with C4.5's splits.
 
     References
     ----------
@@ -188,14 +188,14 @@ class LinearTreeClassifier(_LinearTree, VoteClassifier):
 class LinearTreeRegressor(_LinearTree, VoteRegressor):
     """A tree with a linear regression in each leaf.
 
-    As `LinearTreeClassifier`, with a number that is linear in the columns and half its squared
+    As `LinearTreeClassifier`, with a prediction that is linear in the columns and half the squared
     error as the loss; a tree of one leaf is ridge regression on standardised columns.
 
     Notes
     -----
     Missing values, splits and pruning are those of `LinearTreeClassifier`. M5 (Quinlan; Wang &
-    Witten) splits where the target varies least within either side, drops terms and smooths the
-    leaf's answer with those above it; here the penalty does what smoothing does there.
+    Witten) splits by the variance of the target on either side, drops terms and smooths a leaf's
+    prediction with those above it; here the penalty has the effect of smoothing.
 
     References
     ----------
@@ -220,7 +220,7 @@ class LinearTreeRegressor(_LinearTree, VoteRegressor):
 
 # ---------------------------------------------------------------------- fitting
 class _Inputs(NamedTuple):
-    """The inputs of the linear models: which they are, and their training means and deviations."""
+    """The inputs of the linear models: their design, training means and standard deviations."""
 
     design: Design | None
     mean: Floats
@@ -228,7 +228,7 @@ class _Inputs(NamedTuple):
 
     @classmethod
     def of(cls, X: Floats, weight: Floats, n_codes: Indices) -> "_Inputs":
-        """Return those of a table (n, p)."""
+        """Return the inputs of a table (n, p)."""
         design = Design.of(n_codes, X) if n_codes.any() else None
         _, mean, scale = moments_of_columns(cls._numbers(design, X), weight)
         return cls(design, mean, np.where(scale > 0, scale, np.inf))
@@ -238,12 +238,12 @@ class _Inputs(NamedTuple):
         return X if design is None else design_matrix(X, design.source, design.level)
 
     def standardised(self, X: Floats) -> Floats:
-        """Return (n, q): 0 where a value is missing, or the column constant."""
+        """Return (n, q): 0 where a value is missing or the column is constant."""
         return np.nan_to_num((self._numbers(self.design, X) - self.mean) / self.scale)
 
 
 class _Chosen(NamedTuple):
-    """A pruned tree, its penalty, and the least held-out loss by penalty."""
+    """A pruned tree, its penalty, and the smallest held-out loss for each penalty."""
 
     growth: LinearGrowth
     alpha: float
@@ -253,7 +253,7 @@ class _Chosen(NamedTuple):
 def _fitted(
     model: "_LinearTree", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> FittedVote:
-    if context.groups is None:  # copies of a row are held out together
+    if context.groups is None:  # so copies of a row are held out together
         rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
         table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)
     X, y, k = table.dense(), labels.y, labels.target.n_classes
@@ -285,7 +285,7 @@ def _fitted(
 def _splits(
     model: "_LinearTree", problem: LinearProblem, y: Array, context: Context
 ) -> list[_Split]:
-    """Return the folds, fewer where a class has fewer rows; none where rows cannot be divided."""
+    """Return the folds, fewer if a class has fewer rows; none if rows cannot be divided."""
     groups, k = context.groups, problem.n_classes
     units = len(y) if groups is None else len(np.unique(groups))
     counts = np.bincount(y) if k else np.array([units])
@@ -300,7 +300,7 @@ def _chosen(
     problem: LinearProblem,
     splits: list[_Split],
 ) -> _Chosen:
-    """Return the tree of the penalty and limit with the least loss on held-out rows."""
+    """Return the tree with the penalty and limit of the smallest loss on held-out rows."""
     alphas = _PENALTIES if model.alphas is None else tuple(np.ravel(model.alphas).tolist())
     n, held = len(problem.X), np.zeros(len(problem.X), np.bool_)
     plans = [_settings(model, alpha, n) for alpha in alphas]
@@ -345,7 +345,7 @@ def _least(
     grown: list[LinearGrowth],
     limits: list[Floats],
 ) -> _Chosen:
-    """Return the best of all prunings, of equals the one of fewest leaves and greatest penalty."""
+    """Return the best of all prunings; of ties the one with fewest leaves and greatest penalty."""
     share = weight / weight.sum()
     means = [share @ own for own in errors]
     losses = np.array([own.min() for own in means])
@@ -386,7 +386,7 @@ def _vote(
 def _voters(
     growth: LinearGrowth, leaves: Indices, inputs: _Inputs, power: int, target: AnyTarget
 ) -> Voters:
-    """Return the models of leaves, on the inputs in their own units."""
+    """Return the linear models of leaves, on unstandardised inputs."""
     tree, k = growth.tree, target.n_classes
     order = np.argsort(growth.inputs)
     read = growth.inputs[order]

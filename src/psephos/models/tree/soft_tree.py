@@ -1,4 +1,4 @@
-"""A soft tree: gates that divide every case, trained by gradients."""
+"""Soft decision trees: every gate sends a share of a case each way; trained by gradients."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ _SMALL: Mapping[str, Any] = {"max_depth": 2, "max_iter": 90, "random_state": 0}
 
 @parameters
 class _SoftTree(SoftModel):
-    """What the two share."""
+    """Base class of both estimators."""
 
     boosted: ClassVar[bool] = False
 
@@ -26,31 +26,32 @@ class _SoftTree(SoftModel):
 class SoftTreeClassifier(_SoftTree, LearnsClasses, VoteClassifier):
     """A soft decision tree: every gate sends a share of a case each way, all trained at once.
 
-    Use it where one tree of a few gates is wanted whose answer changes smoothly, or to distil a
-    larger model into (`distill`)::
+    Use it for one tree of a few gates whose predictions change smoothly, or to distil a larger
+    model (`distill`)::
 
         model = SoftTreeClassifier(3, random_state=0).distill(forest, X)
         print(model)             # its first gate in words
 
-    Mostly a `SoftGradientBoostingClassifier` is more accurate.
+    A `SoftGradientBoostingClassifier` is usually more accurate.
 
-    The tree votes ``F(x) = sum_l reach_l(x) theta_l`` with reach_l the product of the gates'
-    shares on the way to leaf l and theta_l one number a class; the cross-entropy of softmax(F) is
-    minimised by Adam. (The source has a distribution in each leaf and mixes losses; sums of free
-    vectors are what boosted soft trees have.)
+    The tree votes ``F(x) = sum_l reach_l(x) theta_l``, with reach_l the product of the gates'
+    shares on the path to leaf l and theta_l one number per class; Adam minimises the cross-entropy
+    of softmax(F). (In the source leaves have distributions and losses are mixed; here leaves have
+    free vectors that are summed, as in boosted soft trees.)
 
     Parameters
     ----------
     gate_lasso : float
-        Group lasso of columns over all gates; above 0 only columns that enter are read.
+        Group lasso penalty of columns over all gates; if it is above 0, only columns that enter are
+        read.
 
     Attributes
     ----------
     vote_ : Vote
         One soft tree.
     loss_curve_ : ndarray
-        Cross-entropy a row in each epoch of the last call, each batch's before its step; the cost
-        of `gate_lasso` not included.
+        Mean cross-entropy per row in each epoch of the last call, each batch's before its step,
+        without the penalty of `gate_lasso`.
 
     References
     ----------
@@ -81,8 +82,7 @@ class SoftTreeClassifier(_SoftTree, LearnsClasses, VoteClassifier):
 class SoftTreeRegressor(_SoftTree, LearnsNumbers, VoteRegressor):
     """A soft decision tree for one number or several at once, by squared error.
 
-    As `SoftTreeClassifier`; half the squared error of y, in standard deviations from its mean, is
-    minimised.
+    As `SoftTreeClassifier`, minimising half the squared error of the standardised y.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Labels that are missing, or wrong on one side."""
+"""Classifiers for labels that are partly missing or one-sidedly wrong."""
 
 from psephos.models.weak.liois import LIoISClassifier
 from psephos.models.weak.one_sided import OneSidedNoiseClassifier

@@ -1,7 +1,4 @@
-"""Fits of a risk by whatever learns, class priors, and votes with maps of their probabilities.
-
-What a fit made of labels that are missing: the rows of each kind, and the class prior.
-"""
+"""Minimisation of a risk by any learner, the class prior, and the vote with its calibration."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -20,27 +17,22 @@ from psephos.vote.calibration import Isotonic
 from psephos.vote.codec import register
 from psephos.vote.part import check
 
-__all__ = [
-    "FIT_TASK", "Fitted", "estimated", "fitted_by", "labels_told", "odds_map", "one_vote",
-    "ordinary", "prior_of", "told_vote",
-]  # fmt: skip
-
 
 @register
 @dataclass(frozen=True)
 class WeakLabels:
-    """How many rows of weight were of each kind, and the class prior that was used.
+    """Numbers of rows of each kind, and the class prior of a fit.
 
     Parameters
     ----------
     n_positive, n_negative, n_unlabelled : int
-        Rows fitted on that were labelled so; rows that were left out do not count.
+        Rows of each kind that were fitted on, without those left out or of weight 0.
     prior : float
         The share of positives among the rows without a label.
     estimate : tuple of float
-        The estimate before it was clipped, and its standard error; empty where the prior was given.
+        The estimate before it was clipped, and its standard error; empty if the prior was given.
     doubtful : bool, default=False
-        Whether the estimate was clipped, or within two standard errors of 1.
+        Whether the estimate was clipped, or is above 1 less two standard errors.
     """
 
     tag: ClassVar[str] = "weak labels"
@@ -52,11 +44,11 @@ class WeakLabels:
     doubtful: bool = False
 
     def __post_init__(self) -> None:
-        check(0.0 < self.prior < 1.0, "a class prior is no share")
-        check(len(self.estimate) in (0, 2), "an estimate is no number with its error")
+        check(0.0 < self.prior < 1.0, "the class prior must lie between 0 and 1")
+        check(len(self.estimate) in (0, 2), "an estimate must be a number and its error")
 
-    def told(self, names: Any, vote: Vote) -> list[str]:
-        """Return what `describe` adds to the vote in words."""
+    def summary(self, names: Any, vote: Vote) -> list[str]:
+        """Return the sentences that `describe` adds."""
         parts = [
             f"{self.n_positive} rows labelled positive",
             f"{self.n_unlabelled} without a label",
@@ -71,12 +63,12 @@ class WeakLabels:
         return [f"Fitted on {listed}; class prior {fixed(self.prior, 3)} ({source})."]
 
 
-_KNOTS, _LEAST_SHARE = 128, 1e-6  # of a map of probabilities, and the least but 0
+_KNOTS, _LEAST_SHARE = 128, 1e-6  # of a map of probabilities, and its smallest knot above 0
 _PRIOR_TASK, FIT_TASK = 2, 3
 
 
 class Fitted(NamedTuple):
-    """A voter, the objective it reached (None: not known), and the iterations that took."""
+    """A voter, its objective (None: unknown), and the number of iterations."""
 
     voters: Voters
     objective: float | None = None
@@ -84,7 +76,7 @@ class Fitted(NamedTuple):
 
 
 def fitted_by(rows: WeakRows, risk: Any) -> Fitted:
-    """Return the voter that has the least risk, by whatever learner the model names."""
+    """Return the voter that minimises a risk, by the model's own score or its `estimator`."""
     m = rows.model
     if m.estimator is None:
         learner = rows.learner()
@@ -96,14 +88,14 @@ def fitted_by(rows: WeakRows, risk: Any) -> Fitted:
         return Fitted(learner.voters(found, rows.code), objective, n_iter)
     if not isinstance(risk, WeightedRisk):
         raise PsephosError(
-            f"the non-negative risk needs gradients, and {type(m.estimator).__name__} learns from "
+            f"the non-negative risk needs gradients, and {type(m.estimator).__name__} is fitted to "
             "weighted rows: use risk='unbiased', or estimator=None."
         )
     return _weighted(rows, risk)
 
 
 def _weighted(rows: WeakRows, risk: WeightedRisk) -> Fitted:
-    """Return a classifier fitted on rows weighted as the risk weighs them."""
+    """Return a classifier fitted on rows with the weights of the risk."""
     up, down = risk.weights
     both = np.flatnonzero((up > 0) & (down > 0))
     assert not len(both), "a row counts as both"
@@ -111,7 +103,7 @@ def _weighted(rows: WeakRows, risk: WeightedRisk) -> Fitted:
     weight = weight * (len(kept) / weight.sum())
     y = np.where(up > 0, rows.positive, 1 - rows.positive).astype(np.intp)
     if len(np.unique(y[kept])) < 2:
-        raise PsephosError("all rows of weight are of one class: there is nothing to tell apart.")
+        raise PsephosError("rows with weight above 0 must be of two classes; got one class.")
     data = replace(rows.data, y=y, weight=weight)
     if np.ptp(weight[kept]) <= 1e-12:
         data = replace(data, weight=None)
@@ -120,30 +112,24 @@ def _weighted(rows: WeakRows, risk: WeightedRisk) -> Fitted:
 
 
 def ordinary(rows: WeakRows) -> Fitted:
-    """Return the fit of the ordinary risk of the labelled rows."""
+    """Return the fit of the ordinary supervised risk of the labelled rows."""
     return fitted_by(rows, supervised_risk(rows.codes, rows.loss, rows.weight))
 
 
 def prior_of(rows: WeakRows) -> WeakLabels:
-    """Return the prior that is given, or estimated from positive and unlabelled rows."""
-    if not isinstance(rows.model.prior, str):
-        return labels_told(rows, rows.model.prior)
-    return labels_told(rows, estimated(rows))
-
-
-def labels_told(rows: WeakRows, prior: Any) -> WeakLabels:
-    """Return what is kept of labels, and of a prior or its estimate."""
+    """Return the counts of rows and the prior, given or estimated from positive and unlabelled."""
     n = (rows.counts[1], 0 if rows.ignored else rows.counts[0], rows.counts[-1])
-    if not isinstance(prior, ElkanNotoPrior):
-        return WeakLabels(*n, float(prior))
-    estimate = (float(prior.raw_), float(prior.error_))
-    return WeakLabels(*n, float(prior.prior_), estimate, bool(prior.doubtful_))
+    if not isinstance(rows.model.prior, str):
+        return WeakLabels(*n, float(rows.model.prior))
+    found = _estimated(rows)
+    estimate = (float(found.raw_), float(found.error_))
+    return WeakLabels(*n, float(found.prior_), estimate, bool(found.doubtful_))
 
 
-def estimated(rows: WeakRows) -> ElkanNotoPrior:
-    """Return Elkan and Noto's estimate on the inputs, or on other features.
+def _estimated(rows: WeakRows) -> ElkanNotoPrior:
+    """Return Elkan and Noto's estimate.
 
-    By another classifier, on the table's numbers, categories as columns of 0 and 1.
+    It reads the inputs; with `estimator`, the table's numbers and 0/1 columns of categories.
     """
     known, open_ = np.flatnonzero(rows.codes == 1), np.flatnonzero(rows.codes == -1)
     both = np.concatenate([known, open_])
@@ -156,21 +142,21 @@ def estimated(rows: WeakRows) -> ElkanNotoPrior:
 
 
 def one_vote(rows: WeakRows, voters: Voters, calibration: Any = None) -> Vote:
-    """Return the vote of one voter, or the mean of several, with a map of its probabilities."""
+    """Return the vote of one voter, or the mean of several, with a calibration."""
     weights = Constant(voters.n_features, np.ones(voters.n_voters))
     readout = Readout("normalised", "share", calibration=calibration)
     return Vote(voters, weights, readout, rows.data.target)
 
 
-def told_vote(
+def fitted_vote(
     rows: WeakRows,
     found: Fitted,
-    told: WeakLabels | None = None,
+    labels: WeakLabels | None = None,
     calibration: Any = None,
     **own: Any,
 ) -> FittedVote:
-    """Return the vote of a fit, and what the estimator keeps beside it."""
-    kept = {"prior_": told and told.prior, "labels_": told, **own}
+    """Return the vote of a fit, and its fitted attributes."""
+    kept = {"prior_": labels and labels.prior, "labels_": labels, **own}
     kept |= {"objective_": found.objective, "n_iter_": found.n_iter}
     return one_vote(rows, found.voters, calibration), kept
 
@@ -178,20 +164,15 @@ def told_vote(
 def odds_map(rows: WeakRows, factor: float) -> Isotonic:
     """Return the map of q = P(labelled | x) to ``min(1, factor q / (1 - q))``.
 
-    In pieces between probabilities that grow by the same factor (1.11), and 1/2, where the answer
-    changes: of any prior a probability is wrong by less than a 300th of itself.
+    It is linear between knots at probabilities in geometric steps (factor 1.11) and at 1/2, where
+    the prediction changes. The relative error of a probability is below 1/300 for any prior.
     """
-    told = np.union1d(np.geomspace(_LEAST_SHARE, 1.0, _KNOTS), [0.0, 0.5])
-    points: Floats = np.append(told / (told + factor), 1.0)
-    points = np.round(points, 15).astype(np.float64)  # 1 less a point is another, too
+    mapped = np.union1d(np.geomspace(_LEAST_SHARE, 1.0, _KNOTS), [0.0, 0.5])
+    points: Floats = np.append(mapped / (mapped + factor), 1.0)
+    points = np.round(points, 15).astype(np.float64)  # so that 1 less a knot is a knot, too
     given, first = np.unique(points, return_index=True)
-    told = np.append(told, 1.0)[first]
-    told[-1] = 1.0
-    return _both(rows, given, told)
-
-
-def _both(rows: WeakRows, given: Floats, told: Floats) -> Isotonic:
-    """Return a map of the positive class's probability as one of both classes."""
-    other = ((1.0 - given)[::-1].copy(), (1.0 - told)[::-1].copy())
-    pairs = [other, (given, told)] if rows.positive == 1 else [(given, told), other]
+    mapped = np.append(mapped, 1.0)[first]
+    mapped[-1] = 1.0
+    other = ((1.0 - given)[::-1].copy(), (1.0 - mapped)[::-1].copy())
+    pairs = [other, (given, mapped)] if rows.positive == 1 else [(given, mapped), other]
     return Isotonic(tuple(p[0] for p in pairs), tuple(p[1] for p in pairs), fixed=True)

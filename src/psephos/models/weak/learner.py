@@ -1,7 +1,4 @@
-"""A score linear in inputs, or in kernels around rows, that minimises a risk.
-
-The numbers a score of margins is made of, and the voters that read the table through them.
-"""
+"""Scores linear in inputs, or in kernels around rows, that minimise a risk; and their voters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,25 +27,25 @@ from psephos.vote import (
     linear_models,
 )
 
-_QUANTILES = 1000  # most values of a column whose scores are kept
+_QUANTILES = 1000  # maximum number of values of a column whose scores are kept
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """How a table becomes numbers of one size: normal scores of ranks, or units of deviation."""
+    """The scaling of a table: normal scores of ranks, or standardised columns."""
 
     p: int  # columns of the table
-    design: Design | None  # None where no column holds categories
-    knots: Any  # of normal scores; None where columns are centred and scaled
-    # `centre`, `inverse`: (q,); ``z = (x - centre) inverse``, x divided by two to its power;
-    # inverse is 0 for a column that is constant
+    design: Design | None  # None if no column holds categories
+    knots: Any  # of normal scores; None if columns are standardised
+    # `centre`, `inverse`: (q,); ``z = (x - centre) inverse``, with x divided by two to its power;
+    # inverse is 0 for a constant column
     centre: Floats
     inverse: Floats
-    powers: Indices  # (q,); so that squares are numbers, whatever the units
+    powers: Indices  # (q,); so that squares do not overflow
 
     @classmethod
     def of(cls, table: Table, weight: Floats, scaling: str) -> tuple["Inputs", Floats]:
-        """Return how these rows are read, and their (n, q) numbers."""
+        """Return the scaling by these rows, and their (n, q) scaled inputs."""
         X = table.dense()
         p = X.shape[1]
         n_codes = np.array([table.n_codes.get(j, 0) for j in range(p)], dtype=np.intp)
@@ -60,7 +57,7 @@ class Inputs:
             plain = np.zeros(q, dtype=np.intp)
             scores = scored.scores()
             return cls(p, design, scored.knots, np.zeros(q), np.ones(q), plain), scores
-        _refuse_gaps(X, table, design)
+        _refuse_missing(X, table, design)
         Z, centre, inverse, powers = _standardised(X, weight)
         return cls(p, design, None, centre, inverse, powers), Z
 
@@ -107,11 +104,11 @@ class Inputs:
         if self.design is not None:
             every = np.arange(self.p)
             voters = CodedVoters(self.p, every, voters, self.design.source, self.design.level)
-        return voters.take(one)  # columns without a say are not read
+        return voters.take(one)  # drops columns with coefficient 0
 
 
 def _standardised(X: Floats, weight: Floats) -> tuple[Floats, Floats, Floats, Indices]:
-    """Return the columns centred and divided by their deviation, and centre, inverse and powers."""
+    """Return the standardised columns, and their centre, inverse deviation and powers of two."""
     powers = np.frexp(np.abs(X).max(axis=0))[1].astype(np.intp)
     X = np.ldexp(X, -powers)
     centre = np.average(X, axis=0, weights=weight)
@@ -122,30 +119,30 @@ def _standardised(X: Floats, weight: Floats) -> tuple[Floats, Floats, Floats, In
     return away * inverse, centre, inverse, powers
 
 
-def _refuse_gaps(X: Floats, table: Table, design: Design | None) -> None:
-    gaps = np.isnan(X)
-    if gaps.any():
-        row, j = (int(k) for k in np.argwhere(gaps)[0])
+def _refuse_missing(X: Floats, table: Table, design: Design | None) -> None:
+    missing = np.isnan(X)
+    if missing.any():
+        row, j = (int(k) for k in np.argwhere(missing)[0])
         column = j if design is None else int(design.source[j])
         name = table.schema.words().columns[column]
         raise PsephosError(
-            f"{name!r} is missing in row {table.rows[row]}: with scaling='standard' every value "
-            "is needed; scaling='rank' reads a missing value as the median."
+            f"{name!r} is missing in row {table.rows[row]}: scaling='standard' does not accept "
+            "missing values. Use scaling='rank', which reads them as the median."
         )
 
 
-_REACH = 30.0  # about that of 36 standardised columns
+_REACH = 30.0  # mean absolute row sum, about that of 36 standardised columns
 _JITTER = 1e-10  # of the greatest eigenvalue of a kernel
 
 
 @dataclass(frozen=True)
 class ScoreLearner:
-    """Margins ``A w + b`` of rows, and the voter that says them."""
+    """Margins ``A w + b`` of rows, and their voter."""
 
-    # (n, r); of the training rows: inputs, their principal components where there are more inputs
-    # than rows (which changes nothing: the penalty is a length), or kernels made orthonormal
+    # (n, r), of the training rows: inputs; with more inputs than rows their principal components
+    # (equivalent, as the penalty is |w|^2); or orthonormalised kernels
     A: Floats
-    back: Floats | None  # (r, k) or None; from w to coefficients of inputs or kernels
+    back: Floats | None  # (r, k) or None; maps w to coefficients of inputs or kernels
     inputs: Inputs
     centres: Floats | None = None  # (k, q) or None
     sigma: float = 1.0
@@ -162,7 +159,7 @@ class ScoreLearner:
     def rbf(
         cls, inputs: Inputs, Z: Floats, sigma: float | None, n_components: int, context: Context
     ) -> "ScoreLearner":
-        """Return a learner of sums of Gaussian kernels; |w|^2 is the kernel's own norm."""
+        """Return a learner of sums of Gaussian kernels; |w|^2 is the squared norm in their RKHS."""
         order = context.generator(1).permutation(len(Z))
         centres = Z[np.sort(order[:n_components])]
         squared = cdist(Z, centres, "sqeuclidean")
@@ -183,8 +180,8 @@ class ScoreLearner:
         max_iter: int = 400,
         learning_rate: float = 0.1,
     ) -> tuple[Floats, float, int]:
-        """Return (w, b) one after the other, ``risk + alpha |w|^2`` there, and the iterations."""
-        with one_thread():  # the same bytes whatever the threads
+        """Return (w, b) as one array, its ``risk + alpha |w|^2``, and the number of iterations."""
+        with one_thread():  # so that the result does not depend on the number of threads
             return self._searched(risk, alpha, starts, max_iter, learning_rate)
 
     def _searched(
@@ -196,7 +193,7 @@ class ScoreLearner:
         learning_rate: float,
     ) -> tuple[Floats, float, int]:
         if isinstance(risk, NonNegativeRisk):
-            # a step of every weight by the rate moves a margin by the rate times this
+            # if every weight moves by the rate, a margin moves by up to the rate times this
             reach = float(np.abs(self.A).sum(axis=1).mean())
             rate = learning_rate * min(1.0, _REACH / max(reach, 1.0))
             with np.errstate(over="ignore", invalid="ignore"):
@@ -204,24 +201,23 @@ class ScoreLearner:
                 value = _objective(self.A, risk, alpha, found)[0]
             if not np.isfinite(value):
                 raise PsephosError(
-                    f"the non-negative fit leads beyond all numbers: use a learning_rate below "
-                    f"{learning_rate:g}."
+                    f"the non-negative fit diverges: learning_rate must be below {learning_rate:g}."
                 )
             return found, value, max_iter
         found, value, n_iter = least(self.A, risk, alpha, starts)
         if isinstance(risk, WeightedRisk) and alpha == 0 and risk.falls_along(self.margins(found)):
             raise PsephosError(
-                "without a penalty (alpha=0) the unbiased risk of the logistic loss has no least "
-                "value here, for its negative part falls for ever: give alpha a number above 0, "
-                "such as 0.01, or use a symmetric loss or the non-negative risk."
+                "alpha must be above 0 here, such as 0.01; got 0. Without a penalty the unbiased "
+                "risk of the logistic loss has no minimum, as its negative part is unbounded. Or "
+                "use a symmetric loss or the non-negative risk."
             )
         return found, value, n_iter
 
     def starts(self, risk: Risk, number: int) -> list[Floats]:
-        """Return where searches begin: at 0, and further and further down the risk's slope there.
+        """Return the starts of searches: 0, and points along the risk's negative gradient there.
 
-        So they do not depend on the order of columns, or on what classes are called. The margins'
-        root mean square is 0, 1, 4, 16, ...
+        The root mean square of their margins is 0, 1, 4, 16, ... Starts depend neither on the order
+        of columns nor on the names of classes.
         """
         slope = risk.step(np.zeros((len(self.A), 1)))[:, 0]
         down = -np.append(self.A.T @ slope, slope.sum())
@@ -234,10 +230,10 @@ class ScoreLearner:
         return self.A @ found[:-1] + found[-1]
 
     def voters(self, found: Floats, code: Floats) -> Voters:
-        """Return the voter; code (2, 1) is that of the negative and of the positive class."""
+        """Return the voter; code (2, 1) is that of the negative and the positive class."""
         w, b = found[:-1], float(found[-1])
         coef = w if self.back is None else w @ self.back
-        if code[1, 0] < code[0, 0]:  # the score of a voter is for the second class
+        if code[1, 0] < code[0, 0]:  # a voter's score is for the second class
             coef, b, code = -coef, -b, code[::-1].copy()
         if self.centres is None:
             return self.inputs.lines(coef, b, code)
@@ -254,9 +250,9 @@ def _objective(A: Floats, risk: Risk, alpha: float, found: Floats) -> tuple[floa
 def least(
     A: Floats, risk: Risk, alpha: float, starts: Sequence[Floats]
 ) -> tuple[Floats, float, int]:
-    """Return the best of the local minima that L-BFGS finds from these starts.
+    """Return the best local minimum of L-BFGS over these starts, its objective and iterations.
 
-    With its objective and the iterations that led there. The intercept is not penalised.
+    The intercept is not penalised.
     """
     best: Any = None
     for start in starts:
@@ -275,7 +271,7 @@ def least(
 def descend(
     A: Floats, risk: Risk, alpha: float, start: Floats, max_iter: int, learning_rate: float
 ) -> Floats:
-    """Return the last point of full-batch Adam along the steps of a risk."""
+    """Return the last point of full-batch Adam on a risk."""
     point = start.copy()
     adam = Adam([point], learning_rate)
     for _ in range(max_iter):

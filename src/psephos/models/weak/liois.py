@@ -15,7 +15,7 @@ from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.folding import make_splits
-from psephos.models.weak.fitting import fitted_by, one_vote, prior_of, told_vote
+from psephos.models.weak.fitting import fitted_by, fitted_vote, one_vote, prior_of
 from psephos.models.weak.one_sided import DENSITY_RATIO, PSEUDO_LABELS, sigma_range
 from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
@@ -29,36 +29,35 @@ _FOLDS_TASK = 5
 
 @parameters
 class LIoISClassifier(WeakLearner):
-    """A classifier from few labels, of which the negative ones may be wrong, and many rows without.
+    """A classifier for few labels, of which negative ones may be wrong, and many unlabelled rows.
 
-    Use it where a recorded positive is right, a recorded negative may have been missed, and most
-    cases have no record. It makes the weighted sum of two risks least::
+    Use it if recorded positives are right, some recorded negatives are positives that were missed,
+    and most cases have no record. It minimises a weighted sum of two risks::
 
         gamma R_PU + (1 - gamma) R_oIS
 
-    R_PU is the risk of positive and unlabelled rows (`PUClassifier`), which the recorded
-    negatives do not enter; R_oIS that of the labelled rows, weighted by how likely each record is
-    (`OneSidedNoiseClassifier`).
+    R_PU is the risk of positive and unlabelled rows (`PUClassifier`), without the recorded
+    negatives. R_oIS is the risk of the labelled rows, weighted by the probability that each record
+    is right (`OneSidedNoiseClassifier`).
 
-    Where the class prior is known it is hardly better than its parts; where the prior is
-    estimated, and the estimate wrong, it loses less than the first.
+    With a known class prior it is only slightly better than either part; with a wrong estimate of
+    the prior it loses less than R_PU.
 
     Parameters
     ----------
     estimator : classifier
-        None: a score that is linear in the inputs, or in kernels. Else any classifier that takes
-        `sample_weight`, where the loss has l(m) + l(-m) = 1: rows are given the weights that both
-        risks put on them, and it brings its own loss.
+        None: a score that is linear in the inputs, or in kernels. Otherwise any classifier that
+        accepts `sample_weight`, if l(m) + l(-m) = 1 for the loss: it is fitted, with its own loss,
+        to rows weighted by both risks.
     gamma : float or 'cv'
-        The share of R_PU, from 0 to 1. 'cv': of 0, .25, .5, .75 and 1 the one with the least R_PU
-        (sigmoid loss) on held-out rows.
+        The share of R_PU, from 0 to 1. 'cv': the one of 0, .25, .5, .75 and 1 with the smallest
+        R_PU (sigmoid loss) on held-out rows.
     risk : {'unbiased', 'non-negative'}
-        R_PU: the unbiased risk, as in the source, or the non-negative one, which is made for scores
-        that can fit the unlabelled rows one by one: on tables with more columns than rows use it.
-        It needs gradients and refuses `estimator`.
+        R_PU: the unbiased risk, as in the source, or the non-negative one, for scores flexible
+        enough to fit the unlabelled rows one by one, as on tables with more columns than rows. The
+        latter needs gradients, so it cannot be combined with `estimator`.
     n_folds : int
-        Folds that choose gamma; fewer where a kind of rows (positive, negative, unlabelled) has
-        fewer.
+        Folds that choose gamma; at most the number of positive, negative or unlabelled rows.
     density_ratio : {'ulsif', 'kliep'} or estimator
         As in `OneSidedNoiseClassifier`.
     pseudo_labels : {'prior', 'sign'}
@@ -69,22 +68,21 @@ class LIoISClassifier(WeakLearner):
     gamma_ : float or None
         The share of R_PU.
     gamma_risks_ : ndarray of shape (5,) or None
-        Held-out R_PU of each share tried; None where none was.
+        Held-out R_PU of each share tried; None if `gamma` is a number.
     weights_ : ndarray of shape (2, 3) or None
-        The least, mean and greatest sigma of recorded negatives (first row) and positives.
+        The minimum, mean and maximum of sigma for recorded negatives (first row) and positives.
 
     Raises
     ------
     PsephosError
-        In fit: if no row is recorded negative beside unlabelled ones, rows are too few for folds,
-        or no prior can be estimated.
+        In fit: if there are unlabelled rows but no recorded negative, there are too few rows for
+        folds, or the prior cannot be estimated.
 
     Notes
     -----
-    Two classes only. The labelled and the unlabelled rows are drawn from the same cases. Without an
-    unlabelled row the fit is that of the ordinary risk, with a `WeakLabelsWarning`; a given
-    `prior` is refused. Probabilities are as in
-    `OneSidedNoiseClassifier`.
+    Two classes only. Labelled and unlabelled rows must be from the same population. Without an
+    unlabelled row the ordinary risk is fitted, with a `WeakLabelsWarning`; a given `prior` is then
+    an error. Probabilities are as in `OneSidedNoiseClassifier`.
 
     References
     ----------
@@ -134,18 +132,18 @@ class LIoISClassifier(WeakLearner):
 
     def _fit_rows(self, rows: WeakRows) -> FittedVote:
         refuse_no_negative(rows, "LIoIS")
-        told = prior_of(rows)
+        labels = prior_of(rows)
         gamma, risks = self.gamma, None
         if isinstance(gamma, str):
-            gamma, risks = _chosen(rows, told.prior)
-        both, sigma = _risks(rows, told.prior)
+            gamma, risks = _chosen(rows, labels.prior)
+        both, sigma = _risks(rows, labels.prior)
         found = fitted_by(rows, both[0].mixed(both[1], float(gamma)))
         own = {"gamma_": float(gamma), "gamma_risks_": risks}
-        return told_vote(rows, found, told, weights_=sigma_range(rows.codes, sigma), **own)
+        return fitted_vote(rows, found, labels, weights_=sigma_range(rows.codes, sigma), **own)
 
 
 def _risks(rows: WeakRows, prior: float) -> tuple[tuple[Any, WeightedRisk], Floats]:
-    """Return R_PU and R_oIS of these rows, and the weights of the labelled ones."""
+    """Return R_PU and R_oIS of these rows, and the weights sigma."""
     sigma = importance(rows, prior, nnpu_scores(rows, prior))
     of = pu_risk if rows.model.risk == "unbiased" else non_negative_pu_risk
     incomplete = of(rows.codes, prior, rows.loss, rows.weight)
@@ -154,14 +152,14 @@ def _risks(rows: WeakRows, prior: float) -> tuple[tuple[Any, WeightedRisk], Floa
 
 
 def _chosen(rows: WeakRows, prior: float) -> tuple[float, Floats]:
-    """Return the share of R_PU with the least R_PU on held-out rows, and those of all shares."""
+    """Return the share with the smallest held-out R_PU, and the held-out R_PU of all shares."""
     kinds = rows.codes + 1
     counts = np.bincount(kinds, minlength=3)
     folds = min(rows.model.n_folds, int(counts.min()))
     if folds < 2:
         raise PsephosError(
-            "gamma='cv' takes two rows recorded positive, two recorded negative and two without a "
-            "label: give gamma a number."
+            "gamma='cv' needs two rows recorded positive, two recorded negative and two without a "
+            "label: set gamma to a number."
         )
     seed = rows.context.integer(_FOLDS_TASK)
     classes = ["unlabelled", "negative", "positive"]
@@ -171,7 +169,7 @@ def _chosen(rows: WeakRows, prior: float) -> tuple[float, Floats]:
         part, rest = rows.take(train), rows.take(test)
         whole = all((part.codes == code).any() for code in (-1, 0, 1))
         if not whole or not ((rest.codes == 1).any() and (rest.codes == -1).any()):
-            continue  # a fold of groups may lack a kind
+            continue  # a kind may be missing from a fold of groups
         counted += 1
         both, _ = _risks(part, prior)
         held = pu_risk(rest.codes, prior, MarginLoss("sigmoid"), rest.weight)
@@ -182,7 +180,8 @@ def _chosen(rows: WeakRows, prior: float) -> tuple[float, Floats]:
             risks[k] += held.value_and_gradient(margin[:, None])[0]
     if not counted:
         raise PsephosError(
-            "gamma='cv' found no fold: groups leave no positive, negative or unlabelled row to fit "
-            "on, or no positive or unlabelled one to measure by; give gamma a number."
+            "gamma='cv' found no usable fold: with these groups no fold has positive, negative and "
+            "unlabelled rows for training, and positive and unlabelled ones for testing. Set gamma "
+            "to a number."
         )
     return _GAMMAS[int(risks.argmin())], risks / counted

@@ -1,4 +1,4 @@
-"""Learning from labels of which the negative ones may be wrong."""
+"""Learning from labels with one-sided noise: negative ones may be wrong."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Accepts, Constraint, Options, is_estimator
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.weak.fitting import fitted_by, prior_of, told_vote
+from psephos.models.weak.fitting import fitted_by, fitted_vote, prior_of
 from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
@@ -26,51 +26,51 @@ DENSITY_RATIO = Accepts(
 
 @parameters
 class OneSidedNoiseClassifier(WeakLearner):
-    """A classifier of two classes where a recorded positive is right and a negative may be wrong.
+    """A binary classifier for labels whose positives are right and whose negatives may be wrong.
 
-    Use it for records in which a finding that stands is true and one that does not stand may have
-    been missed, beside many cases without any record. With the weights of a row
+    Use it for records in which a recorded finding is true but a finding may have been missed,
+    together with many cases without any record. The weights of rows are
 
-    - sigma+ = 1 / P(recorded + | x, positive), at least 1, of a recorded positive,
-    - sigma- = P(negative | x, recorded -), from 0 to 1, of a recorded negative,
+    - sigma+ = 1 / P(recorded + | x, positive), at least 1, for a recorded positive,
+    - sigma- = P(negative | x, recorded -), from 0 to 1, for a recorded negative.
 
-    the mean of ``sigma(x) l(y g(x))`` over the labelled rows is the risk of the true labels. The
-    weights are ratios of densities. Their numerators are unlabelled rows, called positive or
-    negative by a non-negative positive-unlabelled fit, a share `prior` of them positive; their
-    denominators are the rows recorded so.
+    The mean of ``sigma(x) l(y g(x))`` over the labelled rows is the risk of the true labels. The
+    weights are density ratios. Their denominators are the recorded positives or negatives. Their
+    numerators are the unlabelled rows that a non-negative positive-unlabelled fit predicts positive
+    (a share `prior` of them) or negative.
 
     Parameters
     ----------
     estimator : classifier
-        None: a score that is linear in the inputs, or in kernels. Else any classifier that takes
-        `sample_weight`: it is given the weights, and brings its own loss.
+        None: a score that is linear in the inputs, or in kernels. Otherwise any classifier that
+        accepts `sample_weight`: it is fitted, with its own loss, to the weighted rows.
     density_ratio : {'ulsif', 'kliep'} or estimator
-        `psephos.supervision.ULSIF` or `KLIEP` with their defaults, or one with others.
+        `psephos.supervision.ULSIF` or `KLIEP` with default parameters, or an instance of one.
     pseudo_labels : {'prior', 'sign'}
-        Which unlabelled rows count as positive in the numerators: those of greatest score, as many
-        as `prior` expects, or, as in the source, those of a score above 0 (where these are all or
-        none, as many as `prior` expects).
+        Which unlabelled rows count as positive in the numerators. prior: those with the greatest
+        scores, a share `prior`. sign: as in the source, those with a score above 0 (or as with
+        'prior', if these are all rows or none).
 
     Attributes
     ----------
     weights_ : ndarray of shape (2, 3) or None
-        The least, mean and greatest sigma of recorded negatives (first row) and positives.
+        The minimum, mean and maximum of sigma for recorded negatives (first row) and positives.
 
     Raises
     ------
     PsephosError
-        In fit: if no row is recorded negative beside unlabelled ones, or no prior can be estimated.
+        In fit: if there are unlabelled rows but no recorded negative, or the prior cannot be
+        estimated.
 
     Notes
     -----
-    Two classes only. The labelled and the unlabelled rows are drawn from the same cases. Without an
-    unlabelled row every weight is 1, and the fit that of the ordinary risk, with a
-    `WeakLabelsWarning`; a given `prior` is refused. The prior enters the
-    weights alone, through the rows that count as positive.
+    Two classes only. Labelled and unlabelled rows must be from the same population. Without an
+    unlabelled row the ordinary risk is fitted, with a `WeakLabelsWarning`; a given `prior` is then
+    an error. The prior affects only the weights, through the rows that count as positive.
 
-    A probability is ``1 / (1 + exp(-g))``: of the logistic loss an estimate of P(y | x) with the
-    share of positives that the weights imply, of the sigmoid and the ramp loss a map of the score
-    that rises and is 1/2 at 0.
+    A probability is ``1 / (1 + exp(-g))``. With the logistic loss it estimates P(y | x) for the
+    share of positives that the weights imply; with the sigmoid and ramp losses it is only an
+    increasing function of the score that is 1/2 at 0.
 
     References
     ----------
@@ -112,13 +112,13 @@ class OneSidedNoiseClassifier(WeakLearner):
 
     def _fit_rows(self, rows: WeakRows) -> FittedVote:
         refuse_no_negative(rows, "one-sided noise")
-        told = prior_of(rows)
-        sigma = importance(rows, told.prior, nnpu_scores(rows, told.prior))
+        labels = prior_of(rows)
+        sigma = importance(rows, labels.prior, nnpu_scores(rows, labels.prior))
         found = fitted_by(rows, one_sided_risk(rows.codes, sigma, rows.loss, rows.weight))
-        return told_vote(rows, found, told, weights_=sigma_range(rows.codes, sigma))
+        return fitted_vote(rows, found, labels, weights_=sigma_range(rows.codes, sigma))
 
 
 def sigma_range(codes: Indices, sigma: Floats) -> Floats:
-    """Return the least, mean and greatest weight of recorded negatives and positives."""
+    """Return the minimum, mean and maximum weight of recorded negatives and positives."""
     parts = [sigma[codes == code] for code in (0, 1)]
     return np.array([[part.min(), part.mean(), part.max()] for part in parts])

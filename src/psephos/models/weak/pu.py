@@ -8,7 +8,7 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.weak.fitting import fitted_by, odds_map, prior_of, told_vote
+from psephos.models.weak.fitting import fitted_by, fitted_vote, odds_map, prior_of
 from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.supervision import non_negative_pu_risk, pu_risk
@@ -16,14 +16,14 @@ from psephos.supervision import non_negative_pu_risk, pu_risk
 
 @parameters
 class PUClassifier(WeakLearner):
-    """A classifier of two classes from positive rows and rows without a label.
+    """A binary classifier learned from positive and unlabelled rows.
 
-    Use it where some cases are known to be of one class (patients with a diagnosis) and of the
-    others nothing is known. It needs the class prior p, the share of positives among the rows
+    Use it if some cases are known to be of one class (patients with a diagnosis) and nothing is
+    known about the others. It needs the class prior p, the share of positives among the rows
     without a label, which is given or estimated.
 
-    With l the loss, g the score, E_P and E_U means over positive and unlabelled rows, it makes
-    one of these least (for a linear or a kernel score, with ``alpha |w|^2`` added)::
+    With l the loss, g the score, and E_P and E_U means over positive and unlabelled rows, it
+    minimises one of these (plus ``alpha |w|^2`` for a linear or kernel score)::
 
         unbiased       p E_P[l(g)] + E_U[l(-g)] - p E_P[l(-g)]
         non-negative   p E_P[l(g)] + max(0, E_U[l(-g)] - p E_P[l(-g)])
@@ -31,45 +31,46 @@ class PUClassifier(WeakLearner):
     Parameters
     ----------
     estimator : classifier
-        None: a score that is linear in the inputs, or in kernels. Else any classifier that takes
-        `sample_weight`: with ``risk='unbiased'`` and a loss for which l(m) + l(-m) = 1, positives
-        weigh 2 p / n_P and unlabelled rows 1 / n_U as negatives; it brings its own loss. The
-        non-negative risk needs gradients and refuses it.
+        None: a score that is linear in the inputs, or in kernels. Otherwise any classifier that
+        accepts `sample_weight`: with ``risk='unbiased'`` and a loss with l(m) + l(-m) = 1 it is
+        fitted, with its own loss, to positives of weight 2 p / n_P and to unlabelled rows of weight
+        1 / n_U as negatives. The non-negative risk needs gradients, so it cannot be combined with
+        `estimator`.
     risk : {'non-negative', 'unbiased'}
-        Both take positives drawn from the positives and unlabelled rows drawn from all cases
-        (case-control).
+        Both assume that labelled positives are a random sample of the positives, and unlabelled
+        rows a random sample of all cases (case-control).
     loss : {'sigmoid', 'logistic', 'ramp'}
         See `psephos.supervision.MarginLoss`.
     negatives : {'refuse', 'ignore', 'unlabeled'}
-        What rows labelled negative are: refused where other rows lack a label, left out there, or
-        counted as without a label themselves.
+        How rows labelled negative are treated if there are unlabelled ones: an error, left out, or
+        counted as unlabelled.
     beta, gamma : float
-        Of the non-negative risk: where its second part is below -beta a step is -gamma times that
+        For the non-negative risk: if its second part is below -beta, a step is -gamma times that
         part's gradient.
 
     Attributes
     ----------
     objective_ : float or None
-        Risk and penalty at the end; None of another classifier.
+        Final risk plus penalty; None with `estimator`.
     n_iter_ : int
-        Iterations of the search; 1 of another classifier.
+        Iterations of the optimiser; 1 with `estimator`.
 
     Raises
     ------
     PsephosError
-        In fit: if rows are labelled negative and `negatives` refuses them, a risk and a learner do
-        not fit together, or no prior can be estimated.
+        In fit: if rows are labelled negative and ``negatives='refuse'``, risk and `estimator` are
+        incompatible, or the prior cannot be estimated.
 
     Notes
     -----
-    Two classes only. Without an unlabelled row the fit is that of the ordinary risk, whatever
-    `risk`, with a `WeakLabelsWarning`; a given `prior` is refused. Equal rows of one label are one
-    row of added weight, unless `groups` are given: a row of weight 2 is the row twice.
+    Two classes only. Without an unlabelled row the ordinary risk is fitted, whatever `risk`, with a
+    `WeakLabelsWarning`; a given `prior` is then an error. Equal rows of one label are merged and
+    their weights summed, unless `groups` are given: a row of weight 2 equals the row given twice.
 
-    A probability is ``1 / (1 + exp(-g))``. Of the logistic loss that is an estimate of P(y | x)
-    where the share of positives is the prior; of the sigmoid and the ramp loss it is a map of the
-    score that rises and is 1/2 at 0, and says nothing of frequencies. Of another classifier it
-    is ``min(1, q / (1 - q) / 2)`` with q its probability, which assumes the prior.
+    A probability is ``1 / (1 + exp(-g))``. With the logistic loss it estimates P(y | x) for a share
+    of positives equal to the prior; with the sigmoid and ramp losses it is only an increasing
+    function of the score that is 1/2 at 0. With `estimator` it is ``min(1, q / (1 - q) / 2)`` with
+    q its probability, which assumes the prior.
 
     References
     ----------
@@ -124,6 +125,6 @@ class PUClassifier(WeakLearner):
                 rows.codes, labels.prior, rows.loss, rows.weight, beta=self.beta, gamma=self.gamma
             )
         found = fitted_by(rows, risk)
-        # weights 2 prior / n_P and 1 / n_U make odds of twice P(y = positive)
+        # with weights 2 prior / n_P and 1 / n_U the odds are twice P(y = positive)
         calibration = None if self.estimator is None else odds_map(rows, 0.5)
-        return told_vote(rows, found, labels, calibration)
+        return fitted_vote(rows, found, labels, calibration)

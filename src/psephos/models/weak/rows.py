@@ -26,16 +26,14 @@ class WeakRows:
     """The training rows: codes 1 (positive), 0 (negative), -1 (unlabelled), weights, inputs."""
 
     model: Any
-    data: Data  # as any classifier is given them; its y are class indices, of unlabelled rows -1
+    data: Data  # for other classifiers; y holds class indices, -1 for unlabelled rows
     codes: Indices  # (n,)
     weight: Floats  # (n,)
     positive: int  # the index of the positive class
     inputs: Inputs
-    # (n, q); what ratios, priors and our own score look at; another classifier reads the table
-    # itself
-    Z: Floats
+    Z: Floats  # (n, q); scaled inputs of density ratios, priors and the built-in score
     context: Context
-    counts: dict[int, int]  # how many rows are of each code, copies counted
+    counts: dict[int, int]  # number of rows of each code, copies included
 
     @property
     def code(self) -> Floats:
@@ -50,21 +48,21 @@ class WeakRows:
 
     @cached_property
     def linear(self) -> ScoreLearner:
-        """Return what minimises a risk of margins that are linear in the inputs."""
+        """Return the learner of margins that are linear in the inputs."""
         return ScoreLearner.linear(self.inputs, self.Z)
 
     @property
     def features(self) -> Floats:
-        """Return what ratios and priors look at: the inputs.
+        """Return the inputs of density ratios and priors.
 
-        Where there are more inputs than rows, their principal components: distances and penalised
-        lines are the same.
+        With more inputs than rows these are principal components, which preserve distances and
+        penalised linear models.
         """
         return self.linear.A
 
     @property
     def numbers(self) -> Floats:
-        """Return the table for a classifier that reads numbers alone: categories as 0/1 columns."""
+        """Return the table with categories as 0/1 columns, for classifiers of numeric columns."""
         X, design = self.data.X, self.inputs.design
         return X if design is None else design_matrix(X, design.source, design.level)
 
@@ -80,7 +78,7 @@ class WeakRows:
 
     @property
     def ignored(self) -> bool:
-        """Return whether recorded negatives do not count."""
+        """Return whether recorded negatives are left out."""
         return getattr(self.model, "negatives", None) == "ignore"
 
     def coded(self, codes: Indices) -> "WeakRows":
@@ -88,7 +86,7 @@ class WeakRows:
         return replace(self, codes=codes)
 
     def learner(self) -> ScoreLearner:
-        """Return what minimises a risk of margins."""
+        """Return the learner of the model's kernel."""
         m = self.model
         if m.kernel == "linear":
             return self.linear
@@ -98,16 +96,16 @@ class WeakRows:
 def read_rows(
     model: "WeakLearner", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> WeakRows:
-    """Return the rows, equal ones of one label made one; codes by which class is positive."""
+    """Return the rows, copies of one label merged, with codes by the positive class."""
     target = labels.target
     given = labels.y
-    if context.groups is None:  # weight 2 is the row twice
+    if context.groups is None:  # so weight 2 equals the row given twice
         own = ordered_rows(distinct_rows(Training(table, target, labels.y, weight)))
         table, weight = own.table, own.weight
         labels = labels._replace(y=own.y)
     positive = positive_code(model, target)
-    places = {-1: -1, 0: 1 - positive, 1: positive}
-    counts = {code: int((given == place).sum()) for code, place in places.items()}
+    classes = {-1: -1, 0: 1 - positive, 1: positive}
+    counts = {code: int((given == k).sum()) for code, k in classes.items()}
     y = labels.y
     codes = np.where(y < 0, -1, np.where(y == positive, 1, 0)).astype(np.intp)
     data = Data.of(table, labels, weight, context, None)
@@ -118,13 +116,13 @@ def read_rows(
 
 
 def positive_code(model: "WeakLearner", target: ClassTarget) -> int:
-    """Return the index of the class whose labels are sure."""
+    """Return the index of the positive class, whose labels are right."""
     classes = target.classes.tolist()
     if model.pos_label is None:
         return 1
     if model.pos_label not in classes:
         raise PsephosError(
-            f"pos_label is {model.pos_label!r}, which must be one of the classes {classes}."
+            f"pos_label must be one of the classes {classes}; got {model.pos_label!r}."
         )
     return int(classes.index(model.pos_label))
 
@@ -135,7 +133,7 @@ def check_weights(model: Any, labels: Labels, weight: Floats) -> None:
     if not (y == positive).any():
         raise PsephosError(
             f"no row is labelled positive ({labels.target.classes.tolist()[positive]!r}), and "
-            f"{type(model).__name__} learns from those that are: see classes and pos_label."
+            f"{type(model).__name__} needs positive rows: set classes and pos_label."
         )
     sides = {-1: "without a label", positive: "labelled positive"}
     if model.contender.both_recorded:
@@ -143,13 +141,13 @@ def check_weights(model: Any, labels: Labels, weight: Floats) -> None:
     for code, kind in sides.items():
         if (y == code).any() and not (weight[y == code] > 0).any():
             raise PsephosError(
-                f"sample_weight is zero on every row {kind}: {type(model).__name__} needs rows of "
-                f"weight {kind}."
+                f"sample_weight is zero on every row {kind}: {type(model).__name__} needs such "
+                "rows with weight above 0."
             )
 
 
 def negatives_read(rows: WeakRows) -> WeakRows:
-    """Return the rows as `negatives` says, if some are labelled negative and others not at all."""
+    """Return the rows with those labelled negative treated by the parameter `negatives`."""
     mode = getattr(rows.model, "negatives", "ignore")
     negative, unlabelled = rows.codes == 0, rows.codes == -1
     if mode == "ignore" or not negative.any():
@@ -161,8 +159,8 @@ def negatives_read(rows: WeakRows) -> WeakRows:
     if not unlabelled.any():
         return rows
     raise PsephosError(
-        f"{negative.sum()} rows are labelled negative beside others without a label, and a "
-        "positive-unlabelled risk has no place for them: negatives='ignore' leaves them out, "
-        "negatives='unlabeled' counts them so; where a recorded negative may be positive, "
-        "LIoISClassifier uses both."
+        f"{negative.sum()} rows are labelled negative while others have no label, and a "
+        "positive-unlabelled risk does not use negative labels. Set negatives='ignore' to leave "
+        "them out or negatives='unlabeled' to count them as unlabelled; if recorded negatives may "
+        "be positive, use LIoISClassifier."
     )

@@ -1,7 +1,4 @@
-"""The parameters that the three classifiers of weak labels share.
-
-What another class prior would change.
-"""
+"""Parameters of the classifiers of weak labels, and their sensitivity to the class prior."""
 
 import warnings
 from collections.abc import Mapping
@@ -20,7 +17,7 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.weak.fitting import WeakLabels, ordinary, told_vote
+from psephos.models.weak.fitting import WeakLabels, fitted_vote, ordinary
 from psephos.models.weak.rows import WeakRows, check_weights, read_rows
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
@@ -31,7 +28,7 @@ _VOTERS = (
 )  # fmt: skip
 
 
-#: What a comparison draws.
+#: Distributions from which a comparison draws parameters.
 DRAWN: Mapping[str, Distribution] = {
     "alpha": Choice((0.0001, 0.001, 0.01)),
     "kernel": Choice(("linear", "rbf")),
@@ -45,14 +42,14 @@ def anatomy(found_by: str) -> Anatomy:
 
 
 def compared(params: Mapping[str, Any], shape: Shape, seed: int) -> dict[str, Any]:
-    """Return the settings of a comparison, whose classes are codes."""
+    """Return the parameters in a comparison, whose classes are codes."""
     own = {"classes": [0, 1], "pos_label": shape.positive}
     given = {} if shape.prior is None else {"prior": shape.prior}
     return {**params, **own, **given, **({"scaling": "rank"} if shape.missing else {})}
 
 
 class PriorSensitivity:
-    """What can be asked of a fitted classifier that has used a class prior."""
+    """Mixin of classifiers with a class prior: `prior_sensitivity`."""
 
     prior_: float | None
 
@@ -65,30 +62,30 @@ class PriorSensitivity:
         *,
         shift: float = 0.1,
     ) -> list[dict[str, float]]:
-        """Return how answers change if the class prior was less, or more, by `shift`.
+        """Return how predictions change if the class prior is lower or higher by `shift`.
 
-        The model is fitted again with these priors (not below .01 or above .99, unless the one used
-        is), from the same seed: what changes is the prior's doing. Where `random_state` is no
-        number, it is fitted again with the prior used as well.
+        The model is fitted again with these priors (within [.01, .99], unless the prior used is
+        outside) and the same seed, so that only the prior differs. If `random_state` is not an
+        integer, the model is fitted again with the prior used as well.
 
         Parameters
         ----------
         X, y, sample_weight, groups
-            The training rows, as fit was given them.
+            The training rows, as in `fit`.
         shift : float, default=0.1
             Above 0 and below 1.
 
         Returns
         -------
         rows : list of dict
-            Of the prior less, as used, and more: `prior`, `positive` (the share of rows of X
-            answered positive) and `changed` (the share answered otherwise than with the prior
-            used).
+            For the lower prior, the prior used and the higher one: `prior`, `positive` (the share
+            of rows of X predicted positive) and `changed` (the share predicted differently than
+            with the prior used).
 
         Raises
         ------
         PsephosError
-            If no prior was used, since every row had a label, or `shift` is none.
+            If no prior was used, because every row had a label, or `shift` is out of range.
 
         Examples
         --------
@@ -104,7 +101,7 @@ class PriorSensitivity:
         own: Any = self
         own._fitted()
         if own.prior_ is None:
-            raise PsephosError("no class prior was used: every row had a label.")
+            raise PsephosError("the model used no class prior, as every training row had a label.")
         must_be_inside("shift", shift)
         classes = own.classes_.tolist()
         positive = classes[1] if own.pos_label is None else own.pos_label
@@ -115,20 +112,20 @@ class PriorSensitivity:
         less, more = (round(used + by, 12) for by in (-shift, shift))
         priors = (max(less, min(0.01, used)), used, min(more, max(0.99, used)))
 
-        def answers(prior: float) -> Any:
+        def predictions(prior: float) -> Any:
             model: Any = clone(own)
             model.set_params(prior=prior, random_state=seed)
             with warnings.catch_warnings():  # `positive` is then 0 or 1
                 warnings.simplefilter("ignore", ConstantAnswerWarning)
                 return model.fit(X, y, sample_weight, groups=groups).predict(X)
 
-        said = answers(used) if again else own.predict(X)
-        each = [said if prior == used else answers(prior) for prior in priors]
+        base = predictions(used) if again else own.predict(X)
+        each = [base if prior == used else predictions(prior) for prior in priors]
         return [
             {
                 "prior": prior,
                 "positive": float(np.mean(other == positive)),
-                "changed": float(np.mean(other != said)),
+                "changed": float(np.mean(other != base)),
             }
             for prior, other in zip(priors, each, strict=True)
         ]
@@ -136,56 +133,57 @@ class PriorSensitivity:
 
 @parameters
 class WeakLearner(PriorSensitivity, VoteClassifier):
-    """A classifier of two classes that uses rows without a label, and a class prior.
+    """Base class of binary classifiers that use rows without a label, and a class prior.
 
     Parameters
     ----------
     loss : {'sigmoid', 'logistic', 'ramp'}
         See `psephos.supervision.MarginLoss`.
     prior : float or 'elkan-noto'
-        The share of positives among the unlabelled rows; the estimate is that of
-        `psephos.supervision.ElkanNotoPrior`, which is too large where the classes overlap, and by
-        far on tables with more columns than rows: give the prior there. `prior_sensitivity` shows
-        what .1 more or less changes.
+        The share of positives among the unlabelled rows, or its estimate by
+        `psephos.supervision.ElkanNotoPrior`. The estimate is too large if the classes overlap, and
+        far too large on tables with more columns than rows: give the prior there.
+        `prior_sensitivity` shows the effect of a prior .1 lower or higher.
     kernel : {'linear', 'rbf'}
-        What the score is linear in: the inputs, or Gaussian kernels of them.
+        Whether the score is linear in the inputs, or in Gaussian kernels of them.
     alpha : float
-        Penalty of the score's weights (of kernels, of their norm); the intercept is free.
+        Penalty of the score's squared weights (for kernels, of its squared norm); the intercept is
+        not penalised.
     scaling : {'auto', 'standard', 'rank'}
-        standard: columns are centred and divided by their standard deviation; no value may be
-        missing. rank: inputs are normal scores of the columns' ranks, in which a missing value is
-        the median. auto: rank if a value of the training rows is missing, else standard (cases to
-        be answered may then lack none).
+        standard: columns are centred and divided by their standard deviation; missing values are an
+        error. rank: inputs are normal scores of the columns' ranks, in which a missing value is the
+        median. auto: rank if a training value is missing, else standard (missing values at
+        prediction are then an error).
     classes : list of two labels
-        Needed where one class alone has rows with a label and that is not 1 or True.
+        Needed if only one class has labelled rows and its label is not 1 or True.
     pos_label : label
-        The class whose labels are sure; None: the second.
+        The class whose labels are right; None: the second.
     unlabeled : label
-        What stands in y where there is no label, besides None and NaN.
+        The value of y for rows without a label, besides None and NaN.
     sigma : float
         Width of the kernels of the score; None: the median distance of rows to their centres.
     n_components : int
-        Most kernels of the score, centred on rows drawn from all.
+        Maximum number of kernels of the score, centred on rows drawn at random.
     n_starts : int
-        Searches (L-BFGS) of a risk that is not convex, from 0 and from points ever further down its
-        slope there; the best is taken.
+        Searches (L-BFGS) of a risk that is not convex, from 0 and from points along the negative
+        gradient there; the best is used.
     max_iter, learning_rate : int, float
-        Steps of Adam on the non-negative risk, all rows at once. Where the sizes of a row's inputs
-        add up to more than 30 on average (about 40 columns), the rate is less in that proportion.
+        Full-batch steps of Adam on the non-negative risk. If the absolute inputs of a row sum to
+        more than 30 on average (about 36 columns), the rate is reduced in proportion.
     categorical_features : 'from_dtype', list, mask or None
-        As in HistGradientBoostingClassifier: each is a 0/1 column, of two the second alone.
+        As in HistGradientBoostingClassifier; a 0/1 column per category, or one for two categories.
 
     Attributes
     ----------
     prior_ : float or None
-        The prior used; None where every row had a label.
+        The prior used; None if every row had a label.
     labels_ : WeakLabels or None
-        How many rows were of each kind, and whether the prior was given or estimated, and how well;
-        ``print(model)`` says it.
+        The number of rows of each kind, and the prior, given or estimated, with its standard error;
+        shown by ``print(model)``.
     objective_ : float or None
-        Risk and penalty at the end; None of another classifier.
+        Final risk plus penalty; None with `estimator`.
     n_iter_ : int
-        Iterations of the search; 1 of another classifier.
+        Iterations of the optimiser; 1 with `estimator`.
     """
 
     constraints: ClassVar[Mapping[str, Constraint]] = {
@@ -241,38 +239,38 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
         if (rows.codes == -1).any():
             vote, own = self._fit_rows(rows)
         else:
-            self._say_no_unlabelled()
-            vote, own = told_vote(rows, ordinary(rows), **dict.fromkeys(self.extras))
-        answers = np.unique(vote.answers(rows.data.X)).tolist()
-        if len(answers) == 1:
+            self._warn_no_unlabelled()
+            vote, own = fitted_vote(rows, ordinary(rows), **dict.fromkeys(self.extras))
+        predicted = np.unique(vote.answers(rows.data.X)).tolist()
+        if len(predicted) == 1:
             warnings.warn(
-                f"{type(self).__name__} predicts {answers[0]!r} for all {len(labels.y)} training "
-                "rows: see whether the labels, the class prior and alpha fit the table.",
+                f"{type(self).__name__} predicts {predicted[0]!r} for all {len(labels.y)} training "
+                "rows: check the labels, the class prior and alpha.",
                 ConstantAnswerWarning,
                 stacklevel=4,
             )
         return vote, own
 
     def _fit_rows(self, rows: WeakRows) -> FittedVote:
-        """Return the vote and extras where rows lack a label: a recipe writes this method."""
+        """Return the vote and extras if there are unlabelled rows; defined by subclasses."""
         raise NotImplementedError
 
-    def _say_no_unlabelled(self) -> None:
-        """Warn that no row lacks a label; raise PsephosError if a prior was given all the same."""
+    def _warn_no_unlabelled(self) -> None:
+        """Warn that every row has a label; raise PsephosError if a prior was given all the same."""
         name = type(self).__name__
         if not isinstance(self.prior, str):
             raise PsephosError(
                 f"prior={self.prior:g} is the share of positives among the rows without a label, "
-                f"and {NO_UNLABELED}; for an ordinary fit leave the prior out."
+                f"and {NO_UNLABELED}; for an ordinary fit omit the prior."
             )
         warnings.warn(
-            f"{name}: {NO_UNLABELED}. The fit is the ordinary one of labelled rows, without a "
-            "class prior.",
+            f"{name}: {NO_UNLABELED}. The model is fitted to the labelled rows as an ordinary "
+            "classifier, without a class prior.",
             WeakLabelsWarning,
             stacklevel=5,
         )
 
     def describe(self) -> list[str]:
-        """Return the model as sentences, the last of them on the labels it was fitted on."""
+        """Return the model as sentences, the last of them about its training labels."""
         words = super().describe()
         return words if self.labels_ else [*words, f"An ordinary fit: {NO_UNLABELED}."]

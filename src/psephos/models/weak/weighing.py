@@ -16,9 +16,9 @@ _RATIO_TASK = 4
 
 
 def nnpu_scores(rows: WeakRows, prior: float) -> Floats:
-    """Return the margins of the non-negative fit to positive and unlabelled rows, of all rows.
+    """Return the margins of all rows by a non-negative positive-unlabelled fit.
 
-    Where another classifier learns, this one is linear in the inputs all the same.
+    With `estimator` this fit is linear in the inputs.
     """
     m = rows.model
     learner = rows.learner() if m.estimator is None else rows.linear
@@ -31,16 +31,16 @@ def nnpu_scores(rows: WeakRows, prior: float) -> Floats:
 
 
 def importance(rows: WeakRows, prior: float, score: Floats) -> Floats:
-    """Return sigma of every labelled row: at least 1 of positives, from 0 to 1 of negatives.
+    """Return sigma of every labelled row: at least 1 for positives, from 0 to 1 for negatives.
 
-    Unlabelled rows of greatest score, a share `prior` of their weight, count as positive (U+), the
-    others as negative (U-); with ``pseudo_labels='sign'`` those of a score above 0 do. q is the
-    share of U+, t that of recorded positives among labelled rows. Then::
+    The unlabelled rows with the greatest scores, a share `prior` of their weight, count as positive
+    (U+), the others as negative (U-); with ``pseudo_labels='sign'`` U+ are those with a score above
+    0. q is the share of U+, t that of recorded positives among labelled rows. Then::
 
         sigma+ = max(1, q / t  r+),           r+ = p(x | U+) / p(x | recorded +)
         sigma- = min(1, (1 - q) / (1 - t) r-),   r- = p(x | U-) / p(x | recorded -)
 
-    The clips are what sigma+ = 1 / P(recorded + | x, +) and sigma- = P(- | x, recorded -) imply.
+    The clips follow from sigma+ = 1 / P(recorded + | x, +) and sigma- = P(- | x, recorded -).
     """
     open_ = np.flatnonzero(rows.codes == -1)
     upper = score[open_] > 0
@@ -62,7 +62,7 @@ def importance(rows: WeakRows, prior: float, score: Floats) -> Floats:
 
 
 def _upper(score: Floats, weight: Floats, prior: float) -> NDArray[np.bool_]:
-    """Return which rows are of the share `prior` with the greatest scores: one row at least."""
+    """Return the mask of the share `prior` of rows with the greatest scores: not all, not none."""
     order = np.argsort(-score, kind="stable")
     middle = np.cumsum(weight[order]) - weight[order] / 2.0
     out = np.zeros(len(score), dtype=bool)
@@ -82,14 +82,13 @@ def _ratio(rows: WeakRows, task: int) -> Any:
 
 
 def refuse_no_negative(rows: WeakRows, kind: str) -> None:
-    """Raise PsephosError if the labelled rows are all positive, or too few lack a label."""
+    """Raise PsephosError if no row is recorded negative, or fewer than two are unlabelled."""
     if not (rows.codes == 0).any():
         raise PsephosError(
-            f"no row is recorded negative, and {kind} weighs those that are: of positive and "
-            "unlabelled rows alone PUClassifier learns."
+            f"no row is recorded negative, and {kind} needs such rows: for positive and unlabelled "
+            "rows use PUClassifier."
         )
     if (rows.codes == -1).sum() < 2:
         raise PsephosError(
-            f"one row alone has no label, and {kind} divides them into two parts: give it a label, "
-            "or leave it out."
+            f"{kind} needs at least two rows without a label; got one. Label it, or leave it out."
         )

@@ -519,7 +519,7 @@ def test_a_device_that_is_not_there_is_a_sentence(monkeypatch):
         raise RuntimeError(f"Invalid device string: '{device}'\nand more")
 
     pretend_torch(monkeypatch, asarray)
-    with pytest.raises(PsephosError, match="no such device here"):
+    with pytest.raises(PsephosError, match="device must be one that PyTorch has here"):
         SoftTreeClassifier(device="cud").fit(X, y)
     with pytest.raises(PsephosError, match="'device' must be a text"):
         SoftTreeClassifier(device=0).fit(X, y)

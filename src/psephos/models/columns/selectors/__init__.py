@@ -1,4 +1,4 @@
-"""Selectors of columns: each gives every column a score of at least 0, 0 for none."""
+"""Selectors of columns: each returns a score per column, at least 0; 0 is not selected."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ SELECTORS: Mapping[str, Callable[[SelectionProblem], NDArray[np.float64]]] = {
 
 
 def score_columns(problem: SelectionProblem, selector: Any, given: Data) -> NDArray[np.float64]:
-    """Return (p,) scores by a selector's name, or by what an estimator makes of the rows given."""
+    """Return (p,) scores by a selector's name, or by an estimator fitted on `given`."""
     if isinstance(selector, str):
         return SELECTORS[selector](problem)
     return of_model(given, selector)

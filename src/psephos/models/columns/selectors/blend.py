@@ -1,4 +1,4 @@
-"""Rankings joined: columns that a forest and a lasso both place high."""
+"""A combined ranking: columns that both a forest and a lasso rank high."""
 
 import numpy as np
 
@@ -15,8 +15,8 @@ _FOLDS = 5
 def blend(problem: SelectionProblem) -> Floats:
     """Return (p,) sums of 1 / (4 + rank) over the rankings of `importance` and `lars`.
 
-    A ranking counts up to `problem.depth` columns. Of numbers a third is added, by the size of
-    the coefficients of a ridge regression on normal scores.
+    Of each ranking the first `problem.depth` columns count. For regression a third ranking is
+    added, by the absolute coefficients of a ridge regression on normal scores.
     """
     rankings = [importance(problem), lars(problem)]
     if not problem.data.n_classes:

@@ -1,4 +1,4 @@
-"""Columns by what a model makes of each: one fitted on all of them, or on it alone."""
+"""Scores of columns by a model's importances, or by each column's correlation."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from psephos.models.committees.fitting import Data, MemberTask, fit_all
 from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
 
 _TREES, _STABLE = 2000, 10_000
-_LEAF = 5  # rows of a leaf for numbers: cuts below tell neighbouring rows apart, and cost most
+_LEAF = 5  # rows of a leaf for regression: smaller leaves fit noise and cost most of the time
 
 
 def importance(problem: SelectionProblem) -> Floats:
-    """Return (p,) impurity importances of a forest of 2,000 trees (10,000 if it is to be stable).
+    """Return (p,) impurity importances of a forest of 2,000 trees (10,000 if `problem.stable`).
 
-    Trees of classes are grown pure, those of numbers to leaves of at least 5 rows.
+    Classification trees are grown until pure, regression trees to leaves of at least 5 rows.
     """
     jobs, trees = problem.data.n_jobs, _STABLE if problem.stable else _TREES
     forest = (
@@ -28,7 +28,7 @@ def importance(problem: SelectionProblem) -> Floats:
 
 
 def of_model(data: Data, estimator: Estimator) -> Floats:
-    """Return (p,) importances of an estimator fitted on all columns, or sizes of its coefficients.
+    """Return (p,) importances, or absolute coefficients, of an estimator fitted on all columns.
 
     Raises
     ------
@@ -42,14 +42,14 @@ def of_model(data: Data, estimator: Estimator) -> Floats:
         if found is not None and np.shape(found)[-1:] == (p,):
             return np.abs(np.asarray(found, dtype=np.float64)).reshape(-1, p).sum(axis=0)
     raise PsephosError(
-        f"selector {type(estimator).__name__} says nothing of single columns once it is fitted: "
-        "take an estimator with feature_importances_ or coef_, or 'blend'."
+        "a selector must have feature_importances_ or coef_ once it is fitted, or be a name such "
+        f"as 'blend'; got {type(estimator).__name__}."
     )
 
 
 def univariate(problem: SelectionProblem) -> Floats:
     """Return (p,) absolute correlations of each column's normal scores with the target.
 
-    Of several classes each is set against the rest, and the correlations are added up.
+    With more than two classes, the correlations of each class against the rest are summed.
     """
     return problem.by_column(problem.correlation.sum(axis=1))

@@ -1,4 +1,4 @@
-"""Columns that the lasso lets in first, on draws of the rows or on halves of them."""
+"""Columns that enter the lasso path first, on subsamples of the rows."""
 
 import warnings
 from itertools import chain
@@ -14,17 +14,17 @@ _DRAWS, _STABLE = 40, 160
 _SHARE = 0.8
 _ENTRIES = 24
 _FIRST, _SCREENED = 1000, 300  # columns kept by correlation on all rows, and on the drawn ones
-_HALVES, _FEW = 100, 20  # of the selector by stability, and entries that count there
+_HALVES, _FEW = 100, 20  # of `stability`: subsamples, and entries counted in each
 _AFTER = 4  # an entry at position i, counted from 0, scores 1 / (4 + i)
 
 
 def lars(problem: SelectionProblem) -> Floats:
     """Return (p,) sums of 1 / (4 + i) over 40 draws of the rows in which a column enters i-th.
 
-    A draw has 80 % of each class. The 300 columns that correlate most with the target there, of
-    the 1,000 that do on all rows, go into a lasso by least angle regression on normal scores;
-    its first 24 entries score. Of several classes each is told from the rest, scores summed. If
-    the ranking is to be stable, there are 160 draws.
+    A draw has 80 % of each class. On it a lasso path (least angle regression) is computed on normal
+    scores of 300 columns: of the 1,000 that correlate most with the target on all rows, those that
+    correlate most on the draw. Its first 24 entries score. With more than two classes, scores of
+    each class against the rest are summed. With `problem.stable` there are 160 draws.
     """
     total = np.zeros(problem.scored.shape[1])
     draws = [_first_entries(problem, r) for r in range(problem.targets.shape[1])]
@@ -35,7 +35,7 @@ def lars(problem: SelectionProblem) -> Floats:
 
 
 def _first_entries(problem: SelectionProblem, target: int) -> list[Indices]:
-    """Return the columns that enter on each draw, the first one first."""
+    """Return the columns that enter on each draw, in order of entry."""
     first = screened(problem.correlation[:, target], _FIRST)
     Z = problem.scored.scores(first)
     found: list[Indices] = []
@@ -46,25 +46,25 @@ def _first_entries(problem: SelectionProblem, target: int) -> list[Indices]:
 
 
 def agreement(draws: list[list[Indices]], n_columns: int) -> Floats:
-    """Return how alike draws are, (24,): of first entries, of the first two, and so on.
+    """Return the agreement of draws in their first k entries, (24,), for k = 1 to 24.
 
-    It is the chance that a column among the first k entries of one draw is among those of another,
-    over the targets; 0 where none enters.
+    It is the probability that a column among the first k entries of one draw is among those of
+    another, over all targets; 0 if no column enters.
     """
     found = np.zeros((2, _ENTRIES))
-    for own in draws:
+    for of_target in draws:
         times = np.zeros(n_columns)
         for k in range(_ENTRIES):
-            np.add.at(times, [entered[k] for entered in own if len(entered) > k], 1.0)
-            found[:, k] += times @ (times - 1.0), times.sum() * (len(own) - 1)
+            np.add.at(times, [entered[k] for entered in of_target if len(entered) > k], 1.0)
+            found[:, k] += times @ (times - 1.0), times.sum() * (len(of_target) - 1)
     return np.divide(found[0], found[1], out=np.zeros(_ENTRIES), where=found[1] > 0)
 
 
 def stability(problem: SelectionProblem) -> Floats:
-    """Return (p,) the share of 100 halves of the rows in which a column enters among the first 20.
+    """Return (p,) the share of 100 half-samples in which a column is among the first 20 to enter.
 
-    The lasso of each half is that of `lars`, on the 1,000 columns that correlate most with the
-    target there. Of several classes each is set against the rest, and the shares are added up.
+    The lasso of each half-sample is that of `lars`, on the 1,000 columns that correlate most with
+    the target in it. With more than two classes, shares of each class against the rest are summed.
     """
     total = np.zeros(problem.scored.shape[1])
     for r in range(problem.targets.shape[1]):
@@ -78,12 +78,12 @@ def stability(problem: SelectionProblem) -> Floats:
 
 
 def screened(score: Floats, most: int) -> Indices:
-    """Return the positions of the greatest scores, in rising order; the first of equals."""
+    """Return the indices of the greatest scores, ascending; of ties the first."""
     return np.sort(np.argsort(-score, kind="stable")[:most])
 
 
 def drawn_rows(problem: SelectionProblem, share: float, task: tuple[int, ...]) -> Indices:
-    """Return a draw of rows without replacement, of each class its share; sorted."""
+    """Return a sorted draw of rows without replacement, stratified by class."""
     draw = problem.context.generator(*task).permutation(len(problem.data.y))
     if not problem.data.n_classes:
         return np.sort(draw[: max(2, round(share * len(draw)))])
@@ -100,10 +100,10 @@ def entries(
     most: int,
     n_entries: int,
 ) -> Indices:
-    """Return the columns of Z that a lasso lets in, the first one first.
+    """Return the first columns of Z that enter a lasso path on `rows`, in order of entry.
 
-    `rows`: those that are looked at. `Z` (n, c): the normal scores of columns that may enter.
-    `most`: of them those that correlate most on these rows may.
+    `Z` (n, c): normal scores. `most`: only so many columns, those that correlate most with the
+    target on these rows, may enter.
     """
     share = problem.weight[rows] / problem.weight[rows].sum()
     Z = standardised(Z[rows], share)
@@ -115,7 +115,7 @@ def entries(
         return np.empty(0, dtype=np.intp)
     root = np.sqrt(share * len(rows))  # the path ends at 1e-7 of |correlation|, whatever y's unit
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # columns alike are dropped
+        warnings.simplefilter("ignore", ConvergenceWarning)  # collinear columns are dropped
         coef = path_of(Z[:, kept] * root[:, None], y * root, n_entries)
     inside = coef != 0
     entered = np.flatnonzero(inside.any(axis=1))
@@ -127,8 +127,8 @@ def entries(
 def path_of(Z: Floats, y: Floats, n_entries: int) -> Floats:
     """Return the (c, k) coefficients at each step of the lasso by least angle regression.
 
-    Where columns that depend on each other leave at one step, which `lars_path` of scikit-learn
-    does not follow (it counts one of them), it is least angle regression, which no column leaves.
+    If several collinear columns leave at one step, which scikit-learn's `lars_path` does not
+    support, plain least angle regression is used: there no column leaves.
     """
     try:
         return lars_path(Z, y, method="lasso", max_iter=n_entries)[2]
