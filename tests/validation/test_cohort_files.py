@@ -69,7 +69,7 @@ def test_arrays_with_labels_or_codes_of_classes(model, figures, tmp_path, option
     np.savez(path, X=X.to_numpy(), feature_names=names, y=codes - 1, classes=["ill", "well"])
     assert "holds the code -1, but 'classes' names 2 classes" in judged(model, path, *options)
     np.savez(path, X=X.to_numpy(), feature_names=names, y=codes.astype(float))
-    assert "labels that are no class of the model: '0', '1'" in judged(model, path, *options)
+    assert "labels that are not classes of the model: '0', '1'" in judged(model, path, *options)
     renamed = ("--classes", "0=ill", "--classes", "1=well")
     assert judged(model, path, *options, *renamed) == figures
 

@@ -110,9 +110,9 @@ def test_groups_stay_whole_in_the_folds_of_the_line(model):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"threshold": 0.5}, "threshold (--threshold) is of classes"),
-        ({"positive": 1}, "positive (--positive) is of classes"),
-        ({"classes": {1: 2}}, "classes (--classes) is of classes"),
+        ({"threshold": 0.5}, "threshold (--threshold) needs a classifier"),
+        ({"positive": 1}, "positive (--positive) needs a classifier"),
+        ({"classes": {1: 2}}, "classes (--classes) needs a classifier"),
     ],
 )
 def test_what_is_of_classes_is_refused(model, given, words):
@@ -166,7 +166,7 @@ def test_folder_page_and_command(model, found, tmp_path):
     figures = json.loads(done.stdout)["figures"]
     assert figures[0]["value"] == pytest.approx(found.figures[0]["value"], rel=1e-9)
     for more, sentence in (
-        (["--threshold", "0.5"], "is of classes"),
+        (["--threshold", "0.5"], "needs a classifier"),
         (["--calibrated"], "predicts numbers: --calibrated"),
         (["--recalibrate", str(tmp_path / "r.psephos")], "no map of numbers"),
     ):

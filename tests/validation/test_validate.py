@@ -103,7 +103,7 @@ def test_labels_that_are_named_otherwise(model, found):
     assert "CRC is ill" in str(again)
     with pytest.raises(PsephosError, match="'healthy'"):
         validate(model, X, other, classes={"CRC": "ill"})
-    with pytest.raises(PsephosError, match="no class of the model"):
+    with pytest.raises(PsephosError, match="must be a class of the model"):
         validate(model, X, other, classes={"CRC": "sick"})
     with pytest.raises(PsephosError, match="no case"):
         validate(model, X, y, classes={"adenoma": "ill"})
@@ -228,7 +228,7 @@ def test_a_file_without_a_summary_says_so(model, tmp_path):
     again._baseline = replace(model._known_baseline(), profile=None)
     psephos.save(again, tmp_path / "m.psephos")
     old = psephos.load(tmp_path / "m.psephos")
-    assert "no shift can be told" in str(validate(old, *_cohort(60, 1)))
+    assert "shifts cannot be measured" in str(validate(old, *_cohort(60, 1)))
 
 
 def test_the_summary_of_a_file_is_the_models(model, found, tmp_path):
@@ -331,7 +331,7 @@ def test_parameters_that_are_none_are_refused(model):
     ):
         with pytest.raises(PsephosError, match=words):
             validate(model, X, y, **wrong)
-    with pytest.raises(PsephosError, match="not a fitted model of one class, or one number"):
+    with pytest.raises(PsephosError, match="must be a fitted model that predicts one class, or one number"):
         validate(psephos.CARTRegressor(), X, y)
     with pytest.raises(PsephosError, match="which a model of numbers needs"):
         validate(psephos.CARTRegressor().fit(X, np.arange(60.0)), X, y)
@@ -440,7 +440,7 @@ def test_columns_of_nearly_the_same_name_are_named_as_the_command_names_them(mod
     words = ("validate", str(tmp_path / "m.psephos"), str(tmp_path / "t.csv"), "--target", "y")
     printed = CliRunner().invoke(main, [*words, "--out", str(tmp_path / "v")]).output
     assert said in printed.replace("\n", " ")
-    with pytest.raises(PsephosError, match=r"nothing to answer by\. It has 'A' \(rename it 'a'\)"):
+    with pytest.raises(PsephosError, match=r"it cannot predict\. It has 'A' \(rename it 'a'\)"):
         validate(model, X.rename(columns=str.upper), y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,9 +1,8 @@
 """A fitted model on another cohort: nothing is fitted again.
 
-`validate` says which voters can speak, how the columns and the familiarity of the cases have
-shifted, how well the answers tell the classes apart and how right the probabilities are, with
-intervals, and what a recalibration would change. A `Validation` prints, is a table of a notebook,
-and writes a folder of plain files.
+`validate` reports which voters are usable, how the columns and the familiarity of the cases have
+shifted, discrimination and calibration with intervals, and the effect of a recalibration. A
+`Validation` can be printed, shown in a notebook, and written to a folder of plain files.
 """
 
 from psephos.validation.cohort import Cohort, cohort_of

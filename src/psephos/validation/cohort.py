@@ -1,4 +1,4 @@
-"""The cohort: its cases on the columns a model reads, and its labels in the model's own."""
+"""The cohort: its cases on the columns a model reads, and its labels as the model's classes."""
 
 import warnings
 from collections import Counter
@@ -44,7 +44,7 @@ class Cohort:
     groups : ndarray of shape (n,), default=None
         Cases that belong together.
     by : mapping of str to list
-        For each subgrouping a level a case, in words.
+        For each subgrouping the level of each case, in words.
     notes : list of str
         Sentences on how the cohort was read.
     renamed : mapping of str to (str or None)
@@ -74,13 +74,14 @@ class Cohort:
         return replace(self, codes=self.codes[kept], **_of_cases(parts, kept) | {"notes": notes})
 
     def subgroupings(self, groups: list[str], answered: list[str]) -> dict[str, list[str]]:
-        """Return those of `by`, groups if they are few, and answered if a case is not: yes or no.
+        """Return `by` with "group", if groups are few, and "answered", if a case has no answer.
 
         Parameters
         ----------
         groups : list of str
             The group of each case, in words; empty without groups.
         answered : list of str
+            yes or no for each case.
         """
         by = dict(self.by)
         if len(set(groups)) in range(1, _SHARED + 1):
@@ -96,13 +97,13 @@ def reading_model(model: VoteEstimator) -> Any:
     Raises
     ------
     PsephosError
-        If it is not a fitted model of one class, or one number, a case.
+        If it is not a fitted model that predicts one class, or one number, for each case.
     """
     target: Any = getattr(getattr(model, "vote_", None), "target", None)
     if target is None or target.kind == "multilabel" or hasattr(target, "names"):
         raise PsephosError(
-            f"{type(model).__name__} is not a fitted model of one class, or one number, a case: "
-            "validate judges those alone."
+            f"model must be a fitted model that predicts one class, or one number, for each case; "
+            f"got {type(model).__name__}."
         )
     return model.reduce()
 
@@ -125,7 +126,7 @@ def cohort_of(
     frame, schema = as_frame(X), model.schema_
     labels = _column(y, "y")
     if not labels:
-        raise PsephosError("the cohort has no case: nothing can be said of the model by it.")
+        raise PsephosError("the cohort must have at least one case; got none.")
     absent, notes = list[int](), list[str]()
     if frame is not None and schema.names is not None:
         names = [str(name) for name in frame.columns]
@@ -147,16 +148,16 @@ def cohort_of(
     values: Any = table.dense()
     n = len(values)
     names = [str(one) for one in (table.rows.tolist() if ids is None else ids)]
-    told = {
+    levels = {
         str(name): ["missing" if is_missing(v) else str(v) for v in _column(column, str(name))]
         for name, column in (by or {}).items()
     }
     own = None if groups is None else np.asarray(groups, dtype=object)
-    whole = {"y": labels, "ids": names, **{f"by {name}": v for name, v in told.items()}}
+    whole = {"y": labels, "ids": names, **{f"by {name}": v for name, v in levels.items()}}
     for name, column in (whole | ({} if own is None else {"groups": own})).items():
         if len(column) != n:
             raise PsephosError(f"{name!r} has {len(column)} values for {n} rows.")
-    parts = {"ids": names, "groups": own, "by": told, "notes": notes}
+    parts = {"ids": names, "groups": own, "by": levels, "notes": notes}
     return known_cohort(model, labels, classes, X=values, **parts)
 
 
@@ -164,7 +165,7 @@ def known_cohort(
     model: Any, labels: Sequence[Any], classes: Classes | None,
     read: Callable[[str], float | None] | None = None, **parts: Any,
 ) -> Cohort:  # fmt: skip
-    """Return the cohort of cases whose labels, or numbers (`read` from words), are these."""
+    """Return the cohort of cases with these labels, or with numbers (`read` parses words)."""
     known = np.array([not is_missing(label) and label != "" for label in labels])
     if len(given := but_blank(classes or ())) < len(classes or ()) and known.any():
         n = int((~known).sum())
@@ -176,7 +177,7 @@ def known_cohort(
         codes, renamed = labels_of(labels, model, classes, ids)
     elif classes:
         raise PsephosError(
-            f"classes (--classes) is of classes, and {type(model).__name__} predicts numbers: "
+            f"classes (--classes) needs a classifier, and {type(model).__name__} predicts numbers: "
             "leave it out."
         )
     else:
@@ -187,7 +188,7 @@ def known_cohort(
 
 
 def _of_cases(parts: Mapping[str, Any], kept: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return parts of a cohort, by name, of the cases that are kept."""
+    """Return the parts of a cohort, by name, with only the cases that are kept."""
     by = {name: list(compress(own, kept)) for name, own in (parts.get("by") or {}).items()}
     groups = parts.get("groups")
     cases = {"X": parts["X"][kept], "ids": list(compress(parts["ids"], kept)), "by": by}
@@ -195,8 +196,8 @@ def _of_cases(parts: Mapping[str, Any], kept: NDArray[np.bool_]) -> dict[str, An
 
 
 def empty_columns(X: Floats, model: VoteEstimator) -> tuple[int, ...]:
-    """Return the columns without any value; raise PsephosError if those are all that it reads."""
-    if not len(model.vote_.columns):  # it answers without any
+    """Return the columns without any value; raise PsephosError if the model reads no others."""
+    if not len(model.vote_.columns):  # it predicts without any
         return ()
     none = np.flatnonzero(np.isnan(X).all(axis=0)).tolist()
     _refuse_empty(none, model)
@@ -208,7 +209,7 @@ def _refuse_empty(none: Sequence[int], model: VoteEstimator, hint: str = "") -> 
     if len(none) == len(names) and len(model.vote_.columns):
         raise PsephosError(
             f"the cohort has none of the {len(names)} columns that the model reads ("
-            f"{_listed([shown(name) for name in names])}): there is nothing to answer by.{hint}"
+            f"{_listed([shown(name) for name in names])}): it cannot predict.{hint}"
         )
 
 
@@ -222,12 +223,12 @@ def labels_of(
     given: Classes | None,
     names: Sequence[str] | None = None,
 ) -> tuple[Indices, dict[str, str | None]]:
-    """Return the class of each case as its place among the model's, and what labels were taken as.
+    """Return the class index of each case, and the labels that were renamed.
 
-    A label is the class that it equals, a word the class that is written so; nothing else is: '1.0'
-    is not 1, True is not 1, and ' ill' or 'Ill' is not 'ill'. A renaming may join labels. What
-    the model was fitted on as another class (`joined_`) is that class here, unless `given` says
-    otherwise. The class of cases that are left out is -1.
+    A label is the class that it equals, and a word the class that is written the same; there is no
+    other match: '1.0' is not 1, True is not 1, and ' ill' or 'Ill' is not 'ill'. A renaming may
+    merge labels. Labels that were merged into another class in the fit (`joined_`) become that
+    class here, unless `given` renames them. The index of cases that are left out is -1.
 
     Parameters
     ----------
@@ -241,9 +242,9 @@ def labels_of(
     Raises
     ------
     PsephosError
-        If a case has no label, a label is no class of the model, two labels are written alike
-        (1 and '1'), or a renaming names a class that the model has not, or a label that no case
-        has.
+        If a case has no label, a label is not a class of the model, two labels are written alike
+        (1 and '1'), or a renaming names a class that the model does not have, or a label that no
+        case has.
     """
     classes = model.classes_.tolist()
     known = LabelMatches(classes)
@@ -252,8 +253,8 @@ def labels_of(
     if gone:
         where = f"{gone[0]}, counted from 0" if names is None else repr(str(names[gone[0]]))
         raise PsephosError(
-            f"{len(gone)} of {len(labels)} cases have no label (the first is case {where}): leave "
-            "them out (--classes =), for nothing can be said of their answers."
+            f"{len(gone)} of {len(labels)} cases have no label (the first is case {where}): label "
+            "them, or leave them out (--classes =)."
         )
     keys = list(dict.fromkeys(map(key_of_label, labels)))
     each: list[Any] = [label for _, label in keys]
@@ -261,7 +262,7 @@ def labels_of(
     for k, new in renamed.items():
         if new is not None and known.place(new) is None:
             raise PsephosError(
-                f"--classes names {shown(new)} (for {shown(each[k])}), which is no class of the "
+                f"--classes names {shown(new)} (for {shown(each[k])}), which is not a class of the "
                 f"model: it has {_listed(known.words)}."
             )
     for k, label in enumerate(each):
@@ -272,8 +273,8 @@ def labels_of(
     strange = [shown(label) for label, place in zip(each, places, strict=True) if place is None]
     if strange:
         raise PsephosError(
-            f"the cohort has labels that are no class of the model: {_listed(strange)}. The model "
-            f"has {_listed(known.words)}; --classes old=new (classes=) maps labels to classes"
+            f"the cohort has labels that are not classes of the model: {_listed(strange)}. The "
+            f"model has {_listed(known.words)}; --classes old=new (classes=) maps labels to classes"
             f"{_near(labels, classes)}, and 'old=' leaves their cases out."
         )
     for k, (kind, value) in enumerate(keys):
@@ -281,7 +282,7 @@ def labels_of(
         if kind != "word" and word in keys and not {k, keys.index(word)} & renamed.keys():
             raise PsephosError(
                 f"the cohort has the label {shown(value)} both as a {kind} and as a word: write "
-                "it in one way, or as two if these are two classes."
+                "it one way, or in two different ways if these are two classes."
             )
     code = dict(zip(keys, places, strict=True))
     took = {str(each[k]): None if new is None else str(new) for k, new in renamed.items()}
@@ -289,7 +290,7 @@ def labels_of(
 
 
 def _near(labels: Sequence[Cell], classes: Sequence[Cell]) -> str:
-    """Return how to join a label to the class that it seems to be; '' where there is not one."""
+    """Return an example that renames a label to the class it resembles; '' without such a class."""
     counts, known = Counter(map(str, labels)), [str(one) for one in classes]
     for same in alike({**counts, **dict.fromkeys(known)}):
         to = [word for word in same if word in known]

@@ -1,4 +1,4 @@
-"""What a validation tells of predicted numbers: their figures, and what a line would change."""
+"""Validation of predicted numbers: their figures, and the effect of a recalibration by a line."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from psephos.files.names import ends, number
 from psephos.models.prototypes.mixture import NormalMixture
 
 _TAILS = (0.05, 0.25, 0.75, 0.95)  # the ends of intervals of 90 % and 50 %
-_FOLDS, _FEWEST = 10, 5  # of a line's, and cases (groups) below which none is fitted
+_FOLDS, _FEWEST = 10, 5  # folds of a line, and cases (groups) below which none is fitted
 _WRITTEN = ("r2", "mae", "rmse", "mean error", "slope", "intercept", "crps")
 
 
@@ -47,7 +47,7 @@ class AnsweredNumbers:
         return AnsweredNumbers(self.truth[kept], self.predicted[kept], stated, groups, self.level)
 
     def figures(self) -> list[tuple[str, Estimate]]:
-        """Return what the predictions are worth, and of distributions how right they are."""
+        """Return figures of the predictions, and of the predicted distributions if any."""
         truth, predicted, among = self.truth, self.predicted, (self.groups, self.level)
         start, slope = number_line(truth, predicted, *among)
         found = [
@@ -74,12 +74,12 @@ class AnsweredNumbers:
 
     @cached_property
     def ends(self) -> Floats:
-        """Return the quantiles at the ends of intervals, (n, 4); nothing where none are stated."""
+        """Return the quantiles at the ends of intervals, (n, 4); empty without distributions."""
         return np.empty((0, 4)) if self.stated is None else self.stated.quantile(_TAILS)
 
     @property
     def target(self) -> str:
-        """Return what the true numbers are, in words."""
+        """Return the range and the mean of the true numbers, in words."""
         low, middle, high = ends([float(f(self.truth)) for f in (np.min, np.mean, np.max)])
         return f"numbers from {low} to {high}, mean {middle}"
 
@@ -95,7 +95,7 @@ class AnsweredNumbers:
         return row if again is None else {**row, "recalibrated": float(again[i])}
 
     def line(self, groups: Array, seed: int) -> tuple[dict[str, Json], Floats | None]:
-        """Return what a line of the predictions would change, and its cross-fitted predictions."""
+        """Return the recalibration by a line, and its cross-fitted predictions."""
         own = np.unique(groups, return_inverse=True)[1]
         n = int(own.max()) + 1
         if n < _FEWEST or np.ptp(self.predicted) == 0:
@@ -115,7 +115,7 @@ class AnsweredNumbers:
 
 
 def of_a_number(figure: str) -> bool:
-    """Return whether a figure is in the unit of the target, or nearly: written by its size."""
+    """Return whether a figure has the unit of the target, or is otherwise printed by its size."""
     return figure in _WRITTEN or figure.startswith("pinball")
 
 
@@ -127,12 +127,12 @@ def _line(truth: Floats, predicted: Floats) -> tuple[float, float]:
 def numbers_of(
     y: Sequence[Cell], names: Sequence[str], read: Callable[[str], float | None] | None = None
 ) -> Floats:
-    """Return the numbers of the cases; `read` makes one of a word, or None.
+    """Return the numbers of the cases; `read` parses a word, and returns None if it cannot.
 
     Raises
     ------
     PsephosError
-        If a case has none, or what is not a number.
+        If a case has no number, or something else.
     """
     found = [read(v) if read and isinstance(v, str) else v for v in y]
     for name, value, given in zip(names, found, y, strict=True):

@@ -1,4 +1,4 @@
-"""What a validation found: printed, as tables, as data, and as a folder of plain files."""
+"""The result of a validation: printed, as tables, as data, and as a folder of plain files."""
 
 import csv
 import json
@@ -27,7 +27,7 @@ from psephos.protocol.study.folder import (
     unsealed,
 )
 from psephos.validation.numbers import of_a_number
-from psephos.validation.shift import familiarity_words, shift_words, speaking_words
+from psephos.validation.shift import familiarity_words, shift_words, voter_words
 from psephos.vote.calibration import Sigmoid
 from psephos.vote.frames import frame_of
 from psephos.vote.profile import Profile
@@ -44,31 +44,31 @@ _Writing = Callable[[float], str]
 class Validation:
     """A fitted model on another cohort.
 
-    ``print(found)`` is the whole in words; `frame(name)` and `rows(name)` are its tables.
+    ``print(found)`` prints all of it in words; `frame(name)` and `rows(name)` return its tables.
 
     Parameters
     ----------
     about : dict
         What was validated: model, classes and their counts, renamed labels, threshold, notes, the
-        cases without an answer; and
-        cautions: that cases are training cases, or an area under the ROC curve is below .5.
+        cases without an answer; and cautions, such as cases that are training cases, or an area
+        under the ROC curve significantly below .5.
     figures : list of dict
         Rows of figure, class, value, low, high, n, hits, method; None where not defined.
     confusion, calibration, net_benefit, subgroups : list of dict
     speaking : dict
-        Who can speak where columns are missing; its ``voters`` is a table.
+        Which voters are usable where columns are missing; its ``voters`` is a table.
     shift : dict
-        Its ``columns`` is a table: each column beside the training rows.
+        Its ``columns`` is a table that compares each column with the training rows.
     familiarity : dict or None
         None where the model keeps no training cases.
     recalibration : dict
-        What a sigmoid fitted to the cohort would change, judged in folds.
+        The effect of a sigmoid (a line, of numbers) fitted to the cohort, cross-fitted in folds.
     predictions : list of dict
-        A row a case.
+        One row for each case.
     model : estimator
         The model, on the columns it reads.
     summary : Profile, default=None
-        What the cohort's columns are like, as a recalibrated model keeps it.
+        The summary of the cohort's columns that a recalibrated model keeps.
     """
 
     about: dict[str, Any]
@@ -99,7 +99,7 @@ class Validation:
             table = tables[name]
             return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
         if name not in _TABLES:
-            raise PsephosError(f"there is no table {name!r}: there are {', '.join(_TABLES)}")
+            raise PsephosError(f"name must be one of {', '.join(_TABLES)}; got {name!r}.")
         return getattr(self, name)
 
     @property
@@ -107,7 +107,7 @@ class Validation:
         return {"columns": self.shift["columns"], "voters": self.speaking["voters"]}
 
     def heads(self, name: str = "figures") -> list[str]:
-        """Return the columns of a table of `rows`, also of one that has no row."""
+        """Return the column names of a table of `rows`, also if it is empty."""
         found = list(dict.fromkeys(key for row in self.rows(name) for key in row))
         subgroups = subgroup_heads(self.about["classes"])
         empty = {"net_benefit": WORTH, "subgroups": subgroups, **self._tables}
@@ -124,18 +124,19 @@ class Validation:
         Raises
         ------
         PsephosError
-            If there is none, or there are several.
+            If there is not exactly one.
         """
         found = [r for r in self.figures if r["figure"] == name and label in ("", r["class"])]
         if len(found) != 1:
             known = ", ".join(dict.fromkeys(row["figure"] for row in self.figures))
             raise PsephosError(
-                f"{len(found)} figures are named {name!r} with class {label!r}: there are {known}."
+                f"{len(found)} figures are named {name!r} of class {label!r}: give one of {known}, "
+                "and its class if there are several."
             )
         return found[0]
 
     def data(self) -> dict[str, Any]:
-        """Return everything but the cases as plain values (JSON)."""
+        """Return everything except the cases as plain values (JSON)."""
         of_cases = {"shift": "outside", "familiarity": "cases"}
         names = ("about", *_LISTS, "speaking", *of_cases, "recalibration")
         whole = {name: getattr(self, name) for name in names}
@@ -144,23 +145,27 @@ class Validation:
         return _plain(whole)
 
     def recalibrated(self) -> Any:
-        """Return the model with the sigmoid that this cohort justifies: no longer that validated.
+        """Return a copy of the model with the sigmoid that was fitted to this cohort.
+
+        It is not the model that was validated.
 
         Raises
         ------
         PsephosError
-            If it has a calibration of its own, or a class has too few cases.
+            If the model is calibrated already or predicts numbers, or a class has too few cases.
         """
-        told = self.recalibration
-        if told["method"] is None:
-            raise PsephosError(told["why"])
-        if not told["can_be_saved"]:
+        fitted = self.recalibration
+        if fitted["method"] is None:
+            raise PsephosError(fitted["why"])
+        if not fitted["can_be_saved"]:
             raise PsephosError(
-                told["why"]
-                or "the model has a calibration of its own, and a file holds one: recalibrate with "
-                "psephos.calibrate in its place."
+                fitted["why"]
+                or "the model is calibrated already, and a file holds one calibration: replace it "
+                "with psephos.calibrate."
             )
-        calibration = Sigmoid(np.array(told["slope"]), np.array(told["offset"]), told["least"])
+        calibration = Sigmoid(
+            np.array(fitted["slope"]), np.array(fitted["offset"]), fitted["least"]
+        )
         again = copy(self.model)
         again.vote_ = with_calibration(self.model.vote_, calibration)
         again.recalibration_ = again._calibration_rows = None
@@ -169,7 +174,7 @@ class Validation:
 
     # ------------------------------------------------------------------ in words
     def words(self) -> list[str]:
-        """Return the validation as lines."""
+        """Return the validation as lines of text."""
         about, classes = self.about, self.about["classes"]
         counts = zip(about["class_counts"], classes, strict=True)
         lines = [
@@ -189,7 +194,7 @@ class Validation:
             )
             lines.append(f"Figures are about {about['positive']}: {about['positive_rule']}{other}.")
         lines += [f"Note: {note}" for note in (*about["notes"], *unanswered_words(about, 5))]
-        lines += ["", "Columns and voters", *_indented(speaking_words(self.speaking))]
+        lines += ["", "Columns and voters", *_indented(voter_words(self.speaking))]
         lines += _indented(self._shift_words())
         lines += ["", "Familiarity", *_indented(familiarity_words(self.familiarity))]
         how = "the model's own answers"
@@ -296,15 +301,15 @@ def _indented(lines: Sequence[str]) -> list[str]:
 
 
 def unanswered_words(about: Mapping[str, Any], n_named: int = 0) -> list[str]:
-    """Return how many cases have no answer, the first of them by name, and how they count."""
+    """Return how many cases have no answer, which (the first `n_named`), and how they count."""
     names: list[str] = about.get("unanswered", [])
     if not names:
         return []
     which = f" ({listed(names, n_named)})" if n_named else ""
     return [
         f"{len(names)} of {plural(about['n_cases'], 'case')} got no answer{which}: no voter has the"
-        " values it needs or weight there, or all classes tie. What predict writes in its place"
-        " counts in the figures; those of the subgroup answered yes are without these cases."
+        " values it needs or weight there, or all classes tie. The figures count the value that"
+        " predict returns instead; those of the subgroup answered yes leave these cases out."
     ]
 
 
@@ -357,25 +362,26 @@ AGAIN = "validate again"
 _LISTS = ("figures", "confusion", "calibration", "net_benefit", "subgroups")
 _TABLES = (*_LISTS, "columns", "voters", "predictions")
 _DIGESTED = ("predictions.csv", "model.psephos")  # what a report reads beside validation.json
-_TOLD = """\
-This folder holds one validation: a fitted model on another cohort, judged by psephos; nothing was
+_README = """\
+This folder holds one validation: the measures of a fitted model on another cohort; nothing was
 fitted again.
 
-validation.json    everything but the cases: what was validated, and all figures
-figures.csv        one row a figure: value, interval, cases, and the method of the interval
-confusion.csv      counts of answers by true class (of numbers empty, as are the next two)
-calibration.csv    bins of like probability: mean told, and how many were of the class
-net_benefit.csv    of two classes, at thresholds
+validation.json    everything except the cases: what was validated, and all figures
+figures.csv        one row for each figure: value, interval, cases, and the method of the interval
+confusion.csv      counts of predictions by true class (empty for numbers, as are the next two)
+calibration.csv    bins of similar probability: mean probability, and how many were of the class
+net_benefit.csv    for two classes, at thresholds
 subgroups.csv      counts by level of each subgrouping; figures from ten cases on
-columns.csv        each column the model reads, beside the summary of it in the model file
+columns.csv        each column the model reads, compared with its summary in the model file
 voters.csv         which voters have their columns, and their mean share of the weight
-predictions.csv    one row a case: truth, answer, probabilities, those of the cross-fitted
-                   recalibration, subgroups, familiarity, columns beyond the training range
+predictions.csv    one row for each case: truth, prediction, probabilities, cross-fitted
+                   recalibrated probabilities, subgroups, familiarity, columns beyond the training
+                   range
 model.psephos      the model, on the columns it reads
 README.txt         this text
 
-validation.json has the SHA-256 of predictions.csv and model.psephos, and a checksum of itself: a
-report is refused where one of them was changed later.
+validation.json has the SHA-256 of predictions.csv and model.psephos, and a checksum of itself: no
+report is made if one of them was changed later.
 """
 
 
@@ -388,26 +394,26 @@ def write_validation(
     ----------
     found : Validation
     folder : str or Path
-        It is made; that of an earlier validation is written over.
+        It is made if it does not exist; an earlier validation in it is overwritten.
     spreadsheet_safe : bool, default=False
-        Whether words that a spreadsheet would run as formulas get an apostrophe before them.
+        Whether text that a spreadsheet would run as a formula is prefixed with an apostrophe.
 
     Raises
     ------
     PsephosError
-        If the folder holds other things than a validation, or cannot be written.
+        If the folder holds anything but a validation, or cannot be written.
     """
     from psephos.modelfile import packed
 
     place = Path(folder)
-    own = {*(f"{name}.csv" for name in _TABLES), "model.psephos", "README.txt"}  # cut off before
+    own = {*(f"{name}.csv" for name in _TABLES), "model.psephos", "README.txt"}  # of a stopped one
     if (
         place.is_dir()
         and not (place / MARK).exists()
         and any(one.name not in own for one in place.iterdir())
     ):
         raise PsephosError(
-            f"the folder {str(place)!r} holds something that is no validation: give another with "
+            f"the folder {str(place)!r} holds files that are not a validation: give another with "
             "--out, so that nothing is overwritten."
         )
     try:
@@ -416,7 +422,7 @@ def write_validation(
         contents = {
             f"{name}.csv": _csv(found.heads(name), found.rows(name), spreadsheet_safe)
             for name in _TABLES
-        } | {"model.psephos": packed(found.model), "README.txt": _TOLD.encode()}
+        } | {"model.psephos": packed(found.model), "README.txt": _README.encode()}
         for name, content in contents.items():
             write_whole(place / name, content)
         files = {name: sha256_of(contents[name]) for name in _DIGESTED}
@@ -433,11 +439,11 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
     Raises
     ------
     PsephosError
-        If the folder holds none, or one that is damaged or of a later version.
+        If the folder has no validation, or one that is damaged or of a later version.
     """
     place = Path(folder)
     if not (place / MARK).is_file():
-        raise PsephosError(f"{str(place)!r} holds no {MARK}: psephos validate --out writes it.")
+        raise PsephosError(f"{str(place)!r} has no {MARK}: psephos validate --out writes it.")
     found = read_sealed(place / MARK, AGAIN)
     with unsealed(place / MARK, found, AGAIN):
         if int(found["schema"]) > SCHEMA:
@@ -445,8 +451,8 @@ def read_validation(folder: str | Path) -> dict[str, Any]:
         digests = found.get("files", {})
         if name := changed_file(place, {k: digests[k] for k in _DIGESTED if k in digests}):
             raise PsephosError(
-                f"{name!r} in {str(place)!r} was changed or lost after it was written, or is of "
-                "another validation: validate again."
+                f"{name!r} in {str(place)!r} was changed or deleted after it was written, or "
+                "belongs to another validation: validate again."
             )
     try:
         with (place / "predictions.csv").open(encoding="utf-8", newline="") as file:

@@ -23,17 +23,18 @@ _TENTHS = 10
 
 
 def familiarity(model: Any, cohort: Cohort) -> dict[str, Any] | None:
-    """Return how near cases are to the training cases that the model keeps; None: it keeps none.
+    """Return how near cases are to the training cases that the model keeps; None if it keeps none.
 
-    Of weights that keep the training cases: the distance to the nearest, beside each kept case's
-    own distance to the nearest other one, both on the columns that the cohort has; a distance is of
-    the columns that both cases have, and ``shared`` tells what share of them that is. ``same``
-    counts the cases that equal a training case in all these columns, missing where it is missing.
-    Of prototypes: their total weight, without the prior, beside the quantiles of the training rows;
-    columns that the cohort lacks count there as they do on average.
+    For weights that keep training cases: the distance to the nearest kept case, compared with each
+    kept case's own distance to the nearest other one, both on the columns that the cohort has. A
+    distance uses the columns that both cases have; ``shared`` is the share of these columns.
+    ``same`` counts the cases that equal a training case in all these columns, missing where it is
+    missing. For prototypes: their total weight, without the prior, compared with the quantiles of
+    the training rows; columns that the cohort lacks count there as they do on average.
 
     ``expected_beyond_90`` is the share of the training cases themselves that are farther than 90 %
-    of them, and ``expected`` of each tenth of ``share_farther``: with ties these are no tenths.
+    of them, and ``expected`` their share in each tenth of ``share_farther``: with ties these differ
+    from one tenth.
     """
     weighting: Weighting = model.vote_.weighting
     cases, prototypes = weighting.kept_cases(), weighting.prototype_batches()
@@ -76,7 +77,7 @@ def _farther(order: Floats, distance: Floats) -> Floats:
 
 
 def _by_tenths(shares: Floats) -> list[float]:
-    """Return what part of the shares is in each tenth."""
+    """Return the fraction of the shares that lies in each tenth of [0, 1]."""
     which = np.minimum((shares * _TENTHS).astype(np.intp), _TENTHS - 1)
     return (np.bincount(which, minlength=_TENTHS) / len(shares)).tolist()
 
@@ -88,16 +89,16 @@ def _same(rows: Floats, cases: Floats) -> int:
 
 
 def _median(values: Floats) -> float:
-    """Return the median; the lower one of two whose mean is beyond float64."""
+    """Return the median; the lower of the two middle values if their mean exceeds float64."""
     with np.errstate(over="ignore"):
         middle = float(np.median(values))
     return middle if math.isfinite(middle) else float(np.quantile(values, 0.5, method="lower"))
 
 
 def _nearest(vote: Any, X: Floats, own: Floats, skip: int) -> tuple[Floats | None, Floats]:
-    """Return the distance of each row to the nearest kept case, or to the next but `skip`.
+    """Return the distance of each row to its nearest kept case but `skip`, and the shared columns.
 
-    Beside it the share of the compared columns that both have: `own` are the kept cases.
+    The second array is the share of the compared columns that both have; `own` are the kept cases.
     """
     columns = vote.weighting.columns
     found: list[Floats] = []
@@ -125,7 +126,7 @@ def _by_mass(model: VoteEstimator, cohort: Cohort) -> dict[str, Any] | None:
         return None
     weighed = set(model.vote_.weighting.columns.tolist())
     mass, trained, n_kept = model.vote_.mass(cohort.X), profile.mass, model.vote_.n_voters
-    # what the prior weighs is the same everywhere
+    # the prior has the same weight everywhere
     if model.vote_.weighting.prototype_batches() is not None:
         whole, found = mass, Prototypes.of(model)
         mass = found.familiarity(cohort.X[:, found.columns])
@@ -158,7 +159,7 @@ def _by_mass(model: VoteEstimator, cohort: Cohort) -> dict[str, Any] | None:
 def familiarity_words(near: dict[str, Any] | None) -> list[str]:
     """Return how near cases are to the training cases, in sentences; None: nothing is kept."""
     if near is None:
-        return ["the model keeps no training cases to be near to: nothing can be told."]
+        return ["the model keeps no training cases: familiarity cannot be measured."]
     n, mass = near["n"], "weight" in near["measure"]
     than = "training rows" if mass else "training cases are from their nearest other one"
     far = "are less familiar than 90 % of the" if mass else "are farther than 90 % of the"
@@ -171,20 +172,20 @@ def familiarity_words(near: dict[str, Any] | None) -> list[str]:
     ]
     if near["shared"] < 1:
         lines.append(
-            f"a distance is of the columns that both cases have: on average "
+            f"a distance uses the columns that both cases have: on average "
             f"{100 * near['shared']:.0f} % of the {near['compared']} that are compared, at least "
             f"{100 * near['least_shared']:.0f} %."
         )
     if near["lacking"]:
         lines.append(
             f"{plural(near['lacking'], 'column')} of the prototypes missing: they count as on "
-            "average, so that the comparison is a rough one."
+            "average, so the comparison is approximate."
         )
     if near["same"]:
         lines.append(
             f"{plural(near['same'], 'case')} with the values of a training case in all "
             f"{plural(near['compared'], 'column')} that are compared, missing where it is missing: "
-            "if the model was fitted on them, figures flatter."
+            "if the model was fitted on them, the figures are too optimistic."
         )
     return lines
 
@@ -194,12 +195,12 @@ def _number(value: float) -> str:
 
 
 _SHARED_ROWS = 256
-ABSENT = ("missing", "silent")  # what may be done about columns that a cohort lacks
+ABSENT = ("missing", "silent")  # ways to treat columns that a cohort lacks
 STATES = ("all", "some", "none", "no column")
 
 
-def refuse_silence(model: VoteEstimator, vote: Vote, cohort: Cohort) -> None:
-    """Raise PsephosError, naming the columns, if the vote cannot answer the cohort as it is."""
+def check_columns(model: VoteEstimator, vote: Vote, cohort: Cohort) -> None:
+    """Raise PsephosError, naming the columns, if the vote needs values that the cohort lacks."""
     names = model.schema_.words().columns
     gaps = np.isnan(cohort.X)
     if not gaps.any():
@@ -212,14 +213,14 @@ def refuse_silence(model: VoteEstimator, vote: Vote, cohort: Cohort) -> None:
         where = "the cohort lacks" if cohort.lacking else f"case {cohort.ids[int(row)]!r} lacks"
         raise PsephosError(
             f"{where} {listed([shown(names[j]) for j in columns])}, which "
-            f"{type(model).__name__} cannot answer without: measure or "
-            "fill the gaps, or validate a model that answers with what there is (swag with "
-            "absent='vote', trees with surrogates)."
+            f"{type(model).__name__} cannot answer without: measure or impute "
+            "them, or validate a model that accepts missing values (swag with absent='vote', trees "
+            "with surrogates)."
         ) from error
 
 
-def silenced(model: VoteEstimator, cohort: Cohort) -> Any:
-    """Return the vote of the voters that have all columns of their own, and those that read none.
+def usable_vote(model: VoteEstimator, cohort: Cohort) -> Any:
+    """Return the vote without the voters that read a column that the cohort lacks.
 
     Raises
     ------
@@ -233,14 +234,14 @@ def silenced(model: VoteEstimator, cohort: Cohort) -> Any:
         names = model.schema_.words().columns
         raise PsephosError(
             f"every voter of {type(model).__name__} reads a column that the cohort lacks ("
-            f"{listed([names[j] for j in cohort.lacking])}): none could speak. --absent missing "
-            "(absent='missing') has them answer by their rule for missing values."
+            f"{listed([names[j] for j in cohort.lacking])}): none is left. --absent missing "
+            "(absent='missing') lets them vote by their rule for missing values."
         )
     return vote if len(kept) == vote.n_voters else vote.take(kept)
 
 
 def _lost(vote: Vote, cohort: Cohort) -> tuple[Any, Any, Any]:
-    """Return which columns are lacking, (p,), and for each voter how many it reads and lacks."""
+    """Return the mask (p,) of lacking columns, and for each voter how many it reads and lacks."""
     lacking = np.zeros(vote.n_features, dtype=bool)
     lacking[list(cohort.lacking)] = True
     usage: Usage = vote.voters.primary().usage()
@@ -248,11 +249,11 @@ def _lost(vote: Vote, cohort: Cohort) -> tuple[Any, Any, Any]:
     return lacking, reads, np.asarray(usage[:, lacking].sum(axis=1)).ravel().astype(int)
 
 
-def speaking(model: VoteEstimator, cohort: Cohort, absent: str) -> dict[str, Any]:
-    """Return who can speak: counts, and a table of the voters.
+def usable(model: VoteEstimator, cohort: Cohort, absent: str) -> dict[str, Any]:
+    """Return counts, and a table, of the voters by how many of their columns the cohort has.
 
-    A voter has all its columns, some, none, or reads no column; a surrogate's column is not one
-    of its own. `share` is its mean share of the weight over the cohort.
+    A voter has all its columns, some, none, or reads no column; the columns of surrogates do not
+    count. `share` is its mean share of the weight over the cohort.
     """
     vote, names = model.vote_, model.schema_.words().columns
     lacking, reads, lost = _lost(vote, cohort)
@@ -292,53 +293,53 @@ def _shares(vote: Vote, cohort: Cohort) -> Floats:
     return share
 
 
-def speaking_words(told: dict[str, Any]) -> list[str]:
-    """Return who can speak, in sentences."""
-    lacking: list[str] = told["lacking"]
+def voter_words(data: dict[str, Any]) -> list[str]:
+    """Return what `usable` returned in sentences."""
+    lacking: list[str] = data["lacking"]
     if not lacking:
-        return ["every column that the model reads is in the cohort: all voters can speak."]
-    how = "left out of the vote" if told["absent"] == "silent" else "in the vote"
-    without = told["n_some"] + told["n_none"]
+        return ["every column that the model reads is in the cohort: all voters are usable."]
+    how = "left out of the vote" if data["absent"] == "silent" else "in the vote"
+    without = data["n_some"] + data["n_none"]
     lines = [
         f"{plural(len(lacking), 'column')} of the model without a value in the cohort: "
         f"{listed(lacking)}.",
-        f"of {plural(told['n_voters'], 'voter')} {told['n_all']} have all their columns, "
-        f"{told['n_some']} some, {told['n_none']} none"
-        + (f"; {told['n_no_column']} read none" if told["n_no_column"] else "")
+        f"of {plural(data['n_voters'], 'voter')} {data['n_all']} have all their columns, "
+        f"{data['n_some']} some, {data['n_none']} none"
+        + (f"; {data['n_no_column']} read none" if data["n_no_column"] else "")
         + f". Those that lack some or all are {how}.",
     ]
-    part = 100 * (told["share_some"] + told["share_none"])
-    if without and told["absent"] == "missing" and part == 0:
-        lines.append("they have no weight: the model asks those whose columns were measured.")
-    elif without and told["absent"] == "missing":
+    part = 100 * (data["share_some"] + data["share_none"])
+    if without and data["absent"] == "missing" and part == 0:
+        lines.append("they have no weight: the model uses those whose columns were measured.")
+    elif without and data["absent"] == "missing":
         lines.append(
-            f"they have {part:.0f} % of the weight and answer by the model's rule for missing "
-            "values; a voter without any of its columns says the same of every case. "
+            f"they have {part:.0f} % of the weight and vote by the model's rule for missing "
+            "values; a voter without any of its columns votes the same for every case. "
             "--absent silent (absent='silent') leaves them out."
         )
-    if told["weights_lack"]:
+    if data["weights_lack"]:
         lines.append(
-            f"the weights compare cases on {told['weights_read']} columns, {told['weights_lack']} "
+            f"the weights compare cases on {data['weights_read']} columns, {data['weights_lack']} "
             "of which are missing."
         )
     return lines
 
 
-_COUNT = 1.358  # of Kolmogorov and Smirnov's distance, at 0.05
-_DRAWS = 1999  # in which levels are dealt to cohort and training rows by lot
+_COUNT = 1.358  # critical value of Kolmogorov and Smirnov's distance at 0.05
+_DRAWS = 1999  # permutations of levels between cohort and training rows
 
 
 def shift(model: VoteEstimator, cohort: Cohort) -> dict[str, Any]:
-    """Return a table of the columns: each of the cohort beside the training rows.
+    """Return a table that compares each column of the cohort with the training rows.
 
     Keys of `columns`: ``missing`` and ``trained_missing`` (shares), ``outside`` (cases beyond the
-    training range; of a category, none), ``difference`` (of means, in standard deviations of the
-    training rows), ``distance`` (Kolmogorov's distance at the quantiles that are kept, which is at
-    least so great; of categories the total variation distance), ``chance`` (what that distance
-    exceeds in at most one of twenty columns without any shift: of numbers by Kolmogorov and
-    Smirnov, of categories by dealing the levels of both by lot). ``outside_mean`` is how many
-    columns of a case are beyond the training range; of cases like the training rows it is at most
-    ``outside_expected``: a new value is the least or greatest of n + 1 in 2 of n + 1 cases.
+    training range; None for categories), ``difference`` (of means, in standard deviations of the
+    training rows), ``distance`` (a lower bound of Kolmogorov's distance, at the quantiles that are
+    kept; for categories the total variation distance), ``chance`` (the critical value of that
+    distance at 0.05: of Kolmogorov and Smirnov for numbers, by permutation of the levels for
+    categories). ``outside_mean`` is the mean number of columns of a case beyond the training range;
+    for cases like the training rows it is at most ``outside_expected``: a new value is the least or
+    greatest of n + 1 in 2 of n + 1 cases.
     """
     vote, names = model.vote_, model.schema_.words().columns
     baseline = model._known_baseline()
@@ -367,18 +368,19 @@ def shift(model: VoteEstimator, cohort: Cohort) -> dict[str, Any]:
         rows.append(row)
     keys = ("column", "role", "there", "missing", *_KEYS)
     table = {key: [row.get(key) for row in rows] for key in keys}
-    told: dict[str, Any] = {"columns": table, "trained_rows": None}
+    found: dict[str, Any] = {"columns": table, "trained_rows": None}
     if profile is not None:
-        told["trained_rows"] = profile.n_rows
-        told["cases_outside"] = int((outside > 0).sum())
-        told["outside_mean"] = float(outside.mean())
-        told["outside_expected"] = expected
-        told["outside"] = outside.tolist()
-        told["n_shifted"] = sum(
-            1 for row in rows if row.get("distance") is not None and row["distance"] > row["chance"]
-        )
-        told["n_compared"] = sum(row.get("distance") is not None for row in rows)
-    return told
+        compared = [row for row in rows if row.get("distance") is not None]
+        found |= {
+            "trained_rows": profile.n_rows,
+            "cases_outside": int((outside > 0).sum()),
+            "outside_mean": float(outside.mean()),
+            "outside_expected": expected,
+            "outside": outside.tolist(),
+            "n_shifted": sum(row["distance"] > row["chance"] for row in compared),
+            "n_compared": len(compared),
+        }
+    return found
 
 
 _KEYS = ("trained_missing", "outside", "difference", "distance", "chance")
@@ -395,7 +397,7 @@ def _beside(known: Floats, profile: Profile, place: int) -> dict[str, Any]:
         own = np.bincount(known.astype(np.intp), minlength=len(shares)) / len(known)
         trained = np.concatenate([shares, np.zeros(len(own) - len(shares))])
         distance = float(np.abs(own - trained).sum() / 2)
-        return row | {"distance": distance, "chance": _dealt(own, len(known), trained, n_trained)}
+        return row | {"distance": distance, "chance": _limit(own, len(known), trained, n_trained)}
     quantiles = profile.quantiles[place]
     if np.isnan(quantiles).any():
         return row
@@ -410,17 +412,17 @@ def _beside(known: Floats, profile: Profile, place: int) -> dict[str, Any]:
     }
 
 
-def _dealt(own: Floats, n: int, trained: Floats, n_trained: int) -> float:
-    """Return what the distance of levels exceeds in at most one of twenty deals by lot."""
+def _limit(own: Floats, n: int, trained: Floats, n_trained: int) -> float:
+    """Return the 0.95 quantile of the distance of levels under random permutation."""
     counts = np.round(own * n) + np.round(trained * n_trained)
     total, rng = int(counts.sum()), np.random.default_rng(0)
-    dealt = rng.multivariate_hypergeometric(counts.astype(np.int64), n, _DRAWS)
-    gaps = np.abs(dealt / n - (counts - dealt) / (total - n)).sum(axis=1) / 2
+    drawn = rng.multivariate_hypergeometric(counts.astype(np.int64), n, _DRAWS)
+    gaps = np.abs(drawn / n - (counts - drawn) / (total - n)).sum(axis=1) / 2
     return float(np.quantile(gaps, 0.95, method="higher"))
 
 
 def ks_at_least(values: Floats, quantiles: Floats, n_trained: int) -> float:
-    """Return how far the distribution of values is at least from that with these quantiles.
+    """Return a lower bound of Kolmogorov's distance of values to rows with these quantiles.
 
     At a kept value v the training share at or below v is at least the highest level whose quantile
     is v, and the share below v at most the lowest such level (each known to one row in n).
@@ -436,15 +438,15 @@ def ks_at_least(values: Floats, quantiles: Floats, n_trained: int) -> float:
 
 
 # ---------------------------------------------------------------------- in words
-def shift_words(told: dict[str, Any], n_cases: int) -> list[str]:
-    """Return how the columns of so many cases have shifted, in sentences."""
-    if told["trained_rows"] is None:
-        return ["the model keeps no summary of its training columns: no shift can be told."]
+def shift_words(data: dict[str, Any], n_cases: int) -> list[str]:
+    """Return how the columns of `n_cases` cases have shifted, in sentences."""
+    if data["trained_rows"] is None:
+        return ["the model keeps no summary of its training columns: shifts cannot be measured."]
     return [
-        f"beside a summary of {told['trained_rows']} training rows, different by more than chance: "
-        f"{told['n_shifted']} of {plural(told['n_compared'], 'column')} (expected without a "
-        f"shift: at most {told['n_compared'] / 20:.1f}).",
-        f"{plural(told['cases_outside'], 'case')} of {n_cases} with a value beyond the training "
-        f"range; {fixed(told['outside_mean'], 2)} columns a case on average (expected of "
-        f"cases like the training rows: at most {fixed(told['outside_expected'], 2)}).",
+        f"compared with a summary of {data['trained_rows']} training rows, significantly other: "
+        f"{data['n_shifted']} of {plural(data['n_compared'], 'column')} (expected without a "
+        f"shift: at most {data['n_compared'] / 20:.1f}).",
+        f"{plural(data['cases_outside'], 'case')} of {n_cases} with a value beyond the training "
+        f"range; {fixed(data['outside_mean'], 2)} columns a case on average (expected of "
+        f"cases like the training rows: at most {fixed(data['outside_expected'], 2)}).",
     ]

@@ -1,4 +1,4 @@
-"""Validation: what a fitted model, left as it is, is worth on another cohort."""
+"""Validation: the figures of a fitted model, left as it is, on another cohort."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -37,48 +37,49 @@ from psephos.recalibrating import cross_fitted
 from psephos.validation.cohort import Cohort, cohort_of, reading_model
 from psephos.validation.numbers import AnsweredNumbers
 from psephos.validation.result import WORTH, Validation
-from psephos.validation.shift import ABSENT, familiarity, refuse_silence, shift, silenced, speaking
+from psephos.validation.shift import ABSENT, check_columns, familiarity, shift, usable, usable_vote
 from psephos.vote import Vote
 from psephos.vote.importance import SampleRows
 from psephos.vote.positive import Positive, usual_positive
 from psephos.vote.seen import seen, seen_words, summary_of
 
-FEW = 10  # cases of a subgroup below which counts alone are told
+FEW = 10  # cases of a subgroup below which only counts are reported
 _THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Answered:
-    """Answers to cases of known class.
+    """Predictions of cases whose classes are known.
 
     Parameters
     ----------
     classes : list of str
-    truth, said : ndarray of shape (n,), int
-        Places among the classes; `said` is the model's own answer, or that at a threshold.
+    truth, predicted : ndarray of shape (n,), int
+        Class indices; `predicted` is the model's own prediction, or that at a threshold.
     chances : ndarray of shape (n, K)
+        Probabilities.
     positive : int
-        Of two classes the place of the one that is looked for.
+        The index of the positive one of two classes.
     groups : ndarray of shape (n,), default=None
     level : float, default=0.95
     """
 
     classes: list[str]
     truth: Indices
-    said: Indices
+    predicted: Indices
     chances: Floats
     positive: int
     groups: Array | None = None
     level: float = 0.95
 
-    target = ""  # of numbers what they are, in words
+    target = ""  # a description of the true numbers, in `AnsweredNumbers`
 
     def row(self, i: int, again: Floats | None) -> dict[str, Json]:
         """Return truth, answer and probabilities of a case."""
         row: dict[str, Json] = {
             "truth": self.classes[self.truth[i]],
-            "predicted": self.classes[self.said[i]],
+            "predicted": self.classes[self.predicted[i]],
         }
         row |= {f"p_{c}": float(self.chances[i, k]) for k, c in enumerate(self.classes)}
         if again is not None:
@@ -88,7 +89,7 @@ class Answered:
     def take(self, kept: NDArray[np.bool_]) -> "Answered":
         """Return some of the cases."""
         groups = None if self.groups is None else self.groups[kept]
-        parts = (self.truth[kept], self.said[kept], self.chances[kept])
+        parts = (self.truth[kept], self.predicted[kept], self.chances[kept])
         return Answered(self.classes, *parts, self.positive, groups, self.level)
 
     @property
@@ -98,28 +99,28 @@ class Answered:
 
     @property
     def among(self) -> tuple[Any, float]:
-        """Return the last parameters of every figure."""
+        """Return `groups` and `level`, the last arguments of every figure."""
         return self.groups, self.level
 
 
 _Answers = Answered | AnsweredNumbers
 
 
-def figures_of(told: _Answers) -> Rows:
+def figures_of(cases: _Answers) -> Rows:
     """Return discrimination and calibration: rows of figure, class, value, low, high, n, method."""
-    if isinstance(told, AnsweredNumbers):
-        return [_row(name, "", one) for name, one in told.figures()]
-    rows = _of_two(told) if told.two else _of_more(told)
-    if told.two:
-        given: tuple[Any, Any] = (told.truth == told.positive, told.chances[:, told.positive])
-        kept = [told.positive]
+    if isinstance(cases, AnsweredNumbers):
+        return [_row(name, "", one) for name, one in cases.figures()]
+    rows = _of_two(cases) if cases.two else _of_more(cases)
+    if cases.two:
+        given: tuple[Any, Any] = (cases.truth == cases.positive, cases.chances[:, cases.positive])
+        kept = [cases.positive]
     else:
-        given, kept = (told.truth, told.chances), list(range(len(told.classes)))
-    rows += [_row("Brier score", "", brier(*given, *told.among))]
-    rows += [_row("log-loss", "", log_loss(*given, *told.among))]
+        given, kept = (cases.truth, cases.chances), list(range(len(cases.classes)))
+    rows += [_row("Brier score", "", brier(*given, *cases.among))]
+    rows += [_row("log-loss", "", log_loss(*given, *cases.among))]
     for k in kept:
-        line = calibration_line(told.truth == k, told.chances[:, k], *told.among)
-        name = told.classes[k]
+        line = calibration_line(cases.truth == k, cases.chances[:, k], *cases.among)
+        name = cases.classes[k]
         rows += [_row("calibration in the large", name, line.large)]
         rows += [_row("calibration slope", name, line.slope)]
         rows += [_row("calibration intercept", name, line.intercept)]
@@ -128,7 +129,7 @@ def figures_of(told: _Answers) -> Rows:
 
 
 def _shifted(model: VoteEstimator, cohort: Cohort) -> list[str]:
-    """Return the cautions on columns that as a whole are not as they were in the fit."""
+    """Return the cautions on columns whose distribution differs from that in the fit."""
     columns, baseline = model.vote_.columns, model._known_baseline()
     if baseline is None or baseline.profile is None:
         return []
@@ -138,13 +139,13 @@ def _shifted(model: VoteEstimator, cohort: Cohort) -> list[str]:
 
 
 def worse_than_chance(figures: Rows) -> list[str]:
-    """Return a question for each area under a ROC curve, or r2, whose interval is below chance."""
+    """Return a caution for each area under a ROC curve, or r2, significantly worse than chance."""
     found: list[str] = []
     for row in figures:
         if row["figure"] == "r2" and (row["high"] or 0.0) < 0:
             found.append(
-                f"r2 {fixed(row['value'])} (at most {fixed(row['high'])}) is worse than the mean "
-                "of the cohort would be: is its target in the units of the fit?"
+                f"r2 {fixed(row['value'])} (at most {fixed(row['high'])}) is worse than predicting "
+                "the mean of the cohort: is its target in the units of the fit?"
             )
         separated = row["value"] == 0 and "separated" in row["method"]
         if "ROC-AUC" in row["figure"] and (separated or (row["high"] or 1.0) < 0.5):
@@ -158,11 +159,11 @@ def worse_than_chance(figures: Rows) -> list[str]:
     return found
 
 
-def _of_two(told: Answered) -> Rows:
-    yes, called = told.truth == told.positive, told.said == told.positive
-    counts, name = confusion(yes, called, *told.among), told.classes[told.positive]
+def _of_two(cases: Answered) -> Rows:
+    yes, called = cases.truth == cases.positive, cases.predicted == cases.positive
+    counts, name = confusion(yes, called, *cases.among), cases.classes[cases.positive]
     return [
-        _row("ROC-AUC", name, area(yes, told.chances[:, told.positive], *told.among)),
+        _row("ROC-AUC", name, area(yes, cases.chances[:, cases.positive], *cases.among)),
         _row("balanced accuracy", "", counts.balanced_accuracy),
         _row("accuracy", "", counts.accuracy),
         _row("sensitivity", name, counts.sensitivity),
@@ -172,27 +173,25 @@ def _of_two(told: Answered) -> Rows:
     ]
 
 
-def _of_more(told: Answered) -> Rows:
-    truth, chances = told.truth, told.chances
-    right = truth == told.said
-    each = [_among(right, told, truth == k) for k in range(len(told.classes))]
+def _of_more(cases: Answered) -> Rows:
+    truth, chances = cases.truth, cases.chances
+    right = truth == cases.predicted
+    each = [_among(right, cases, truth == k) for k in range(len(cases.classes))]
     value = hand_till(truth, chances)
     why = "no interval" if value == value else "a class has no case"
     rows = [{**_bare("mean ROC-AUC of pairs (Hand and Till)", ""), "method": why}]
     rows[0]["value"] = None if math.isnan(value) else value
     rows += [_row("balanced accuracy", "", mean_of(each))]
-    rows += [_row("accuracy", "", share(right, *told.among))]
-    rows += [_row("sensitivity", c, one) for c, one in zip(told.classes, each, strict=True)]
-    found = areas(truth, chances, *told.among)
-    rows += [
-        _row("ROC-AUC against the rest", c, one) for c, one in zip(told.classes, found, strict=True)
-    ]
-    return rows
+    rows += [_row("accuracy", "", share(right, *cases.among))]
+    rows += [_row("sensitivity", c, one) for c, one in zip(cases.classes, each, strict=True)]
+    found = areas(truth, chances, *cases.among)
+    pairs = zip(cases.classes, found, strict=True)
+    return [*rows, *(_row("ROC-AUC against the rest", c, one) for c, one in pairs)]
 
 
-def _among(hits: NDArray[np.bool_], told: Answered, kept: NDArray[np.bool_]) -> Estimate:
-    groups = None if told.groups is None else told.groups[kept]
-    return share(hits[kept], groups, told.level)
+def _among(hits: NDArray[np.bool_], cases: Answered, kept: NDArray[np.bool_]) -> Estimate:
+    groups = None if cases.groups is None else cases.groups[kept]
+    return share(hits[kept], groups, cases.level)
 
 
 def _bare(figure: str, name: str) -> dict[str, Any]:
@@ -206,64 +205,65 @@ def _row(figure: str, name: str, one: Estimate) -> dict[str, Any]:
     return {**_bare(figure, name), **one.data()}
 
 
-def confusion_of(told: _Answers) -> Rows:
-    """Return counts of answers by true class, a row a class; none of numbers."""
-    if isinstance(told, AnsweredNumbers):
+def confusion_of(cases: _Answers) -> Rows:
+    """Return counts of predictions, a row for each true class; nothing for numbers."""
+    if isinstance(cases, AnsweredNumbers):
         return []
-    k = len(told.classes)
-    counts = np.bincount(told.truth * k + told.said, minlength=k * k).reshape(k, k).tolist()
+    k = len(cases.classes)
+    counts = np.bincount(cases.truth * k + cases.predicted, minlength=k * k).reshape(k, k)
     return [
-        {"truth": name, **dict(zip(told.classes, row, strict=True))}
-        for name, row in zip(told.classes, counts, strict=True)
+        {"truth": name, **dict(zip(cases.classes, row, strict=True))}
+        for name, row in zip(cases.classes, counts.tolist(), strict=True)
     ]
 
 
-def bins_of(told: _Answers, n_bins: int = 10) -> Rows:
-    """Return calibration tables: of two classes that of the positive one, else one a class."""
-    if isinstance(told, AnsweredNumbers):
+def bins_of(cases: _Answers, n_bins: int = 10) -> Rows:
+    """Return calibration tables: of the positive one of two classes, else of each class."""
+    if isinstance(cases, AnsweredNumbers):
         return []
-    kept = [told.positive] if told.two else range(len(told.classes))
+    kept = [cases.positive] if cases.two else range(len(cases.classes))
     rows: Rows = []
     for k in kept:
-        cells = calibration_table(told.truth == k, told.chances[:, k], n_bins, *told.among)
+        cells = calibration_table(cases.truth == k, cases.chances[:, k], n_bins, *cases.among)
+        name = cases.classes[k]
         rows += [
-            {"class": told.classes[k], "from": b.low, "to": b.high, "told": b.told, **b.seen.data()}
+            {"class": name, "from": b.low, "to": b.high, "told": b.told, **b.seen.data()}
             for b in cells
         ]
     return rows
 
 
-def worth_of(told: _Answers) -> Rows:
-    """Return net benefit at thresholds, of two classes; none of more."""
-    if isinstance(told, AnsweredNumbers) or not told.two:
+def worth_of(cases: _Answers) -> Rows:
+    """Return the net benefit at thresholds for two classes; nothing for more, or for numbers."""
+    if isinstance(cases, AnsweredNumbers) or not cases.two:
         return []
-    yes, p = told.truth == told.positive, told.chances[:, told.positive]
+    yes, p = cases.truth == cases.positive, cases.chances[:, cases.positive]
     return [
         dict(zip(WORTH, (one.threshold, one.model.value, one.model.low, one.model.high,
                          one.everyone.value), strict=True))
-        for one in net_benefit(yes, p, _THRESHOLDS, *told.among)
+        for one in net_benefit(yes, p, _THRESHOLDS, *cases.among)
     ]  # fmt: skip
 
 
-def subgroups_of(told: _Answers, by: dict[str, list[str]]) -> Rows:
-    """Return counts, and from ten cases on figures, for each level of each subgrouping."""
+def subgroups_of(cases: _Answers, by: dict[str, list[str]]) -> Rows:
+    """Return counts, and figures from ten cases on, for each level of each subgrouping."""
     rows: Rows = []
     for name, levels in by.items():
         column = np.array(levels, dtype=object)
         for level in sorted(set(levels)):
-            rows.append({"by": name, "level": level, **_subgroup(told.take(column == level))})
+            rows.append({"by": name, "level": level, **_subgroup(cases.take(column == level))})
     return rows
 
 
-def _subgroup(told: _Answers) -> dict[str, Json]:
-    row: dict[str, Json] = {"n": len(told.truth)}
-    if isinstance(told, Answered):
-        right = told.truth == told.said
+def _subgroup(cases: _Answers) -> dict[str, Json]:
+    row: dict[str, Json] = {"n": len(cases.truth)}
+    if isinstance(cases, Answered):
+        right = cases.truth == cases.predicted
         row["right"] = int(right.sum())
-        for k, name in enumerate(told.classes):
-            own = told.truth == k
+        for k, name in enumerate(cases.classes):
+            own = cases.truth == k
             row |= {f"n_{name}": int(own.sum()), f"right_{name}": int((own & right).sum())}
-    for one in figures_of(told) if len(told.truth) >= FEW else []:
+    for one in figures_of(cases) if len(cases.truth) >= FEW else []:
         if one["figure"] in _OF_SUBGROUPS:
             word = one["figure"].replace(" ", "_").replace("-", "_").lower()
             row |= {word: one["value"], f"{word}_low": one["low"], f"{word}_high": one["high"]}
@@ -288,43 +288,44 @@ def validate(
     level: float = 0.95,
     random_state: int = 0,
 ) -> Validation:
-    """Judge a fitted model on another cohort; nothing is fitted again.
+    """Evaluate a fitted model on another cohort; nothing is fitted again.
 
     Parameters
     ----------
     model : fitted VoteClassifier or VoteRegressor
-        Of one class, or one number, a case; of a file: ``psephos.load(path)``.
+        It predicts one class, or one number, for each case; ``psephos.load(path)`` reads a file.
     X : frame or array
         The cohort. Columns of a frame are found by name, in any order and among others; those that
-        are absent are taken as missing, if the model answers without them. An array has the columns
-        of the model's own table, or those it reads, in that order.
+        are absent are taken as missing, if the model can predict without them. An array has the
+        columns of the model's training table, or those it reads, in that order.
     y : array of shape (n,)
         The true classes, or numbers.
     groups : array of shape (n,), default=None
-        Cases that belong together (of one subject, of one clinic): intervals count groups as
-        independent, and cases as not.
+        Cases that belong together (of one subject, of one clinic): intervals treat groups as
+        independent, and cases of a group as dependent.
     by : dict of str to array, default=None
-        Subgroups by name: accuracy is told for each level, under ten cases as counts alone.
+        Subgroups by name: figures are reported for each level, only counts under ten cases.
     classes : dict, or sequence of str 'OLD=NEW', default=None
-        From labels of the cohort to the model's, where they are named otherwise; None leaves them
-        out (`psephos.read_table`). What the model was fitted on as another class is that class.
+        Maps labels of the cohort to classes of the model, where the names differ; None as a class
+        leaves the cases out (`psephos.read_table`). Labels that were merged into another class in
+        the fit are merged here as well.
     positive : label, default=None
-        Of two classes the one that is looked for. None: where one bears a usual word for nothing
-        found (healthy, control, benign, alive, no, 0) the other one, else the rarer of the cohort,
-        of equals the second: as on the page, and it is said.
+        The positive one of two classes. None: if one class has a usual word for a negative finding
+        (healthy, control, benign, alive, no, 0) the other one, else the rarer class of the cohort,
+        or the second if they are equally frequent. The result names the class and the rule.
     threshold : float, default=None
-        Of two classes: a case is called positive where its probability is at least this, both in
-        whole millionths (`psephos.figures.called`). None: the model's own answers.
+        For two classes: a case is predicted positive if its probability is at least this, both in
+        whole millionths (`psephos.figures.called`). None: the model's own predictions.
     absent : {'missing', 'silent'}, default='missing'
-        What columns that the cohort lacks throughout are: missing, so that their voters answer by
-        the model's rule for missing values (surrogates, weights of those that were measured, a
-        fixed branch), or voters that lack a column of their own are left out of the vote.
+        Columns that the cohort does not have. 'missing': they are missing values, and their voters
+        vote by the model's rule for missing values (surrogates, weights of those that were
+        measured, a fixed branch). 'silent': voters that read such a column are left out.
     ids : array of shape (n,), default=None
         Names of cases; by default those of the frame's rows, else positions.
     level : float, default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
     random_state : int, default=0
-        Of the folds in which the recalibration is judged.
+        Seed of the folds in which the recalibration is cross-fitted.
 
     Returns
     -------
@@ -333,27 +334,26 @@ def validate(
     Raises
     ------
     PsephosError
-        If the model is no such classifier, the cohort has none of the columns it reads, the model
-        cannot answer without those that are missing (they are named), a label is missing or no
-        class of the model, or a parameter is none.
+        If the model is not such a model, the cohort has none of the columns it reads, the model
+        cannot predict without those that are missing (they are named), a label is missing or is
+        not a class of the model, or a parameter is invalid.
 
     Notes
     -----
-    Intervals are about cases drawn like these: they say nothing of how the cohort was chosen. What
-    each is, is in its row: ROC-AUC by DeLong et al. on the log-odds (cases rank by their
-    probability in whole millionths, as thresholds divide them), shares by Wilson, balanced
-    accuracy by MOVER, intercept and slope of calibration by Wald, Brier score and log-loss normal.
-    Of numbers: r2, mae, rmse, the mean error (predicted - true), intercept and slope of the line
-    from predictions to the truth, and where the model predicts a distribution coverage, CRPS and
-    pinball loss; their intervals are normal, those of r2, slope and intercept linearised.
+    Intervals are for cases sampled as these were; a biased choice of the cohort is not covered. The
+    row of each figure names the method: ROC-AUC by DeLong et al. on the log-odds, shares by Wilson,
+    balanced accuracy by MOVER, intercept and slope of calibration by Wald, Brier score and log-loss
+    normal. For numbers: r2, mae, rmse, the mean error (predicted - true), intercept and slope of
+    the line from predictions to the truth, and, if the model predicts a distribution, coverage,
+    CRPS and pinball loss; their intervals are normal, those of r2, slope and intercept linearised.
     Columns are compared with a summary of at most 512 training rows, which the model file holds.
-    Cases without an answer (see `predict`'s column ``answered``) are measured by what stands for
-    one, such as the mean of the fit; ``about["unanswered"]`` names them, and the subgroup
-    ``answered`` yes is without them.
-    The first line says that cases are those that the model was fitted on, or its probabilities were
-    calibrated on, as far as it knows: by training rows (up to 512, of a model that was not loaded),
-    by the summary of columns if all cases are. An area under the ROC curve below .5 with all of its
-    interval asks whether classes are exchanged.
+    Cases without an answer (see `predict`'s column ``answered``) count with the value that predict
+    returns instead, such as the mean of the fit; ``about["unanswered"]`` names them, and the
+    subgroup ``answered`` yes leaves them out.
+    The first line warns of cases that the model was fitted or calibrated on, as far as the model
+    knows them: by its training rows (up to 512, unless it was loaded from a file), or by the
+    summary of columns if all cases are. If the whole interval of an area under the ROC curve is
+    below .5, a caution asks whether classes are exchanged.
 
     Examples
     --------
@@ -394,17 +394,17 @@ def validated(
 ) -> Validation:
     """Return the validation of a reduced model on a cohort that was read for it."""
     must_be("absent", absent, ABSENT)
-    vote = model.vote_ if absent == "missing" else silenced(model, cohort)
-    refuse_silence(model, vote, cohort)
+    vote = model.vote_ if absent == "missing" else usable_vote(model, cohort)
+    check_columns(model, vote, cohort)
     groups, names = _grouped(cohort)
     scored, answered = _scored(vote, cohort, threshold)
-    of = (positive, threshold, level)
-    answers, counts, rule = _answers(model, vote, scored, cohort, *of)
-    told = replace(answers, groups=groups)
+    options = (positive, threshold, level)
+    cases, counts, rule = _answers(model, vote, scored, cohort, *options)
+    cases = replace(cases, groups=groups)
     by = cohort.subgroupings(names, answered)
-    calibration, again = _recalibration(model, told, random_state)
+    calibration, again = _recalibration(model, cases, random_state)
     near, moved = familiarity(model, cohort), shift(model, cohort)
-    figures, known = figures_of(told), seen_words(seen(model, cohort.X, cohort.codes))
+    figures, known = figures_of(cases), seen_words(seen(model, cohort.X, cohort.codes))
     about = {
         "cautions": [
             *([known] if known else []),
@@ -413,15 +413,15 @@ def validated(
         ],
         "seen": bool(known),
         "model": type(model).__name__,
-        "classes": told.classes,
+        "classes": cases.classes,
         "class_counts": counts,
-        "target": told.target,
+        "target": cases.target,
         "renamed": cohort.renamed,
-        "positive": told.classes[told.positive] if told.two else None,
+        "positive": cases.classes[cases.positive] if cases.two else None,
         "positive_rule": rule,
         "threshold": threshold,
         "level": level,
-        "n_cases": len(told.truth),
+        "n_cases": len(cases.truth),
         "unanswered": [i for i, one in zip(cohort.ids, answered, strict=True) if one == "no"],
         "n_groups": len(set(names)) or None,
         "notes": [*cohort.notes, *_repeated(cohort)],
@@ -430,15 +430,15 @@ def validated(
     return Validation(
         about=about,
         figures=figures,
-        confusion=confusion_of(told),
-        calibration=bins_of(told),
-        net_benefit=worth_of(told),
-        subgroups=subgroups_of(told, by),
-        speaking=speaking(model, cohort, absent),
+        confusion=confusion_of(cases),
+        calibration=bins_of(cases),
+        net_benefit=worth_of(cases),
+        subgroups=subgroups_of(cases, by),
+        speaking=usable(model, cohort, absent),
         shift=moved,
         familiarity=near,
         recalibration=calibration,
-        predictions=_predictions(cohort, told, by, again, near, moved),
+        predictions=_predictions(cohort, cases, by, again, near, moved),
         model=model,
         summary=summary_of(model, SampleRows.of(model.vote_, cohort.X)),
     )
@@ -447,7 +447,7 @@ def validated(
 def _scored(
     vote: Vote, cohort: Cohort, threshold: float | None
 ) -> tuple[tuple[Floats, Floats], list[str]]:
-    """Return score and mass of each case, and whether it has an answer: yes or no."""
+    """Return score and mass of each case, and yes or no: whether it has an answer."""
     scored = vote.score_and_mass(cohort.X)
     decided = ("", "tie") if threshold is not None else ("",)  # a threshold decides ties
     whys = vote.unanswered(cohort.X, *scored)
@@ -458,7 +458,7 @@ def _answers(
     model: Any, vote: Vote, scored: tuple[Floats, Floats], cohort: Cohort,
     positive: Label | None, threshold: float | None, level: float,
 ) -> tuple[_Answers, list[int], str]:  # fmt: skip
-    """Return the answers, and of classes how many cases each has and why one is positive."""
+    """Return the predictions; of a classifier also class counts, and the rule for `positive`."""
     if model.vote_.target.n_classes:
         found = _answered(model, vote, scored, cohort, positive, threshold, level)
         counts = np.bincount(found.truth, minlength=len(found.classes)).tolist()
@@ -466,15 +466,15 @@ def _answers(
     given = {"positive": positive, "threshold": threshold}
     for name in [name for name, value in given.items() if value is not None]:
         raise PsephosError(
-            f"{name} (--{name}) is of classes, and {type(model).__name__} predicts numbers: leave "
-            "it out."
+            f"{name} (--{name}) needs a classifier, and {type(model).__name__} predicts numbers: "
+            "leave it out."
         )
     stated = mixture_of(vote, cohort.X) if vote.has_densities else None
     return AnsweredNumbers(cohort.codes, scored[0][:, 0], stated, level=level), [], ""
 
 
 def _repeated(cohort: Cohort) -> list[str]:
-    """Return that cases have the same name, if they do and no groups are told."""
+    """Return a note if cases have the same name and no groups are given."""
     n, n_names = len(cohort.ids), len(set(cohort.ids))
     if n == n_names or cohort.groups is not None:
         return []
@@ -485,7 +485,7 @@ def _repeated(cohort: Cohort) -> list[str]:
 
 
 def _grouped(cohort: Cohort) -> tuple[Indices | None, list[str]]:
-    """Return the group of each case as a number, and its name; none if there are no groups."""
+    """Return the group of each case as a number, and its name; None and [] without groups."""
     if cohort.groups is None:
         return None, []
     n = len(cohort.codes)
@@ -508,15 +508,15 @@ def _answered(
     classes = model.classes_.tolist()
     score, mass = scored
     chances = vote.readout.probabilities(score, vote.target, mass)
-    said = vote.target.chosen(vote.readout.decided(score, vote.target, mass))
+    predicted = vote.target.chosen(vote.readout.decided(score, vote.target, mass))
     place = _positive(positive, classes, cohort).code
     if threshold is not None:
         if len(classes) != 2:
             raise PsephosError("a threshold is for two classes: leave it out.")
         must_be_inside("threshold", threshold)
-        said = np.where(called(chances[:, place], threshold), place, 1 - place)
+        predicted = np.where(called(chances[:, place], threshold), place, 1 - place)
     names = [str(one) for one in classes]
-    return Answered(names, cohort.codes, said, chances, place, level=level)
+    return Answered(names, cohort.codes, predicted, chances, place, level=level)
 
 
 def _positive(positive: Label | None, classes: Sequence[Label], cohort: Cohort) -> Positive:
@@ -528,33 +528,33 @@ def _positive(positive: Label | None, classes: Sequence[Label], cohort: Cohort) 
     place = LabelMatches(classes).place(positive)
     if place is None:
         raise PsephosError(
-            f"positive is {positive!r}, which is no class of the model: it has "
-            f"{', '.join(map(repr, classes))}."
+            f"positive must be a class of the model, one of {', '.join(map(repr, classes))}; got "
+            f"{positive!r}."
         )
     return Positive(place, "it was asked for")
 
 
 def _recalibration(
-    model: VoteEstimator, told: _Answers, seed: int
+    model: VoteEstimator, cases: _Answers, seed: int
 ) -> tuple[dict[str, Any], Floats | None]:
-    """Return what a sigmoid of the cohort's own would change, and its cross-fitted probabilities.
+    """Return the recalibration by the cohort (a sigmoid, or a line), and cross-fitted predictions.
 
-    The map is fitted in folds of the cohort (whole groups), so that its figures are of cases it
-    was not fitted on. It is no part of the model that is validated.
+    The map is fitted in folds of the cohort (whole groups), so its figures are of cases that it
+    was not fitted on. It is not part of the model that is validated.
     """
-    groups = np.arange(len(told.truth)) if told.groups is None else told.groups
-    if isinstance(told, AnsweredNumbers):
-        found, again = told.line(groups, seed)
-        rows = [] if again is None else figures_of(replace(told, predicted=again, stated=None))
+    groups = np.arange(len(cases.truth)) if cases.groups is None else cases.groups
+    if isinstance(cases, AnsweredNumbers):
+        found, again = cases.line(groups, seed)
+        rows = [] if again is None else figures_of(replace(cases, predicted=again, stated=None))
         return {**found, "figures": rows}, again
     try:
-        chances, n_folds = cross_fitted(told.chances, told.truth, groups, seed=seed)
+        chances, n_folds = cross_fitted(cases.chances, cases.truth, groups, seed=seed)
     except PsephosError as error:
         return {"method": None, "why": str(error), "figures": []}, None
-    rows = figures_of(replace(told, chances=chances, said=chances.argmax(axis=1)))
+    rows = figures_of(replace(cases, chances=chances, predicted=chances.argmax(axis=1)))
     kept = [row for row in rows if row["figure"].startswith(("Brier", "log-loss", "calibration"))]
-    truth = np.eye(len(told.classes))[told.truth]
-    whole: Any = fitted_map(told.chances, truth, np.ones(len(truth)), "sigmoid")
+    truth = np.eye(len(cases.classes))[cases.truth]
+    whole: Any = fitted_map(cases.chances, truth, np.ones(len(truth)), "sigmoid")
     found = {
         "method": "sigmoid",
         "why": "",
@@ -570,7 +570,7 @@ def _recalibration(
 
 def _predictions(
     cohort: Cohort,
-    told: _Answers,
+    cases: _Answers,
     by: Mapping[str, list[str]],
     again: Floats | None,
     near: dict[str, Any] | None,
@@ -578,7 +578,7 @@ def _predictions(
 ) -> Rows:
     rows: Rows = []
     for i, name in enumerate(cohort.ids):
-        row: dict[str, Json] = {"id": name, **told.row(i, again)}
+        row: dict[str, Json] = {"id": name, **cases.row(i, again)}
         row |= {f"by_{name}": levels[i] for name, levels in by.items()}
         if near is not None:
             row["familiarity"] = near["cases"]["familiarity"][i]

@@ -13,7 +13,7 @@ from psephos.report.numbers.measures import of_given, withheld
 from psephos.report.study.folder import FEWEST
 from psephos.report.words import chance, count, difference, number, of, plural, rate, span
 from psephos.validation.numbers import of_a_number
-from psephos.validation.shift import familiarity_words, shift_words, speaking_words
+from psephos.validation.shift import familiarity_words, shift_words, voter_words
 
 _RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC")
 _OF_LEVELS = (["balanced accuracy"], ["mae", "mean error", "r2"])  # of classes, and of numbers
@@ -126,7 +126,7 @@ def _of_level(row: Mapping[str, Any], figure: str) -> str:
 
 # ---------------------------------------------------------------------- columns, familiarity
 def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool) -> dict[str, Any]:
-    """Return who can speak, how the columns have shifted, and how familiar the cases are.
+    """Return which voters are usable, how the columns have shifted, and how familiar the cases are.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool)
     shares = [float(v) for r in told["predictions"] for v in [r.get("share_farther")] if v]
     drawn = near is not None and len(shares) == near["n"] and near["n_kept"] >= FEWEST and kept
     return {
-        "speaking": _sentences(speaking_words(told["speaking"])),
+        "speaking": _sentences(voter_words(told["speaking"])),
         "shift": _sentences(shift_words(shift, told["about"]["n_cases"])),
         "columns": [
             _column(row, names, 0 if kept else told["about"]["n_cases"]) for row in rows[:_LISTED]
