@@ -109,7 +109,7 @@ CASES = {
     "margins, None": (lambda: forest().margins(X, None), "give one label per row"),
     "margins, some": (lambda: forest().margins(X, SOME), "label None is not one of"),
     "save, None": (lambda: save(forest(), None), "path is None"),
-    "save, NUL": (lambda: save(forest(), "a\0b"), "give the path of the file to write"),
+    "save, NUL": (lambda: save(forest(), "a\0b"), "must be the path of the file to write"),
     "classes twice": (lambda: Partial(["a", "a"]).fit(X, SOFT), "name 'a' twice"),
     "labels twice": (lambda: Partial([0, 1, 1]).fit(X, LABELS), "name 1 twice"),
     "columns twice": (

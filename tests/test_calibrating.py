@@ -102,7 +102,7 @@ def test_it_warns_where_scores_go_with_the_other_class(method, load_set):
     X, y = split(load_set)
     model = RandomForestClassifier(n_estimators=9, max_depth=2, random_state=0).fit(X[:80], y[:80])
     turned = (model.predict(X[80:]) + 1) % len(model.classes_)
-    words = {"temperature": r"limit, t = 148\.\d, .* nearly alike"}.get(
+    words = {"temperature": r"limit, t = 148\.\d, .* nearly equal"}.get(
         method, "higher probability of class 0 and of .* one constant"
     )
     with pytest.warns(UserWarning, match=words):
@@ -269,6 +269,6 @@ def test_it_warns_where_the_probabilities_are_better_as_they_are():
     model = SamBAClassifier(n_estimators=3).fit(X[:80], y[:80])
     clear = np.flatnonzero(np.abs(X[:, 0]) > 0.2)[80:]
     with pytest.warns(
-        UserWarning, match=r"does not lower .* \(0\.0.* before, 0\.0.* map is needed"
+        UserWarning, match=r"does not lower .* \(0\.0.* before, 0\.0.* calibration is needed"
     ):
         calibrate(model, X[clear], y[clear])

@@ -50,7 +50,7 @@ CLASSES = (
     ),
     ("another wording", r"Regex pattern did not match|match(es|ed)? (no|any)|DID NOT WARN"),
     ("no refusal", r"DID NOT RAISE"),
-    ("one class", r"y has one class only"),
+    ("one class", r"y has only one class"),
     ("several outputs", r"y has \d+ columns|column-vector|1d array|one column|multi-?output"),
     ("refused here", r"PsephosError|ColumnError|ParameterError|LabelError|TargetError|psephos"),
     ("a warning", r"Warning"),

@@ -1,4 +1,4 @@
-"""The errors a user can meet: each is a sentence saying what, where, and what to do."""
+"""Errors and warnings for users: each message says what is wrong, where, and what to do."""
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -11,24 +11,24 @@ _T = TypeVar("_T")
 
 
 class PsephosError(ValueError):
-    """A value that cannot be used; the message names the place and the remedy."""
+    """A value that cannot be used; the message says where it is and what to do."""
 
-    #: Options that settle it, and their values: what a command is repeated with.
+    #: Command-line options, with values, that resolve it when the command is repeated.
     options: tuple[tuple[str, str], ...] = ()
-    #: The errors whose sentences it holds, if several.
+    #: The errors that it combines, if several.
     parts: "tuple[PsephosError, ...]" = ()
 
-    #: The column of a table that it is about, and its remedy: '' of other errors.
+    #: The column of a table that it is about, and the remedy; '' if it is not about a column.
     column: str = ""
     remedy: str = ""
 
     def settled_by(self, *options: tuple[str, str]) -> Self:
-        """Return the error, with the options that settle it."""
+        """Set the options that resolve the error, and return it."""
         self.options = tuple(dict.fromkeys(options))
         return self
 
     def of_column(self, name: str, remedy: str = "") -> Self:
-        """Return the error, stated once for all columns that the same option settles."""
+        """Set the column, and return the error: one message covers columns with the same remedy."""
         self.column, self.remedy = name, remedy
         return self
 
@@ -47,7 +47,7 @@ def must_be_inside(name: str, value: object) -> None:
 
 
 class PsephosTypeError(PsephosError, TypeError):
-    """A value of the wrong type; the message names the place and the remedy."""
+    """A value of the wrong type; the message says where it is and what to do."""
 
 
 class ModelFileError(PsephosError):
@@ -59,7 +59,7 @@ class MissingFileError(ModelFileError, FileNotFoundError):
 
 
 class MissingExtraError(PsephosError, ImportError):
-    """An optional package is needed; the message carries the command that installs it."""
+    """An optional package is needed; the message has the command that installs it."""
 
     def __init__(self, package: str, purpose: str, extra: str) -> None:
         super().__init__(
@@ -69,7 +69,7 @@ class MissingExtraError(PsephosError, ImportError):
 
 
 def sentences(errors: Iterable[PsephosError]) -> list[str]:
-    """Return the sentences of errors, one of all columns that the same settles."""
+    """Return the messages of errors, one for all columns that have the same remedy."""
     kinds = dict[object, list[PsephosError]]()
     for one in errors:
         key = (one.options, one.remedy) if one.column else str(one)
@@ -86,27 +86,27 @@ def _of_columns(first: PsephosError, *others: PsephosError) -> str:
 
 
 class Complaints:
-    """What is wrong with a table, gathered, so that one message holds all of it."""
+    """Collects the errors of a table, so that one message reports all of them."""
 
     def __init__(self) -> None:
         self.found: list[PsephosError] = []
 
     @contextmanager
     def gather(self) -> Generator[None]:
-        """Keep an error of the block for the message; the block ends there."""
+        """Collect the error that ends the block, if any."""
         try:
             yield
         except PsephosError as error:
             self.add(error)
 
     def add(self, error: PsephosError) -> None:
-        """Keep an error, or the parts of it, for the message, each sentence once."""
+        """Collect an error, or its parts, without duplicates."""
         for one in error.parts or (error,):
             if str(one) not in map(str, self.found):
                 self.found.append(one)
 
     def settled(self, make: Callable[[], _T]) -> _T:
-        """Return what `make` returns, unless it or anything before it is wrong."""
+        """Return what `make` returns; raise if it, or anything before it, failed."""
         made: list[_T] = []
         with self.gather():
             made.append(make())
@@ -114,10 +114,7 @@ class Complaints:
         return made[0]
 
     def refuse(self, options: Sequence[tuple[str, str]] = ()) -> None:
-        """Raise the error that was gathered, or one whose lines are the sentences of several.
-
-        `options` settle something besides.
-        """
+        """Raise the collected error, or one that lists several; `options` are added to theirs."""
         if len(self.found) == 1:
             raise self.found[0]
         if self.found:
@@ -134,11 +131,11 @@ class Complaints:
 
 
 class CollapseWarning(UserWarning):
-    """A row was left out, because no hypothesis left agrees with it."""
+    """A row was left out, because no remaining hypothesis agrees with it."""
 
 
 class WeakLabelsWarning(UserWarning):
-    """No row is without a label, where a model learns from rows without one."""
+    """Every row has a label, but the model learns from rows without one."""
 
 
 class ConstantAnswerWarning(UserWarning):
@@ -146,7 +143,7 @@ class ConstantAnswerWarning(UserWarning):
 
 
 class UnknownLevelWarning(UserWarning):
-    """Some values of a categorical column are none of the model's categories: read as missing."""
+    """Some values of a categorical column are not among the model's categories: read as missing."""
 
 
 class TableWarning(UserWarning):
@@ -158,6 +155,6 @@ class TableWarning(UserWarning):
 
 
 def shortly(error: BaseException) -> str:
-    """Return another library's message as a part of ours: its beginning, if it quotes a file."""
+    """Return the message of another library's error, cut after 160 characters."""
     words = str(error)
     return words if len(words) <= _LENGTH else f"{words[:_LENGTH]} …"

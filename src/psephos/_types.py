@@ -8,7 +8,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, csr_array, sparray, spmatrix
 
-sparse: Any = scipy.sparse  # its types say less than they promise
+sparse: Any = scipy.sparse  # its type stubs are incomplete
 
 #: Arrays: of any kind of entries (labels, names, numbers of either size), of numbers, of indices.
 Array: TypeAlias = NDArray[np.generic]
@@ -18,7 +18,7 @@ Indices: TypeAlias = NDArray[np.intp]
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    #: (T, p): which voter reads which column.
+    #: (T, p): whether a voter reads a column.
     Usage: TypeAlias = csr_array[np.bool_, tuple[int, int]]
     Sparse: TypeAlias = csc_array[np.float64]
     Values: TypeAlias = NDArray[np.float64] | Sparse
@@ -37,7 +37,7 @@ JsonObject: TypeAlias = Mapping[str, Json]
 
 
 class Frame(Protocol):
-    """A data frame of any library: it names its columns."""
+    """A data frame of any library, with named columns."""
 
     @property
     def columns(self) -> Iterable[Hashable]:
@@ -45,17 +45,17 @@ class Frame(Protocol):
         ...
 
 
-#: A table of cases, and their labels or numbers, as they are given to a public function.
+#: A table of cases, and their labels or numbers, as public functions accept them.
 TableLike: TypeAlias = ArrayLike | Frame | sparray | spmatrix
 LabelsLike: TypeAlias = TableLike | Sequence[Label | None]
-#: One value a row, or nothing: weights of rows, groups.
+#: One value for each row, or None: weights, groups.
 PerRow: TypeAlias = ArrayLike | None
 SeedLike: TypeAlias = int | np.random.RandomState | None
 ClassWeightLike: TypeAlias = Mapping[Label, float] | str | None
 
 
 class Estimator(Protocol):
-    """An estimator as scikit-learn's `clone` takes it."""
+    """An estimator that scikit-learn's `clone` accepts."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return its parameters."""

@@ -1,4 +1,4 @@
-"""The estimators that recipes derive from: a classifier and a regressor that are votes."""
+"""Base classes of the models: a classifier and a regressor that are votes."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -44,13 +44,13 @@ __all__ = [
 
 @parameters
 class _Verbose:
-    """What every estimator has.
+    """Mixin: the parameter that every estimator has.
 
     Parameters
     ----------
     verbose : int
         Above 0 the progress of fits of many steps (rounds, trees, members) is printed: at 1 about
-        ten lines, from 2 on one each step. It changes no answer, and model files do not keep it.
+        ten lines, from 2 on one for each step. It changes no prediction and is not saved.
     """
 
     _: KW_ONLY
@@ -75,11 +75,11 @@ class VoteClassifier(_Verbose, ClassifierMixin, VoteEstimator):
 
     #: Whether y may be a table of 0 and 1, one column a label.
     multilabel: ClassVar[bool] = False
-    #: Whether rows may lack a label: None, NaN or what the parameter `unlabeled` says.
+    #: Whether rows may lack a label: None, NaN or the value of the parameter `unlabeled`.
     partial_labels: ClassVar[bool] = False
-    #: Whether, where rows lack a label, those that have one may be of one class.
+    #: Whether, if rows lack a label, all labelled rows may be of one class.
     one_class: ClassVar[bool] = False
-    #: Whether it tells two classes apart and no more.
+    #: Whether it supports two classes only.
     binary_only: ClassVar[bool] = False
     #: Whether y may be a table of probabilities, one column a class.
     soft_labels: ClassVar[bool] = False
@@ -91,8 +91,8 @@ class VoteClassifier(_Verbose, ClassifierMixin, VoteEstimator):
         if self.binary_only and labels.target.n_classes > 2:
             raise PsephosError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has {labels.target.n_classes} classes, and {type(self).__name__} tells two "
-                "apart; fit one class against the rest."
+                f"y has {labels.target.n_classes} classes, and {type(self).__name__} supports two; "
+                "fit one class against the rest."
             )
         return labels, weight
 
@@ -154,23 +154,23 @@ class VoteClassifier(_Verbose, ClassifierMixin, VoteEstimator):
     def predict_proba(self, X: TableLike) -> Floats:
         """Return class probabilities, shape (n_samples, n_classes), by the link of the read-out.
 
-        With the link 'logistic' (boosting, soft trees, scores of weak labels) it is a function of
-        the score. With the link 'share' (most others) it is the class's share of the weight of the
-        vote: where voters say one class each, as in a majority of models that agree, it can be near
-        1 without being right so often.
+        With the link 'logistic' (boosting, soft trees, scores of weak labels) they are a function
+        of the score. With the link 'share' (most others) they are the classes' shares of the weight
+        of the vote. If each voter votes for one class, as in a majority vote of similar models, a
+        share can be near 1 although the model is right less often (see `psephos.calibrate`).
         """
-        values = self._values(X)  # says so if the model is not fitted
+        values = self._values(X)  # raises if the model is not fitted
         return self.vote_.probabilities(values)
 
     def predict_log_proba(self, X: TableLike) -> Any:
-        """Return the natural logarithms of `predict_proba`, -inf of a probability of 0."""
+        """Return the natural logarithms of `predict_proba`, -inf for a probability of 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def staged_decision_function(self, X: TableLike) -> Iterator[Floats]:
         """Yield the score of the first 1, 2, ..., T voters.
 
-        The final vote is truncated: columns and scale of local weights stay as they are.
+        The final vote is truncated: columns and scale of local weights are those of the whole vote.
         """
         for score, _ in self._staged(X):
             yield self._flat(score)
@@ -181,12 +181,12 @@ class VoteClassifier(_Verbose, ClassifierMixin, VoteEstimator):
             yield self.vote_.readout.probabilities(score, self.vote_.target, mass)
 
     def score(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> float:
-        """Return the accuracy, by weight; of several labels, the share of rows all right.
+        """Return the weighted accuracy; for several labels, of rows with all labels right.
 
         Raises
         ------
         PsephosError
-            If y is missing, or one of its labels.
+            If y, or one of its labels, is missing.
         """
         require_answers(y)
         return super().score(X, y, sample_weight)
@@ -200,18 +200,18 @@ class VoteClassifier(_Verbose, ClassifierMixin, VoteEstimator):
             yield float(accuracy_score(y, answer, sample_weight=sample_weight))
 
     def margins(self, X: TableLike, y: LabelsLike) -> Floats:
-        """Return each row's margin for its label, in [-1, 1] if votes are (not of boosted trees).
+        """Return each row's margin for its label, in [-1, 1] if votes are (not in boosted trees).
 
         For two classes it is positive where the vote is right; for K > 2 where the label has more
-        than 1 / K of the vote, which need not make it the answer. For several labels a row, y is a
-        table of 0 and 1 and the margin the mean over labels.
+        than 1 / K of the vote, which need not make it the prediction. For several labels per row, y
+        is a table of 0 and 1, and the margin is the mean over labels.
 
         Raises
         ------
         PsephosError
             If y has a label that is not in `classes_`.
         ValueError
-            scikit-learn's own, if y is not as long as X.
+            Raised by scikit-learn, if y is not as long as X.
         """
         values = self._values(X)
         if self.vote_.target.kind == "multilabel":
@@ -241,12 +241,12 @@ class VoteRegressor(_Verbose, RegressorMixin, VoteEstimator):
         return Labels(target, numbers), read_sample_weight(sample_weight, len(numbers))
 
     def score(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> float:
-        """Return R^2, by weight.
+        """Return the weighted R^2.
 
         Raises
         ------
         PsephosError
-            If y is missing, or one of its numbers.
+            If y, or one of its numbers, is missing.
         """
         require_answers(y)
         return super().score(X, y, sample_weight)

@@ -1,4 +1,4 @@
-"""Fitting a calibration of a fitted classifier's probabilities on rows it has not seen."""
+"""Calibration of a fitted classifier's probabilities on held-out rows."""
 
 import warnings
 from copy import copy
@@ -23,8 +23,8 @@ from psephos.vote.threshold import at_threshold as vote_at
 from psephos.vote.threshold import with_calibration
 
 _METHODS = ("sigmoid", "isotonic", "temperature")
-_LEVEL = 1e-6  # a slope, or a rise of a map, below is none
-_WIDEST = 5.0  # of the logarithm of a temperature
+_LEVEL = 1e-6  # a map with a smaller slope, or a smaller rise, counts as constant
+_WIDEST = 5.0  # the bound of the logarithm of a temperature
 
 
 def calibrate(
@@ -32,32 +32,32 @@ def calibrate(
 ) -> Any:
     """Return a classifier whose probabilities are calibrated on held-out rows.
 
-    Its voters, weights and score stay; `predict_proba` and `predict` follow the calibrated
-    probabilities. A calibration that the model has already is replaced. `class_votes` of a
-    `VotingClassifier` stay, and weigh the calibrated probabilities: the answer is
-    argmax_k v_k p_k(x) with calibrated p, and `predict_proba` these products divided by their sum
-    (for plain probabilities fit it without class votes).
+    Its voters, weights and score stay the same; `predict_proba` and `predict` use the calibrated
+    probabilities. An earlier calibration of the model is replaced. `class_votes` of a
+    `VotingClassifier` are kept, and weight the calibrated probabilities: the prediction is
+    argmax_k v_k p_k(x) with calibrated p, and `predict_proba` returns these products divided by
+    their sum (for plain probabilities fit it without class votes).
 
     Parameters
     ----------
     model : fitted VoteClassifier
-        It is left as it is.
+        It is not changed.
     X : array, data frame or sparse table of shape (n_samples, n_features)
-        Rows the model was not fitted on: on its own training rows it is surer than elsewhere.
-        Training rows are refused as far as the model keeps them: up to 512, or of a loaded model a
-        summary of their columns.
+        Rows the model was not fitted on: on its training rows its probabilities are too extreme.
+        Training rows are rejected as far as the model keeps them: up to 512 rows, or a summary of
+        their columns if it was loaded from a file.
     y : array of shape (n_samples,)
         Their labels; every class of the model must be among them.
     method : {'sigmoid', 'isotonic', 'temperature'}, default='sigmoid'
-        sigmoid (Platt): 1 / (1 + exp(-(a logit(p) + b))) class by class, a >= 0, with the labels
-        smoothed as in the source. isotonic: any rising map, class by class; it needs hundreds of
-        rows, and may answer exactly 0 or 1, where a single row of another class makes the log-loss
-        infinite. temperature: p to the power 1 / t, one t for all. Probabilities of more than two
-        classes are then divided by their sum.
+        sigmoid (Platt): 1 / (1 + exp(-(a logit(p) + b))) for each class, a >= 0, with the labels
+        smoothed as in the source. isotonic: any non-decreasing map, for each class; it needs
+        hundreds of rows, and may return exactly 0 or 1, where a single row of another class makes
+        the log-loss infinite. temperature: p to the power 1 / t, one t for all classes.
+        Probabilities of more than two classes are then divided by their sum.
     sample_weight : array of shape (n_samples,), default=None
-        How much each row counts beside the others: weights are divided by their mean over the rows
-        with weight. So a row of weight 2 is the same row twice for isotonic, and nearly for sigmoid
-        and temperature, whose limits (see Notes) count rows.
+        Relative weights of the rows: they are divided by their mean over the rows with weight. A
+        row of weight 2 equals the same row twice for isotonic, and nearly so for sigmoid and
+        temperature, whose limits (see Notes) depend on the number of rows.
 
     Returns
     -------
@@ -67,21 +67,21 @@ def calibrate(
     ------
     PsephosError
         If the model is not a fitted single-label classifier, the rows are training rows, a label
-        is not one of its classes, a class has no row, or the method is unknown.
+        is not one of its classes, a class has no rows, or the method is unknown.
 
     Warns
     -----
     UserWarning
-        If the best map would fall, and one constant stands in its place (sigmoid: a = 0), or a
-        temperature is at its limit, e^-5 or e^5; or if the map does not lower the log-loss of the
+        If the best map would be decreasing and a constant replaces it (sigmoid: a = 0), if a
+        temperature is at its limit, e^-5 or e^5, or if the map does not lower the log-loss of the
         rows that it was fitted on.
 
     Notes
     -----
     Shares of a vote may be exactly 0 or 1, whose log-odds are infinite. For sigmoid and temperature
-    each probability is first moved to (n p + 1) / (n + 2), in fitting and in answering: n rows do
-    not show a probability below about 1 / (n + 2), the target that Platt's smoothing gives to n
-    rows of one kind. The order of probabilities stays.
+    each probability is first moved to (n p + 1) / (n + 2), in fitting and in prediction: n rows
+    cannot show a probability below about 1 / (n + 2), the target that Platt's smoothing gives to n
+    rows of one class. The order of probabilities does not change.
 
     References
     ----------
@@ -115,15 +115,15 @@ def calibrate(
     without = truth.T @ weight <= 0
     if without.any():
         label = model.classes_.tolist()[int(without.argmax())]
-        raise PsephosError(f"no row is of class {label!r}: a calibration needs rows of each class.")
+        raise PsephosError(f"no row is of class {label!r}: calibration needs rows of every class.")
     refuse_seen(model, values, "calibrate", codes, calibrated=False)
     calibrated = copy(model)
-    calibrated.recalibration_ = None  # that is of other probabilities
+    calibrated.recalibration_ = None  # it belongs to the uncalibrated probabilities
     calibrated._calibration_rows = rows = SampleRows.of(vote, values, codes)
     calibrated._calibrated_on = summary_of(model, rows)
     calibration: Any = fitted_map(chances, truth, weight, method)
     own = (chances, calibration.chances(chances, apart=False))
-    losses = [losses_of(codes, told, weight)[0] for told in own]
+    losses = [losses_of(codes, one, weight)[0] for one in own]
     _warn_of_limits(calibration, model.classes_.tolist(), *losses)
     before = model.vote_.readout.calibration
     if isinstance(before, ClassVotes):
@@ -133,17 +133,17 @@ def calibrate(
 
 
 def at_threshold(model: Any, threshold: float, positive: Any = None) -> Any:
-    """Return a classifier that answers a class where its probability is at least a threshold.
+    """Return a classifier that predicts a class if its probability is at least a threshold.
 
-    Probabilities, scores and ballots stay; `predict`, exports and the model file follow the
-    threshold. A fit of the returned model begins without one.
+    Probabilities, scores and ballots stay the same; `predict`, exports and the model file use the
+    threshold. Fitting the returned model again drops it.
 
     Parameters
     ----------
     model : fitted VoteClassifier of two classes
-        It is left as it is.
+        It is not changed.
     threshold : float
-        Above 0 and below 1. Choose it by what errors cost, or on rows that were not fitted on.
+        Above 0 and below 1. Choose it by the costs of errors, or on held-out rows.
     positive : label, default=None
         The class; None: the second of `classes_`.
 
@@ -181,7 +181,7 @@ def at_threshold(model: Any, threshold: float, positive: Any = None) -> Any:
 def fitted_map(
     chances: Floats, truth: Floats, weight: Floats, method: str
 ) -> Sigmoid | Isotonic | Temperature:
-    """Return the map of a method from probabilities, (n, K), to what they came to.
+    """Return the calibration map that a method fits to probabilities (n, K).
 
     `truth` (n, K) is 1 in the column of the class of the row, else 0.
     """
@@ -190,59 +190,59 @@ def fitted_map(
 
 
 def _warn_of_limits(found: Any, classes: list[Any], before: float, after: float) -> None:
-    """Warn of maps at the limit of what is searched, and that do not lower the log-loss."""
-    cure = "Check that y belongs to X, and that the model was not fitted on other labels; or"
+    """Warn if a map is at the limit of the search, or does not lower the log-loss."""
+    remedy = "Check that y belongs to X, and that the model was not fitted on other labels; or"
     level = [repr(label) for k, label in enumerate(classes) if _is_level(found, k)]
     if isinstance(found, Temperature) and abs(np.log(found.t)) >= _WIDEST - 1e-3:
         why = (
-            "makes the probabilities of all classes nearly alike: they say nothing of these "
-            "labels, or the opposite"
+            "makes the probabilities of all classes nearly equal: they are not related to these "
+            "labels, or rank them in reverse"
             if found.t > 1
             else "makes nearly every probability 0 or 1: the model is right on (nearly) all rows"
         )
         words = f"the temperature is at its limit, t = {found.t:.4g}, which {why}"
     elif level:
         words = (
-            f"on these rows a higher probability of class {' and of '.join(level)} does not go "
-            "with more rows of it: a map that may not fall is one constant"
+            f"on these rows a higher probability of class {' and of '.join(level)} does not mean "
+            "more rows of it: the best non-decreasing map is a constant"
         )
     elif after >= before:
         words = (
             f"the {type(found).__name__.lower()} map does not lower the log-loss of the rows that "
             f"it was fitted on ({fixed(before, 4)} before, {fixed(after, 4)} after): they do "
-            "not show that a map is needed"
+            "not show that calibration is needed"
         )
-        cure = "Leave the model as it is, or"
+        remedy = "Leave the model as it is, or"
     else:
         return
-    words = f"calibrate: {words}. {cure} give more rows that it was not fitted on."
+    words = f"calibrate: {words}. {remedy} give more rows that it was not fitted on."
     warnings.warn(words, UserWarning, stacklevel=3)
 
 
 def _is_level(found: Any, k: int) -> bool:
-    """Return whether the map of a class is one constant."""
+    """Return whether the map of a class is constant."""
     if isinstance(found, Sigmoid):
         return bool(found.slope[k] < _LEVEL)
     return isinstance(found, Isotonic) and bool(np.ptp(found.told[k]) < _LEVEL)
 
 
 def _of_mean_one(weight: Floats) -> Floats:
-    """Return weights whose sum is the number of rows with weight."""
+    """Return weights scaled so that their sum is the number of rows with weight."""
     share = weight / weight.max(initial=1e-320)
     return share * (np.count_nonzero(share) / max(float(share.sum()), 1e-320))
 
 
 def _least(weight: Floats) -> float:
-    """Return the least probability that rows can tell from 0, 1 / (n + 2), as Platt's targets.
+    """Return 1 / (n + 2), the least probability that rows distinguish from 0, as Platt's targets.
 
     n is the sum of weights: in `calibrate` the number of rows with weight, and in a recalibration
-    the number of cases, of which several rows together count once.
+    the number of cases, where the rows of a case together count once.
     """
     return 1.0 / (float(weight.sum()) + 2.0)
 
 
 def _maps_of_classes(fit: Any, mirror: Any, n_classes: int) -> list[Any]:
-    """Return the map of each class; of two, that of the second and its mirror: they sum to 1."""
+    """Return a map for each class; for two, that of the second and its mirror: they sum to 1."""
     if n_classes != 2:
         return [fit(k) for k in range(n_classes)]
     second = fit(1)
@@ -260,13 +260,13 @@ def _sigmoid(chances: Floats, truth: Floats, weight: Floats) -> Sigmoid:
 
 
 def _platt(odds: Floats, truth: Floats, weight: Floats) -> tuple[float, float]:
-    """Return slope and offset of least log-loss, the labels smoothed by one row of each kind."""
+    """Return slope and offset of least log-loss, with labels smoothed by one row of each class."""
     yes, no = float(weight @ truth), float(weight @ (1.0 - truth))
     wanted = np.where(truth == 1, (yes + 1.0) / (yes + 2.0), 1.0 / (no + 2.0))
 
     design = np.column_stack([odds, np.ones_like(odds)])
     slope, offset = likeliest(wanted, design, weight=weight, start=np.array([1.0, 0.0])).tolist()
-    if slope < 0:  # a map may not fall: of those that do not, one constant is the best
+    if slope < 0:  # the best map that does not decrease is a constant
         mean = float(weight @ wanted) / float(weight.sum())
         slope, offset = 0.0, float(scipy.special.logit(mean))
     return slope, offset
@@ -301,9 +301,9 @@ def _temperature(chances: Floats, truth: Floats, weight: Floats) -> Temperature:
 
 
 def losses_of(codes: NDArray[Any], chances: Floats, weight: Floats) -> tuple[float, float]:
-    """Return log-loss and Brier score by weight, as those of `psephos.figures`."""
-    told = np.clip(chances[np.arange(len(codes)), codes], 1e-15, 1.0)
+    """Return the weighted log-loss and Brier score, defined as in `psephos.figures`."""
+    own = np.clip(chances[np.arange(len(codes)), codes], 1e-15, 1.0)
     gap = (chances - np.eye(chances.shape[1])[codes]) ** 2
     square = gap[:, 1] if chances.shape[1] == 2 else gap.sum(axis=1)
     total = weight.sum()
-    return float(-(weight @ np.log(told)) / total), float(weight @ square / total)
+    return float(-(weight @ np.log(own)) / total), float(weight @ square / total)

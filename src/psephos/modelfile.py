@@ -1,11 +1,12 @@
 """The model file: one archive of a JSON manifest and plain arrays.
 
-`save` writes data only; `load` runs no code of the file's, accepts no pickled object, and checks
-every length, checksum and index before a compiled kernel sees it. The file holds the training
-rows a vote needs (anchors, prototypes, support rows: on the columns it reads, with identifiers)
-and, of at most 512 training rows, a summary of each column it reads, alone: range, quantiles, mean,
-spread, share of missing values (`psephos.vote.profile`). It holds no other training data. Generated
-rows with the scores they have (`psephos.scoring`) travel in it: `Stored.check` compares them.
+`save` writes data only; `load` runs no code from the file, accepts no pickled object, and checks
+every length, checksum and index before a compiled kernel uses it. The file holds the training rows
+that a vote needs (anchors, prototypes, support rows: on the columns it reads, with identifiers) and
+a univariate summary of each column it reads, from at most 512 training rows: range, quantiles,
+mean, spread, share of missing values (`psephos.vote.profile`). It holds no other training data.
+Conformance vectors (generated rows with their scores, `psephos.scoring`) are included:
+`Stored.check` compares them.
 """
 
 import hashlib
@@ -45,9 +46,9 @@ if TYPE_CHECKING:  # scikit-learn takes longer to import than a vote to answer
 SCHEMA = 1
 _FORMAT = "psephos model"
 _MANIFEST = "manifest.json"
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # archives of equal models are equal bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # so that equal models have equal files
 _ENTRY = r"manifest\.json|arrays/[\w.]+\.npy"
-_MAX_COLUMNS = 1 << 20  # of a table, unless the file holds a byte for each
+_MAX_COLUMNS = 1 << 20  # of a table, unless the file has at least a byte for each
 _LEVELS = (str, bool, int, float)
 _REASON = 160  # characters of an error that is not ours
 
@@ -60,19 +61,19 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
     ----------
     model : fitted estimator of psephos
     path : path-like
-        Written whole or not at all; missing folders are made.
+        The write is atomic; missing folders are made.
 
     Raises
     ------
     ModelFileError
-        If the model is not fitted, the path is none, the model's class is not registered
+        If the model is not fitted, the path is invalid, the model's class is not registered
         (`psephos.register`), or it has voters that are not plain data (the message names their
         class).
     UnwritableError
         A `PsephosError`: if the file cannot be written, as when the disk is full.
     """
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
-        raise ModelFileError(f"path is {path!r}: give the path of the file to write.")
+        raise ModelFileError(f"path must be the path of the file to write; got {path!r}.")
     files = _files(model)
     with whole(Path(path)) as out:
         _write(out, files)
@@ -126,12 +127,12 @@ def _check_registered(kind: type[Any]) -> None:
 
 
 def _check_readable(manifest: Mapping[str, Any], text: bytes, files: Entries) -> None:
-    """Raise PsephosError rather than write what `load` would refuse."""
+    """Raise PsephosError if `load` would not accept the file."""
     size = sum(map(len, files.values()))
     if manifest["n_features"] > max(_MAX_COLUMNS, size):
         raise ModelFileError(
-            f"the model cannot be saved: it is on {manifest['n_features']} columns, and a file is "
-            f"for {_MAX_COLUMNS}. Save model.reduce(), which keeps those that are read."
+            f"the model cannot be saved: it has {manifest['n_features']} columns, and a file holds "
+            f"at most {_MAX_COLUMNS}. Save model.reduce(), which keeps only the columns it reads."
         )
     try:
         check_text(text)
@@ -172,7 +173,7 @@ def _manifest(model: "VoteEstimator", arrays: dict[str, Array]) -> dict[str, Any
 
 
 def _reading(schema: Schema) -> dict[str, Any]:
-    """Return how tables are read for the model, where it is not as usual."""
+    """Return the settings for reading tables that differ from the defaults."""
     data: dict[str, Any] = {"by_name": True} if schema.by_name else {}
     data |= {"spelt": True} if schema.spelt else {}
     if schema.names is None:
@@ -181,7 +182,7 @@ def _reading(schema: Schema) -> dict[str, Any]:
 
 
 def _words_or_numbers(schema: Schema, j: int) -> tuple[Any, ...]:
-    """Return the categories of column j, refusing dates, intervals and the like."""
+    """Return the categories of column j; dates, intervals and the like raise ModelFileError."""
     for value in schema.levels[j]:
         if not isinstance(value, str | bool | int | float):
             name = schema.words().columns[j]
@@ -225,26 +226,27 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     -------
     model : the fitted estimator
         A parameter that was a random state, a splitter, a function, or an estimator of another
-        library (or a list with one), is not kept: it prints as ``<not in the model file: ...>``,
-        and `fit` asks for it (``model.set_params(estimator=...)``). Answers need none.
+        library (or a list with one), is not saved: it prints as ``<not in the model file: ...>``,
+        and must be set again before `fit` (``model.set_params(estimator=...)``). Predictions do not
+        need it.
 
     Raises
     ------
     ModelFileError
-        If the file does not exist (the error is a FileNotFoundError, too), is damaged, a folder
-        or another file, or was written by a newer version.
+        If the file does not exist (the error is also a FileNotFoundError), is damaged, a folder
+        or another kind of file, or was written by a newer version.
     """
     return read(path).model()
 
 
 def read(path: str | os.PathLike[str]) -> "Stored":
-    """Read a model file as far as its answers need: they come from its vote and schema alone.
+    """Read the vote and the schema of a model file, which suffice for predictions.
 
-    Raises what `load` does, of everything but constructor parameters and further fitted attributes
-    its vote: those are read by ``model()``.
+    Raises the same errors as `load`, except those about constructor parameters and other fitted
+    attributes: ``model()`` reads these.
     """
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
-        raise ModelFileError(f"path is {path!r:.80}: give the path of a model file.")
+        raise ModelFileError(f"path must be the path of a model file; got {path!r:.80}.")
     with _sentences(path):
         files = read_entries(Path(path), _ENTRY)
         manifest = _checked(files)
@@ -259,16 +261,16 @@ def read(path: str | os.PathLike[str]) -> "Stored":
         if not isinstance(vote, Vote) or vote.n_features != schema.n_features:
             raise ModelFileError("its vote does not fit its table: the file is damaged.")
         _probe(vote)
-        if manifest["class"] in BUILTIN:  # of others the class knows
+        if manifest["class"] in BUILTIN:  # classes of others are checked by `_check_loaded`
             numbers = manifest["class"].endswith("Regressor")
             same = numbers == (vote.target.kind == "regression")
-            check(same, "it answers another question")
+            check(same, "its class predicts another kind of target")
         return Stored(path, vote, schema, manifest, arrays)
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What a model file holds, without the estimator."""
+    """The content of a model file, without the estimator."""
 
     path: str | os.PathLike[str]
     vote: Vote
@@ -278,13 +280,13 @@ class Stored:
 
     @property
     def recalibration(self) -> Recalibration | None:
-        """Return the map that held-out answers justify; None if the file has none."""
+        """Return the recalibration by held-out predictions; None if the file has none."""
         with _sentences(self.path):
             found = decode(self.manifest.get("recalibration"), self.arrays)
             if found is not None:
                 check(isinstance(found, Recalibration), "a map of probabilities")
                 fits: Any = self.vote.target.n_classes and self.vote.target.kind != "multilabel"
-                check(bool(fits), "a map of probabilities where there are none")
+                check(bool(fits), "a map of probabilities of a model without probabilities")
                 even = np.full((1, self.vote.target.n_classes), 1.0)
                 found.calibration.chances(even, apart=False)
             return found
@@ -295,7 +297,7 @@ class Stored:
             return _model(self)
 
     def check(self) -> Checked:
-        """Return what `psephos.scoring.vectors.checked` says of the file's vectors."""
+        """Return the conformance result of the file's vectors."""
         with _sentences(self.path):
             vectors = decode(self.manifest.get("vectors"), self.arrays)
             alike = self.manifest["psephos"] == __version__
@@ -304,7 +306,7 @@ class Stored:
 
 @contextmanager
 def _sentences(path: str | os.PathLike[str]) -> Generator[None]:
-    """Name the file in whatever reading it raises."""
+    """Turn any error of reading into one that names the file."""
     try:
         yield
     except ModelFileError as error:
@@ -322,7 +324,7 @@ def _sentences(path: str | os.PathLike[str]) -> Generator[None]:
             f"{path} is damaged or not a psephos model file: give one that psephos.save or psephos "
             "fit wrote (psephos.read_table reads a table of cases)."
         ) from None
-    except Exception as error:  # whatever a hostile file makes a reader raise (zlib, struct, ...)
+    except Exception as error:  # a hostile file can make readers raise anything (zlib, struct, ...)
         reason = ascii(str(error) or type(error).__name__)[1:-1]
         reason = reason if len(reason) <= _REASON else f"{reason[:_REASON]} ..."
         raise ModelFileError(f"{path} is damaged or not a psephos model file: {reason}") from None
@@ -396,7 +398,7 @@ def _schema(manifest: Mapping[str, Any], arrays: Mapping[str, Any], size: int) -
         cells=Cells.of(manifest["cells"]) if "cells" in manifest else Cells(),
         by_name=bool(manifest.get("by_name", False)),
         spelt=bool(manifest.get("spelt", False)),
-        places=_places(manifest.get("places", []), p),  # files of older versions say nothing
+        places=_places(manifest.get("places", []), p),  # older files have none
     )
 
 
@@ -410,7 +412,7 @@ def _places(given: Any, p: int) -> tuple[int, ...] | None:
 
 
 def _check_extras(cls: type[Any], extras: Mapping[str, Any]) -> None:
-    """Raise PsephosError unless further fitted attributes are as the class annotates them."""
+    """Raise PsephosError unless the extra fitted attributes match the annotations of the class."""
     for name in cls.extras:
         if name not in extras:
             raise ModelFileError(f"{name!r} is missing: the file is damaged.")
@@ -429,7 +431,9 @@ def _unfitted(name: Any, params: Mapping[str, Any]) -> Any:
     model = cls(**{n: _read_param(v) for n, v in params.items() if n in known})
     voter = kept(getattr(model, "estimator", None))
     if voter is not None and not isinstance(voter, VoteEstimator):
-        raise ModelFileError("its voters are fitted by what is no model: the file is damaged.")
+        raise ModelFileError(
+            "its voters are fitted by something else than a model: the file is damaged."
+        )
     return model
 
 
@@ -462,7 +466,7 @@ def _read_param(value: Any) -> Any:
 
 
 def _read_item(part: Any) -> Any:
-    """Return a word, an estimator or columns."""
+    """Return a part of a member: a word, an estimator or columns."""
     if isinstance(part, str):
         return part
     if isinstance(part, dict) and "columns" in part:
@@ -470,12 +474,12 @@ def _read_item(part: Any) -> Any:
         check(all(isinstance(c, str | bool | int) for c in columns), "columns of a view")
         return columns
     model = _read_param(part)
-    check(hasattr(model, "fit"), "a member is no estimator")
+    check(hasattr(model, "fit"), "a member is not an estimator")
     return model
 
 
 def _probe(vote: Vote) -> None:
-    """Ask the vote for one answer, so that parts that do not fit each other are found here."""
+    """Predict one case, so that an inconsistent vote is detected here."""
     case = sparse.csr_array((1, vote.n_features))  # no memory, whatever width the file claims
     if vote.votes(case).shape != (1, vote.n_voters, vote.target.n_outputs):
         raise ModelFileError("its voters do not fit its classes: the file is damaged.")
@@ -491,7 +495,7 @@ def _probe(vote: Vote) -> None:
 
 # ---------------------------------------------------------------------- parameters
 def _written_params(model: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator as data, but what it prints while it is fitted."""
+    """Return the parameters of an estimator as data, without `verbose`."""
     params = model.get_params(deep=False).items()
     return {name: _written_param(value) for name, value in params if name != "verbose"}
 
@@ -500,7 +504,7 @@ def _written_param(value: Any) -> Any:
     """Return a constructor parameter as data; foreign estimators, random states as words only."""
     from psephos.base import VoteEstimator
 
-    if isinstance(value, Unsaved):  # the model is of a file itself
+    if isinstance(value, Unsaved):  # the model was loaded from a file
         return {"words": value.saved}
     if isinstance(value, VoteEstimator) and estimator_class(type(value).__name__) is type(value):
         return {"model": type(value).__name__, "params": _written_params(value)}
@@ -508,16 +512,16 @@ def _written_param(value: Any) -> Any:
         members = [[_item(part) for part in one] for one in value]
         plain = all("words" not in part for one in members for part in one)
         return {"members": members} if plain else {"words": repr(value)}
-    if isinstance(value, list | tuple) and any(map(_are_members, value)):  # levels of them
+    if isinstance(value, list | tuple) and any(map(_are_members, value)):  # levels of members
         lists = [_written_param(one) for one in value]
         return (
             {"lists": lists} if all("members" in one for one in lists) else {"words": repr(value)}
         )
-    if isinstance(value, Mapping):  # class weights; JSON's own keys would all be words
+    if isinstance(value, Mapping):  # class weights; keys of JSON objects would all be strings
         pairs = tuple((key, value[key]) for key in value)
         content = _written_param(pairs)
         return {"pairs": content} if "words" not in content else {"words": repr(value)}
-    if callable(value):  # by name: where it lies in memory differs from run to run
+    if callable(value):  # by name: its address in memory differs from run to run
         name = getattr(value, "__qualname__", type(value).__name__)
         return {"words": f"{value.__module__}.{name}"}
     try:
@@ -527,14 +531,14 @@ def _written_param(value: Any) -> Any:
 
 
 def _without_arrays(value: Any) -> Any:
-    """Return a parameter with lists in the place of arrays (folds given as rows, weights)."""
+    """Return a parameter with arrays (folds given as rows, weights) turned into lists."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     return list(map(_without_arrays, value)) if isinstance(value, list | tuple) else value
 
 
 def _are_members(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Return whether a parameter is a list of names with estimators (or columns) behind."""
+    """Return whether a parameter is a list of tuples (name, estimator or columns, ...)."""
     if not isinstance(value, list | tuple) or not value:
         return False
     if not all(isinstance(one, tuple | list) and len(one) > 1 for one in value):
@@ -545,7 +549,7 @@ def _are_members(value: Any) -> TypeGuard[Sequence[Any]]:
 
 
 def _is_part(part: Any) -> bool:
-    """Return whether it is an estimator, or a row of columns."""
+    """Return whether it is an estimator, or a list of columns."""
     return hasattr(part, "get_params") or (not isinstance(part, dict) and np.ndim(part) == 1)
 
 

@@ -1,4 +1,4 @@
-"""Recalibration by pairs of answer and truth, with an honest figure of what it changes."""
+"""Recalibration by held-out predictions and the truth, with cross-fitted losses."""
 
 import warnings
 from copy import copy
@@ -13,21 +13,21 @@ from psephos.calibrating import fitted_map, losses_of
 from psephos.vote.recalibration import Recalibration, no_map
 from psephos.vote.threshold import with_calibration
 
-_MANY = 1000  # cases from which a map of any shape is fitted rather than a sigmoid
+_MANY = 1000  # cases from which an isotonic map is fitted rather than a sigmoid
 _FOLDS = 10
 
 
 def recalibrated(model: Any) -> Any:
-    """Return the classifier that answers through the map that its held-out answers justify.
+    """Return the classifier with the calibration that was fitted to its held-out predictions.
 
-    `psephos.compare` fits the map for each model it saves, on the answers of its recipe to cases
-    held out; it is kept in the model file beside the model. Answers follow the mapped
-    probabilities, voters and weights stay.
+    `psephos.compare` fits this map for each model it saves, on the held-out predictions of its
+    recipe; the model file keeps it. Predictions follow the calibrated probabilities; voters and
+    weights stay the same.
 
     Parameters
     ----------
     model : fitted VoteClassifier
-        With `recalibration_`; it is left as it is.
+        With `recalibration_`; it is not changed.
 
     Returns
     -------
@@ -67,13 +67,12 @@ def recalibration_of(
     method: str | None = None,
     seed: int = 0,
 ) -> Recalibration:
-    """Return the map from answers to the truth, and what it changes on cases it was not fitted on.
+    """Return the calibration map of held-out probabilities, and cross-fitted losses of it.
 
-    `chances` (n, K) are probabilities told of cases that the models had not seen, `codes` (n,)
-    their classes. `cases` (n,) says which case a row is of, where several are of one: each case
-    counts once. Cases of a group stay on one side of the cross-fitting; by default each is a group.
-    The method is by default isotonic from 1,000 cases, sigmoid below, where a map of any shape
-    would follow noise.
+    `chances` (n, K) are predicted probabilities of cases that were held out, `codes` (n,) their
+    classes. `cases` (n,) is the case of each row, if a case has several rows: each case counts
+    once. Cross-fitting does not divide groups; by default each case is a group. The default method
+    is isotonic from 1,000 cases, and sigmoid below, where an isotonic map would overfit.
     """
     chances, codes = np.asarray(chances, dtype=np.float64), np.asarray(codes)
     cases = np.arange(len(codes)) if cases is None else np.asarray(cases)
@@ -115,7 +114,7 @@ def cross_fitted(
         if len(np.unique(codes[train])) < k:
             raise PsephosError(
                 "the groups cannot be divided so that each part has every class: a map of "
-                "probabilities cannot be judged on them."
+                "probabilities cannot be validated on them."
             )
         found: Any = fitted_map(chances[train], truth[train], weight[train], method)
         out[test] = found.chances(chances[test], apart=False)
@@ -123,13 +122,13 @@ def cross_fitted(
 
 
 def _divided(codes: Array, groups: Array, n_folds: int, seed: int) -> list[tuple[Indices, Indices]]:
-    """Return (rows to fit on, rows held out) of each fold; groups stay whole."""
+    """Return (rows to fit on, rows held out) of each fold; groups are not divided."""
     _, first, own, count = np.unique(
         groups, return_index=True, return_inverse=True, return_counts=True
     )
     settings: dict[str, Any] = {"shuffle": True, "random_state": seed}
     if (count == count[0]).all() and (codes == codes[first][own]).all():
-        # Groups of one size and class each are divided as cases: at 3,000 in 1/800 of the time.
+        # Equally large groups, each of one class, are split as cases: 800 times faster at 3,000.
         folds = StratifiedKFold(n_folds, **settings).split(first, codes[first])
         held = [np.isin(own, groups_out) for _, groups_out in folds]
         return [(np.flatnonzero(~out), np.flatnonzero(out)) for out in held]

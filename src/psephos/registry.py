@@ -1,8 +1,8 @@
-"""The models by name: those of psephos, and those registered by hand.
+"""The models by name: those of psephos, and those that users register.
 
-A model of psephos is one line of `MODELS`. Another's is known once its class is decorated with
-`register`: once its module is imported. A family is imported when one of its models is first asked
-for.
+A model of psephos is one line of `MODELS`. Another model is known after its module, where its
+class is decorated with `register`, has been imported. The models of psephos are imported on first
+use.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from psephos._errors import PsephosError
 if TYPE_CHECKING:
     from psephos.base import VoteEstimator
 
-#: The models of psephos: the one name of each (on the command line, in results, reports and model
-#: folders), and the place of its class. Comparisons list them in this order.
+#: The models of psephos: the name of each (on the command line, in results, reports and model
+#: folders), and the path of its class. Comparisons list them in this order.
 MODELS = {
     "samba": "psephos.models.boosting:SamBAClassifier",
     "adaboost": "psephos.models.boosting:AdaBoostClassifier",
@@ -77,7 +77,7 @@ _Model = TypeVar("_Model", bound=type[Any])
 
 
 def register(model: _Model) -> _Model:
-    """Make a model known by the name its `contender` declares; a class decorator.
+    """Register a model under the name that its `contender` declares (a class decorator).
 
     It can then be saved, loaded, compared, reported and named on the command line (there with
     ``psephos --import MODULE ...``).
@@ -85,22 +85,23 @@ def register(model: _Model) -> _Model:
     Parameters
     ----------
     model : class
-        Of `VoteClassifier` or `VoteRegressor`, with `anatomy`, `constraints` and `contender`.
+        Derived from `VoteClassifier` or `VoteRegressor`, with `anatomy`, `constraints` and
+        `contender`.
 
     Returns
     -------
     model : class
-        The same.
+        The same class.
 
     Raises
     ------
     PsephosError
-        If it is no class of estimators of psephos, declares no name, or its name or its class's
-        name is another model's.
+        If it is not derived from an estimator of psephos, declares no name, or its name or class
+        name is already taken.
 
     Notes
     -----
-    Such as::
+    For example::
 
         @psephos.register
         class MineClassifier(VoteClassifier):
@@ -119,7 +120,7 @@ def register(model: _Model) -> _Model:
         if any(taken) and place != _place(model):
             raise PsephosError(
                 f"there is a model {name!r} already ({place.replace(':', '.')}): give "
-                f"{model.__name__} another {'name' if taken[0] else 'name of the class'}."
+                f"{model.__name__} another {'name' if taken[0] else 'class name'}."
             )
     _registered[contender.name] = model
     return model
@@ -135,7 +136,7 @@ def _check_estimator(model: Any) -> None:
 
 
 def is_registered(model: type[Any]) -> bool:
-    """Return whether a class is one of psephos's models, or registered, and not one derived."""
+    """Return whether a class is itself (not by inheritance) a model of psephos or registered."""
     if model.__module__.startswith("psephos."):
         return True
     return model in _registered.values()
@@ -146,7 +147,7 @@ def _place(model: type[Any]) -> str:
 
 
 def _places() -> dict[str, str]:
-    """Return where the class of each model is, by name."""
+    """Return the path of the class of each model, by name."""
     return MODELS | {name: _place(model) for name, model in _registered.items()}
 
 
@@ -156,21 +157,21 @@ def _class_name(place: str) -> str:
 
 
 def model_names() -> dict[str, str]:
-    """Return the class of each model by the name it has on the command line and in results."""
+    """Return the class name of each model, by its name on the command line and in results."""
     return {name: _class_name(place) for name, place in _places().items()}
 
 
 def estimator_class(name: str) -> "type[VoteEstimator] | None":
-    """Return the estimator of that class name, or None; no other family is imported."""
+    """Return the estimator with that class name, or None; no other family is imported."""
     if name in BUILTIN:
         return builtin(name)
     return next((m for m in _registered.values() if m.__name__ == name), None)
 
 
 def variant(name: str) -> tuple[str, Mapping[str, Any]]:
-    """Return the model of which a name is a variant, and the parameters that are fixed there.
+    """Return the model of a variant's name, and the parameters that the variant fixes.
 
-    Of any other name itself, and no parameters.
+    Any other name is returned as it is, without parameters.
     """
     for base, kind in model_names().items():
         if name.startswith(f"{base.removesuffix('-regressor')}-") and name not in model_names():
@@ -182,12 +183,12 @@ def variant(name: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def builtin(name: str) -> Any:
-    """Return the class of that name of psephos, or say where its name is missing."""
+    """Return the class of psephos with that name; the error says where it is missing."""
     module = import_module(BUILTIN[name])
     if not hasattr(module, name):
         raise PsephosError(
-            f"{module.__file__} has no {name}, which registry.py says is there: import it there "
-            "from the file of the model, and put its name into __all__."
+            f"{module.__file__} has no {name}, but registry.py lists it there: import it there "
+            "from the file of the model, and add its name to __all__."
         )
     return getattr(module, name)
 
@@ -204,7 +205,7 @@ def import_models(module: str) -> None:
         import_module(module)
     except PsephosError:
         raise
-    except Exception as error:  # whatever a module does when it is imported
+    except Exception as error:  # an imported module may raise anything
         raise PsephosError(
             f"--import {module} cannot be imported: {type(error).__name__}: {error}"
         ) from error

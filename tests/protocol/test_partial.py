@@ -226,7 +226,7 @@ def test_models_of_two_classes_are_not_given_three():
 
 def test_full_labels_are_refused_and_left_out_of_all():
     X, truth, *_ = cases(60)
-    words = r"pu and liois: no row is without a label; .* \(--unlabeled 0\), .* leave the model out"
+    words = r"pu and liois: every row has a label; .* \(--unlabeled 0\), .* leave the model out"
     with pytest.raises(PsephosError, match=words):
         compare(X, truth, ["pu", "cart", "liois"], PLAN, n_jobs=1)
     full = table_from_arrays(X, truth)

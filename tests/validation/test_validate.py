@@ -331,7 +331,7 @@ def test_parameters_that_are_none_are_refused(model):
     ):
         with pytest.raises(PsephosError, match=words):
             validate(model, X, y, **wrong)
-    with pytest.raises(PsephosError, match="must be a fitted model that predicts one class, or one number"):
+    with pytest.raises(PsephosError, match="that predicts one class, or one number"):
         validate(psephos.CARTRegressor(), X, y)
     with pytest.raises(PsephosError, match="which a model of numbers needs"):
         validate(psephos.CARTRegressor().fit(X, np.arange(60.0)), X, y)

@@ -1,1 +1,1 @@
-"""What every estimator has: its input, labels, schema, parameters, and the one final fit."""
+"""The base of every estimator: its input, labels, schema, parameters, and the final `fit`."""

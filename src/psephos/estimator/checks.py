@@ -1,6 +1,6 @@
-"""What scikit-learn checks of tables and labels; what it refuses is a PsephosError here.
+"""scikit-learn's checks of tables and labels, with errors raised as PsephosError.
 
-It is imported when the first is checked: tables are read without it.
+scikit-learn is imported at the first check, since reading tables does not need it.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from psephos._errors import PsephosError, PsephosTypeError
 
 
 def _ours(name: str, module: str = "sklearn.utils.validation") -> Callable[..., Any]:
-    """Return a check with its sentences raised as errors of psephos."""
+    """Return a check whose errors are raised as errors of psephos."""
 
     def checked(*args: Any, **kwargs: Any) -> Any:
         check = getattr(import_module(module), name)

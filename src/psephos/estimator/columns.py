@@ -24,7 +24,7 @@ _NUMBERS = (
 
 def as_frame(X: TableLike) -> Any:
     """Return X as a narwhals frame, or None."""
-    if isinstance(X, np.ndarray | nw.DataFrame):  # narwhals asks every kind of frame it knows
+    if isinstance(X, np.ndarray | nw.DataFrame):  # narwhals is slower: it tries all kinds of frames
         return X if isinstance(X, nw.DataFrame) else None
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
@@ -40,14 +40,14 @@ def is_lazy(X: TableLike) -> bool:
 
 
 def word_of_name(name: Any) -> str:
-    """Return a column's name in words: the parts of a tuple, in their order, joined by _."""
+    """Return a column's name as a string: the parts of a tuple joined by _."""
     parts = name if isinstance(name, tuple) else (name,)
     return "_".join(word for word in map(str, parts) if word)
 
 
 def refuse_repeated_names(X: TableLike) -> None:
-    """Raise PsephosError if two columns of a frame have one name."""
-    named: Any = getattr(X, "column_names", getattr(X, "columns", ()))  # the first of Arrow
+    """Raise PsephosError if two columns of a frame have the same name."""
+    named: Any = getattr(X, "column_names", getattr(X, "columns", ()))  # column_names of Arrow
     names = [word_of_name(name) for name in named]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -73,14 +73,14 @@ def dense_columns(X: Values, columns: Indices | slice = slice(None)) -> Floats:
 
 
 def stored(X: Values) -> Floats:
-    """Return the values of a table, but for those that a sparse one leaves out."""
+    """Return the values of a table; of a sparse one those that are stored."""
     return X if isinstance(X, np.ndarray) else X.data
 
 
 def plain_column(y: Any) -> Any:
-    """Return a nullable column of whole numbers or truth values, of which none is missing, as such.
+    """Return a nullable column of integers or booleans without missing values as a plain array.
 
-    scikit-learn makes floats of them. Anything else is returned as it is.
+    scikit-learn would turn them into floats. Anything else is returned as it is.
     """
     if isinstance(y, np.ndarray):
         return cast("Any", y)
@@ -94,7 +94,7 @@ def plain_column(y: Any) -> Any:
 
 
 def numbers_of(X: TableLike, j: int) -> Floats | None:
-    """Return column j of a frame whose type says that it holds numbers, missing as NaN, or None."""
+    """Return column j of a frame if its type is numeric, missing as NaN; else None."""
     frame = as_frame(X)
     column = None if frame is None else frame[:, j]
     if column is None or column.dtype not in _NUMBERS:
@@ -103,7 +103,7 @@ def numbers_of(X: TableLike, j: int) -> Floats | None:
 
 
 def declared_levels(X: TableLike, j: int) -> tuple[Any, ...] | None:
-    """Return the categories that the type of a frame's column declares, in its order, or None."""
+    """Return the categories that the type of a frame's column declares, in order, or None."""
     frame = as_frame(X)
     if frame is None:
         return None
@@ -123,7 +123,7 @@ def declared_levels(X: TableLike, j: int) -> tuple[Any, ...] | None:
 def found_levels(values: Array) -> tuple[Any, ...]:
     """Return the sorted categories; numbers before words if a column mixes them.
 
-    A word that writes a number of the same column is that number.
+    A word that equals a number of the same column, as written, is that number.
     """
     found = _plain(values)
     if len({isinstance(v, str) for v in found}) > 1:
@@ -132,7 +132,7 @@ def found_levels(values: Array) -> tuple[Any, ...]:
 
 
 def _plain(values: Array) -> dict[Any, None]:
-    """Return the distinct values that are not missing, as they come."""
+    """Return the distinct values that are not missing, in order of first appearance."""
     kept = (v.item() if isinstance(v, np.generic) else v for v in values if not is_missing(v))
     return dict.fromkeys(kept)
 
@@ -148,7 +148,7 @@ def is_missing(value: Any) -> bool:
 
 
 def codes_of(values: Array, levels: tuple[Any, ...], name: str, *, reset: bool) -> Floats:
-    """Return the codes of values; NaN where they are missing or, in a later table, not a level."""
+    """Return the codes of values; NaN if they are missing or, after the fit, not a level."""
     find = LevelCodes(levels)
     codes = _each(values.tolist(), lambda v: np.nan if is_missing(v) else find.code(v))
     if not reset and np.isnan(codes).any():
@@ -163,7 +163,7 @@ def codes_of(values: Array, levels: tuple[Any, ...], name: str, *, reset: bool) 
 def codes_of_column(
     X: TableLike, j: int, levels: tuple[Any, ...], name: str, *, reset: bool
 ) -> Floats:
-    """Return `codes_of` column j; of a pandas Categorical a category is looked up once."""
+    """Return `codes_of` column j; each category of a pandas Categorical is looked up once."""
     frame = as_frame(X)
     if frame is None or not frame.implementation.is_pandas():
         return codes_of(column_of(X, j), levels, name, reset=reset)
@@ -172,14 +172,14 @@ def codes_of_column(
         places = np.asarray(listed.cat.codes)
         find = LevelCodes(levels)
         found = [find.code(word) for word in listed.cat.categories.tolist()]
-        codes = np.array([*found, np.nan])[places]  # a missing value is at place -1
+        codes = np.array([*found, np.nan])[places]  # a missing value has code -1
         if reset or not np.isnan(codes[places >= 0]).any():
             return codes
     return codes_of(column_of(X, j), levels, name, reset=reset)
 
 
 def _each(values: list[Any], code: Callable[[Any], float]) -> Floats:
-    """Return the code of each value, asked once for equal ones."""
+    """Return the code of each value, looked up once for equal values."""
     kinds = {type(v) for v in values} - {str, type(None)}
     if len(kinds) > 1:  # 1 and True are equal, and may be two levels
         return np.array([code(v) for v in values], dtype=np.float64)
@@ -188,14 +188,14 @@ def _each(values: list[Any], code: Callable[[Any], float]) -> Floats:
 
 
 # ---------------------------------------------------------------------- names
-_LISTED = 5  # names of a kind, as scikit-learn lists them
+_LISTED = 5  # names listed in an error, as scikit-learn does
 
 
 def in_words(X: Any) -> Any:
-    """Return a frame with strings as column names, or unchanged if it counts its columns.
+    """Return a frame with strings as column names; unchanged if they are 0, 1, 2, ...
 
-    Columns that are counted 0, 1, ..., as pandas does by default, have no names: they are found
-    by position, as those of an array are.
+    Columns named 0, 1, ..., the default of pandas, count as unnamed: they are found by position,
+    as those of an array.
     """
     if not is_pandas_like_dataframe(X):
         return X
@@ -214,16 +214,16 @@ def _is_counted(names: Sequence[Any]) -> bool:
 
 
 def names_in(frame: Any) -> tuple[str, ...] | None:
-    """Return the names of a frame's columns, None if they are counted."""
+    """Return the names of a frame's columns; None if they are 0, 1, 2, ..."""
     names = list(frame.columns)
     return None if _is_counted(names) else tuple(map(str, names))
 
 
 def arranged(model: Estimator, X: TableLike, schema: Schema) -> Any:
-    """Return a later frame, its columns as those of the fit, or raise PsephosError.
+    """Return a frame given after the fit with the columns of the fit, or raise PsephosError.
 
-    Names are compared in words. Where neither table names its columns, or only one does (a warning
-    says so), columns are found by position. The model of a reduced table finds them by name.
+    Names are compared as strings. If at most one of the two tables names its columns (a warning is
+    given if one does), they are found by position. A reduced model finds them by name.
     """
     frame = as_frame(X)
     names, known = names_in(frame), schema.known
@@ -271,7 +271,7 @@ def _listed(names: Sequence[str]) -> list[str]:
 
 
 def _refuse_other_names(given: Sequence[str], known: Sequence[str]) -> None:
-    """Raise PsephosError, in the words that scikit-learn's users know, if names differ."""
+    """Raise PsephosError, in scikit-learn's words, if names differ."""
     if tuple(given) == tuple(known):
         return
     lines = ["The feature names should match those that were passed during fit."]
@@ -280,7 +280,7 @@ def _refuse_other_names(given: Sequence[str], known: Sequence[str]) -> None:
         lines += ["Feature names unseen at fit time:", *_listed(strange)]
     if lacking:
         lines += ["Feature names seen at fit time, yet now missing:", *_listed(lacking)]
-        lines.append("Add what is missing, with missing values where it was not measured.")
+        lines.append("Add the missing columns, with missing values where not measured.")
     if strange:
         lines.append("Drop or rename columns unseen in fit.")
     elif not lacking:

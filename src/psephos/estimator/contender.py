@@ -1,8 +1,8 @@
-"""What a model declares of itself, as data: what it is made of, how it takes part in comparisons.
+"""Declarations of a model as data: its parts (`Anatomy`), its role in comparisons (`Contender`).
 
-A recipe says ``contender = Contender("my-model", "tree", ...)`` in its class body. By that
-`psephos.compare` builds it, `psephos list` names it, and the contract of `psephos.testing` fits it
-in its small setting.
+A recipe has ``contender = Contender("my-model", "tree", ...)`` in its class body. `psephos.compare`
+builds it from this, `psephos list` lists it, and the checks of `psephos.testing` fit its small
+setting.
 """
 
 import importlib.util
@@ -25,14 +25,14 @@ _NAME = r"[A-Za-z0-9][\w-]{0,63}"
 
 
 class Anatomy(NamedTuple):
-    """What a model is made of, in the tags its fitted `vote_` carries; a test compares the two.
+    """The parts of a model, by the tags of its fitted `vote_`; a test compares the two.
 
     Parameters
     ----------
     voters : tuple of str
         Tags of the voters it may have, the default's first.
     weighting, readout : str
-        The default's first, others it may have behind it: ``constant or by output``. A read-out
+        The default's tag first, then other possible ones: ``constant or by output``. A read-out
         may be followed by a map of its scores: ``normalised, then table of posteriors``.
     found_by : str
         The search, in words.
@@ -54,12 +54,12 @@ class Anatomy(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """What a contender may know of a table before it is fitted.
+    """The properties of a table that a contender may use before it is fitted.
 
     Parameters
     ----------
     n_columns, n_classes : int
-        Of a target of numbers there are 0 classes.
+        A numeric target has 0 classes.
     categorical : tuple of int
         The categorical columns.
     missing : bool
@@ -67,9 +67,9 @@ class Shape:
     multilabel : bool, default=False
         Whether a row may have several labels; `n_classes` is then their number.
     positive : int, default=1
-        The class that is sure where it is recorded, if labels of the table are partial.
+        The class whose recorded labels are certain, if labels of the table are partial.
     prior : float, default=None
-        The share of that class among rows without a label, if it is given.
+        The given share of that class among rows without a label.
     views : sequence of (str, tuple of int), default=()
         Names and columns of the views of the table.
     """
@@ -85,7 +85,7 @@ class Shape:
 
     @property
     def n_told(self) -> int:
-        """Return how many classes one model tells apart: 2, whether it is so, of a label."""
+        """Return the number of classes of one model: 2 if there is one model per label."""
         return 2 if self.multilabel else self.n_classes
 
 
@@ -100,69 +100,68 @@ class Contender:
     Parameters
     ----------
     name : str
-        Its one name: in `models=`, results, report and the names of files. Letters, digits, - and
-        _, a letter or digit first, at most 64, and not 'all'. A model of another package begins
-        with the package's name.
+        Its name in `models=`, results, report and file names. Letters, digits, - and _, a letter or
+        digit first, at most 64, and not 'all'. That of a model of another package begins with the
+        package's name.
     family : str
-        For people.
+        The kind of model, as listed for users.
     distributions : dict of str to dict of str to Distribution, default={}
-        What is drawn, by the name of the set ('quick', 'samba'); a set that is not there draws
-        nothing.
+        The distributions of parameters, by the name of the set ('quick', 'samba'); from a set that
+        is missing nothing is drawn.
     settings : callable (params, shape, seed) -> params, default=None
-        The constructor's parameters from those drawn, where they are others or depend on the
-        table. A `random_state`, and `categorical_features` where the model knows categories, are
-        set besides.
+        Turns the drawn parameters into those of the constructor, if they differ or depend on the
+        table. `random_state`, and `categorical_features` if the model supports categories, are set
+        in addition.
     build : callable (params, shape, seed) -> estimator
-        A fresh estimator; by default of the class that declares the contender.
+        Makes an unfitted estimator; by default of the class that declares the contender.
     origin : {'psephos', 'baseline'}, default='psephos'
     ensemble : bool, default=False
-        Whether its answer is made of many models' answers.
+        Whether it combines the predictions of many models.
     needs : str, default=""
         An optional package, which is also the name of the extra that installs it.
     first : dict of str to dict
-        The default setting of a set, where it is not the constructor's: what the first draw is
-        if the protocol says `defaults_first`.
+        The default setting of a set, if it is not that of the constructor: the first draw if the
+        protocol has `defaults_first`.
     notes : str, default=""
-        What a reader of results should know.
+        Notes for readers of results.
     binary_only : dict of str to tuple
-        Values of a `Choice` that only two classes allow.
+        Values of a `Choice` that are allowed for two classes only.
     grouped : bool, default=False
-        Whether its fit draws folds of its own, and so is given the groups of the rows.
+        Whether its fit draws folds of its own, and so takes the groups of the rows.
     default : bool, default=False
-        Whether it takes part if no models are named; of psephos and its peers
-        `psephos.protocol.running.contenders` says so.
+        Whether it takes part if no models are named; for psephos and its peers
+        `psephos.protocol.running.contenders` decides.
     multilabel : bool, default=False
-        Whether it is fitted on a table of 0 and 1, one column a label. Of others one is fitted a
-        label. Known of models of psephos by their class.
+        Whether it is fitted on a table of 0 and 1, one column per label. Otherwise one model is
+        fitted for each label. For models of psephos the class decides.
     two_classes : bool, default=False
-        Whether it tells two classes apart and no more; of more it is left out.
+        Whether it supports two classes only; tables with more leave it out.
     partial_labels : bool, default=False
-        Whether it is given rows without a label; others learn from the rest.
+        Whether its fit takes rows without a label; others are fitted on the labelled rows.
     both_recorded : bool, default=False
-        Whether it learns from rows without a label only beside records of both classes.
+        Whether it learns from rows without a label only if both classes are recorded.
     small : dict of str, default={}
-        Constructor parameters of a small model: fitted by the contract and by `psephos warm-up`.
+        Constructor parameters of a small model, for `psephos.testing` and `psephos warm-up`.
     variants : dict of str to dict, default={}
-        The model under other names, each with the constructor parameters that it fixes; what is
-        drawn of the rest is the same. 'all' names none but those that take part by default.
+        The model under other names, each with the constructor parameters that it fixes; the other
+        parameters are drawn as usual. 'all' includes only variants that take part by default.
     variant_of : str, default=""
         The model of which it is a variant.
     shares : str, default=""
-        A name in place of its own from which the seed of a comparison is made, so that models of
-        one such name may share a part of their fits; tasks of theirs on one split are done in turn.
+        A name that replaces its own in the seed of a comparison, so that models with the same value
+        can share parts of their fits; their tasks on one split run one after another.
     in_search : dict of str, default={}
-        Constructor parameters with which settings are ranked in the inner folds by the usual
-        measure, of what is costly there and rarely changes it. The best is then fitted there
-        without them, and so is the next if that lowered its score below it.
+        Constructor parameters used while settings are ranked in the inner folds, which switch off
+        what is costly there and rarely changes the ranking. The best setting is then fitted there
+        without them, and so is the next one if the score of the best fell below its score.
     apart : bool, default=False
-        Set by `compare`: True for code of other packages. Its fits are then done in a process of
-        their own: if it ends the process, the fit has failed, and what it prints is kept out of
-        the command's output.
+        Set by `compare`: True for code of other packages. It is fitted in a process of its own: if
+        it ends the process, only that fit fails, and its prints stay out of the command's output.
 
     Raises
     ------
     PsephosError
-        If the name is none.
+        If the name is invalid.
     """
 
     name: str
@@ -190,16 +189,16 @@ class Contender:
     apart: bool = False
 
     def __post_init__(self) -> None:
-        """Check the name, which files are called by."""
+        """Validate the name, which is used in file names."""
         sound = isinstance(self.name, str) and re.fullmatch(_NAME, self.name, re.ASCII)
         if not sound or self.name.lower() == "all":
             raise PsephosError(
-                f"a model is named {self.name!r}: give it a name of letters, digits, - and _, a "
-                "letter or digit first, at most 64, and not 'all'."
+                "the name of a model must be at most 64 letters, digits, - and _, begin with a "
+                f"letter or digit, and not be 'all'; got {self.name!r}."
             )
 
     def drawn(self, which: str, n_classes: int) -> dict[str, Distribution]:
-        """Return the distributions of a set, without the values that only two classes allow."""
+        """Return the distributions of a set, without values that are not for `n_classes`."""
         found = dict(self.distributions.get(which, {}))
         if n_classes > 2:
             for name, dropped in self.binary_only.items():
@@ -209,13 +208,14 @@ class Contender:
         return found
 
     def of_numbers(self, name: str, *without: str, **changes: Any) -> "Contender":
-        """Return how the regressor beside a classifier takes part: the same draws but of classes.
+        """Return the contender of the regressor that corresponds to a classifier.
 
         Parameters
         ----------
         name : str
         *without : str
-            Parameters, drawn or of searches, that it does not have, beside `class_weight`.
+            Parameters of `distributions`, `first` and `in_search` that it does not have, besides
+            `class_weight`.
         **changes
             Other fields.
         """
@@ -223,7 +223,7 @@ class Contender:
         return self._without({"class_weight", *without}, name=name, **changes)
 
     def variant(self, name: str) -> "Contender":
-        """Return how a variant takes part: the draws are those of parameters it does not fix."""
+        """Return the contender of a variant: it draws the parameters that it does not fix."""
         fixed = self.variants[name]
         words = ", ".join(f"{key}={value!r}" for key, value in fixed.items())
         return self._without(
@@ -231,7 +231,7 @@ class Contender:
         )
 
     def _without(self, gone: Collection[str], **changes: Any) -> "Contender":
-        """Return the contender that does not draw some parameters."""
+        """Return the contender without some parameters."""
         drawn, first = (
             {which: {k: v for k, v in own.items() if k not in gone} for which, own in one.items()}
             for one in (self.distributions, self.first)
@@ -242,5 +242,5 @@ class Contender:
     @property
     def available(self) -> bool:
         """Return whether its package is installed."""
-        known = not self.needs or self.needs in sys.modules  # a script of one's own has no spec
+        known = not self.needs or self.needs in sys.modules  # a user's script has no spec
         return known or importlib.util.find_spec(self.needs) is not None

@@ -1,4 +1,4 @@
-"""Distributions of hyper-parameters, as data: drawn from, put in words, hashed into keys."""
+"""Distributions of hyper-parameters: drawn from, described in words, hashed into keys."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Distribution(Protocol):
-    """Something a value is drawn from; its `repr` is its definition, `str` its words."""
+    """A distribution of a parameter; its `repr` is its definition, `str` a description."""
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Return one value."""
@@ -77,9 +77,9 @@ def _word(value: Any) -> str:
 
 
 def draw(distributions: dict[str, Distribution], rng: np.random.Generator) -> dict[str, Any]:
-    """Return one value of each parameter, drawn in the order of their names."""
+    """Return a random value of each parameter, drawn in the order of their names."""
     return {name: distributions[name].draw(rng) for name in sorted(distributions)}
 
 
 WEIGHTS = Choice(("balanced", None))  # of classes
-BALANCED = Choice(("balanced",))  # what a quick comparison measures is balanced accuracy
+BALANCED = Choice(("balanced",))  # a quick comparison measures balanced accuracy

@@ -1,4 +1,4 @@
-"""What may come in: arrays, frames and sparse tables become one encoded table."""
+"""Input tables: arrays, frames and sparse tables are encoded as one `Table`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,9 +61,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "Schema", "Table", "read_schema", "read_table", "seed_sequence"]
 
-_KEPT = (np.dtype(np.float64), np.dtype(np.float32))  # types of numbers that stay as they are
+_KEPT = (np.dtype(np.float64), np.dtype(np.float32))  # dtypes that are not converted
 _CATEGORIES = (nw.Categorical, nw.Enum)
-_WORDS = (nw.String, nw.Object)  # types of columns that may hold words
+_WORDS = (nw.String, nw.Object)  # types of columns that may hold strings
 CategoricalFeatures = Sequence[Label] | Array | str | None
 
 
@@ -73,7 +73,7 @@ class Table:
 
     values: Any  # ndarray or CSC array of shape (n, p), float32 or float64
     schema: Schema
-    # (n,), the index of a pandas frame unless it is plain counting, else positions
+    # (n,), the index of a pandas frame unless it is a RangeIndex, else positions
     rows: NDArray[Any]
 
     @property
@@ -83,7 +83,7 @@ class Table:
 
     @property
     def found(self) -> list[int]:
-        """Return the categorical columns whose type does not declare their categories."""
+        """Return the categorical columns whose dtype does not declare their categories."""
         return [j for j in self.schema.levels if j not in self.schema.declared]
 
     def dense(self, columns: Any = slice(None)) -> Floats:
@@ -101,19 +101,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Context:
-    """What a recipe is given besides data."""
+    """The context of a fit: seed, groups, and the state of a warm start or `partial_fit`."""
 
     seed: np.random.SeedSequence  # of the fit
     groups: NDArray[Any] | None = None  # (n,), groups of rows
-    # positions of the rows in the user's table, where rows of weight 0 were left out
+    # positions of the rows in the user's table, if rows of weight 0 were left out
     kept: Indices | None = None
-    # the fitted vote to go on from: of a warm start, or of the calls before in `partial_fit`
+    # the fitted vote that a warm start or `partial_fit` continues
     previous: Any = None
-    further: bool = False  # whether the rows come after those of earlier calls (`partial_fit`)
-    n_rows: int = 0  # rows given in this call of `partial_fit`, those of weight 0 too
+    further: bool = False  # whether this is a call of `partial_fit`
+    n_rows: int = 0  # rows of this call of `partial_fit`, including those of weight 0
 
     def generator(self, *task: int) -> np.random.Generator:
-        """Return the generator of a task, derived from the seed by the task's id."""
+        """Return the random generator of a task, derived from the seed and the task's id."""
         entropy = np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, *task))
         return np.random.default_rng(entropy)
 
@@ -122,14 +122,14 @@ class Context:
         return int(self.generator(*task).integers(2**31 - 1))
 
 
-#: What a recipe returns: the vote, and what it keeps beside it, by the names of `extras`.
+#: The result of a recipe: the vote, and the fitted attributes named in `extras`.
 Extra: TypeAlias = Cell | Array | Record | Estimator | Sequence["Extra"] | Mapping[str, "Extra"]
 FittedVote: TypeAlias = "tuple[Vote, Mapping[str, Extra]]"
 
 
 # ---------------------------------------------------------------------- tables
 def as_given(X: Any) -> Any:
-    """Return a table whose masked values are missing and whose columns have words as names.
+    """Return a table with masked values as missing and column names as strings.
 
     Any other table is returned as it is.
     """
@@ -156,7 +156,7 @@ def as_given(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.dtype.kind == "c":
         raise PsephosError(
             f"Complex data not supported: X holds complex numbers ({X.dtype}): give their real "
-            "and imaginary parts as columns of their own."
+            "and imaginary parts as separate columns."
         )
     return in_words(X)
 
@@ -167,17 +167,17 @@ def read_schema(
     """Set n_features_in_ and feature_names_in_ on the estimator and return the schema of X.
 
     A pandas Categorical, a polars Enum and an Arrow dictionary declare their categories: all are
-    kept, in their order, with rows or without. The categories of any other column, a polars
-    Categorical among them (its list is that of all columns of the process), are its values, sorted.
-    A column of words in a frame holds categories, too, unless `categorical_features` lists others.
+    kept in their order, even without rows. The categories of other columns are their sorted values;
+    so are those of a polars Categorical, whose list is shared by all columns of the process.
+    Columns of strings in a frame are categorical, too, unless `categorical_features` lists others.
     """
     given, X = X, as_given(X)
     refuse_repeated_names(X)
     frame = as_frame(X)
-    nameless = X if frame is None else np.broadcast_to(0.0, frame.shape)  # names are read here
+    nameless = X if frame is None else np.broadcast_to(0.0, frame.shape)  # names are set below
     validate_data(estimator, nameless, y, skip_check_array=True)
     if not hasattr(estimator, "n_features_in_"):
-        _check_numeric(estimator, X)  # says what is wrong with a thing that has no columns
+        _check_numeric(estimator, X)  # raises a suitable error for X without columns
     n_features = int(estimator.n_features_in_)
     names = None if frame is None else names_in(frame)
     schema = Schema(n_features, names, spelt=frame is not None and X is not given).name_columns(
@@ -210,10 +210,10 @@ def _marked_columns(X: TableLike, schema: Schema, categorical: CategoricalFeatur
 
 
 def _categories_of(X: TableLike, schema: Schema) -> list[int]:
-    """Return the columns of a frame that hold categories: by their type, and those of words.
+    """Return the categorical columns of a frame: by their dtype, and those of strings.
 
-    What the command refuses in a file is refused here: words among numbers, numbers written in
-    another way, and a column that names each row.
+    The errors are those of the command for files: words among numbers, numbers in another notation,
+    and a column that identifies each row.
     """
     frame, found = as_frame(X), list[int]()
     if frame is None:
@@ -245,7 +245,7 @@ def read_table(
     Parameters
     ----------
     estimator : estimator
-        Its n_features_in_ and feature_names_in_ are checked unless `reset`.
+        Its n_features_in_ and feature_names_in_ are compared unless `reset`.
     X : array, frame or sparse table of shape (n, p)
     schema : Schema
     reset : bool
@@ -257,8 +257,8 @@ def read_table(
     Raises
     ------
     PsephosError
-        If a value is infinite or too large, or text stands in a numeric column (column and row are
-        named).
+        If a value is infinite or too large, or a numeric column has text (the message names column
+        and row).
     """
     if not reset and _is_plain(X, schema):
         _refuse_farthest(X, schema)
@@ -273,7 +273,7 @@ def read_table(
         if as_frame(X) is not None:
             X = arranged(estimator, X, schema)
         elif not sparse.issparse(X) and np.asarray(X).ndim != 2:
-            _check_numeric(estimator, X)  # says what is wrong with a thing that is not a table
+            _check_numeric(estimator, X)  # raises a suitable error for X that is not a table
         else:
             validate_data(estimator, X, skip_check_array=True, reset=False)
     rows = _row_names(X)
@@ -291,7 +291,7 @@ def read_table(
 
 
 def _is_plain(X: Any, schema: Schema) -> bool:
-    """Return whether X is an array in which all that is checked below could find is an infinity."""
+    """Return whether X is an array that needs no checks but for values that are too large."""
     return (
         type(X) is np.ndarray
         and X.dtype in _KEPT
@@ -304,7 +304,7 @@ def _is_plain(X: Any, schema: Schema) -> bool:
 
 
 def _with_products(X: TableLike, schema: Schema) -> Any:
-    """Return a frame with the products of two of its numeric columns that the schema has."""
+    """Return a frame with the products of numeric columns that the schema has added."""
     frame = as_frame(X)
     if frame is None or not any(TIMES in name for name in schema.names or ()):
         return X
@@ -323,19 +323,19 @@ def _with_products(X: TableLike, schema: Schema) -> Any:
 
 
 def _incomplete(estimator: Estimator, X: TableLike, schema: Schema) -> Table:
-    """Return the table of a frame that may lack columns: NaN where it does."""
+    """Return the table of a frame that may lack columns, which are NaN."""
     frame: Any = as_frame(X)
     given = {str(name): i for i, name in enumerate(frame.columns)}
     names = schema.names or ()
     known = set(names)
     strange = [name for name in given if name not in known]
-    if strange and not known <= given.keys():  # a column by another name would count as absent
+    if strange and not known <= given.keys():  # a renamed column would count as absent
         raise PsephosError(
             f"column {strange[0]!r} ({len(strange)} of this kind) is not one the model was fitted "
-            "on: drop it, or give it the name it had."
+            "on: drop it, or rename it to its name in the fit."
         )
     if not given:
-        raise PsephosError("the table has no column: at least one the model knows is needed.")
+        raise PsephosError("the table has no columns: give at least one column of the fit.")
     out = np.full((len(frame), schema.n_features), np.nan)
     for j, name in enumerate(names):
         if name in given:
@@ -378,7 +378,7 @@ def _coded(
 
 
 def _encode_sparse(X: Any, schema: Schema, *, reset: bool) -> Any:
-    """Encode categorical columns of a sparse table; they are kept as stored codes."""
+    """Encode the categorical columns of a sparse table as stored codes."""
     columns = [X[:, [j]] for j in range(X.shape[1])]
     words = schema.words().columns
     for j, levels in schema.levels.items():
@@ -409,7 +409,7 @@ def _numbers(column: Array, name: str) -> Floats:
 
 
 def _has_underscore(X: TableLike) -> bool:
-    """Return whether a cell is a text such as 1_2, which NumPy reads as twelve."""
+    """Return whether a cell is text such as 1_2, which NumPy reads as 12."""
     if (
         not isinstance(X, np.ndarray | Sequence)
         or getattr(X, "dtype", np.dtype("O")).kind not in "OUS"
@@ -419,7 +419,7 @@ def _has_underscore(X: TableLike) -> bool:
 
 
 def _refuse_text(X: TableLike, schema: Schema) -> None:
-    """Raise PsephosError that names the first text in a table of objects, if there is one."""
+    """Raise PsephosError that names the first text in a table of objects, if any."""
     if isinstance(X, np.ndarray | Sequence) and not isinstance(X, str):
         table = np.asarray(X)
         if table.dtype.kind in "OUS" and table.ndim == 2 and table.shape[1] == schema.n_features:
@@ -429,7 +429,7 @@ def _refuse_text(X: TableLike, schema: Schema) -> None:
 
 
 def _check_numeric(estimator: Estimator, X: TableLike) -> Any:
-    check: Any = check_array  # declared narrower than it is
+    check: Any = check_array  # its type hints are too narrow
     return check(
         X,
         accept_sparse="csc",
@@ -447,7 +447,7 @@ def _refuse_farthest(values: Any, schema: Schema) -> None:
     high, low = (ends.reduce(flat, axis=None, initial=0.0) for ends in (np.fmax, np.fmin))
     if max(float(high), -float(low)) <= FARTHEST:
         return
-    stored = sparse.coo_array(values)  # what is not there is 0
+    stored = sparse.coo_array(values)  # values that are not stored are 0
     places = np.column_stack(stored.coords)[beyond(stored.data)].tolist()
     row, column = min(places)
     refuse_far(schema.words().columns[column], float(values[row, column]), f"row {row}")

@@ -1,4 +1,4 @@
-"""Labels and weights: class indices, how much each row counts, and what rows are called."""
+"""Labels and weights: class indices, row weights, and names of rows in messages."""
 
 import warnings
 from collections.abc import Generator, Hashable, Sequence
@@ -28,7 +28,7 @@ _depth: ContextVar[int] = ContextVar("fits within fits", default=0)
 
 @contextmanager
 def naming_rows(names: Sequence[str]) -> Generator[None]:
-    """Call the rows of what is fitted within by these names, one a row."""
+    """Use these names for the rows of a fit within the block, one per row."""
     token = _names.set(names)
     try:
         yield
@@ -38,7 +38,7 @@ def naming_rows(names: Sequence[str]) -> Generator[None]:
 
 @contextmanager
 def one_fit() -> Generator[None]:
-    """Enter a fit: one within another is on rows of its own, which have no names."""
+    """Enter a fit; the rows of a fit within another have no names."""
     token = _depth.set(_depth.get() + 1)
     try:
         yield
@@ -47,12 +47,12 @@ def one_fit() -> Generator[None]:
 
 
 def is_outermost() -> bool:
-    """Return whether no other fit surrounds this one, such as that of a committee."""
+    """Return whether this fit is not within another one, such as that of a committee."""
     return _depth.get() <= 1
 
 
 def row_word(row: int) -> str:
-    """Return the name of a row of the table that is fitted; 'row 2', from 0, where it has none."""
+    """Return the name of a row of the fitted table; 'row 2', counted from 0, if it has none."""
     names = _names.get() if is_outermost() else ()
     return names[row] if row < len(names) else f"row {row}"
 
@@ -60,7 +60,7 @@ def row_word(row: int) -> str:
 _MANY, _FOLDS = 20, 5
 _MOST_WEIGHT = 1e15
 _ONE_LABEL = (
-    "give one label per row, or, of several labels a row, a table of 0 and 1 "
+    "give one label per row, or, for several labels per row, a table of 0 and 1 "
     "(sklearn.preprocessing.MultiLabelBinarizer makes one)."
 )
 
@@ -72,11 +72,10 @@ class Labels(NamedTuple):
     ----------
     target : Target, LabelsTarget, RegressionTarget or NumbersTarget
     y : ndarray of shape (n,) or (n, K)
-        Each row's class index or number; (n, K) of several. Of a row without a label -1; of soft
-        labels the class of greatest probability, the first of equals.
+        Each row's class index or number; (n, K) for several. -1 for a row without a label; for soft
+        labels the most probable class, the first of equals.
     soft : ndarray of shape (n, n_classes), default=None
-        The probabilities of the classes, 0 of a row without a label; None where all labels are
-        hard.
+        The probabilities of the classes, 0 for a row without a label; None if all labels are hard.
     """
 
     target: Any
@@ -85,13 +84,13 @@ class Labels(NamedTuple):
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Return which rows have a label."""
+        """Return a mask of the rows that have a label."""
         classes = self.target.kind in ("binary", "multiclass")
         return self.y >= 0 if classes else np.ones(len(self.y), dtype=bool)
 
     @property
     def certain(self) -> Array | None:
-        """Return y if each row has one label that is known, else None."""
+        """Return y if each row has one known, hard label, else None."""
         return self.y if self.y.ndim == 1 and self.soft is None and self.known.all() else None
 
     def take(self, rows: Indices) -> Self:
@@ -114,17 +113,17 @@ def _as_array(y: LabelsLike) -> Array:
 
 
 def many_values(counts: Indices) -> bool:
-    """Return whether whole numbers, `counts` rows of each, are rather a measurement than classes.
+    """Return whether whole numbers with these counts of rows look like a measurement.
 
-    So are more than 20 values, where one stands in a single row, or a value has fewer than five
-    rows on average, one for each of the usual five folds.
+    That is, if there are more than 20 values, and one has a single row, or a value has fewer than
+    five rows on average (one for each of the usual five folds).
     """
     many = len(counts) > _MANY
     return many and bool(counts.min() == 1 or _FOLDS * len(counts) > counts.sum())
 
 
 def _warn_of_classes(classes: Array, codes: Indices) -> None:
-    """Warn of labels that may be no classes, or one class written in several ways."""
+    """Warn of labels that may not be classes, or of a class that is written in several ways."""
     words: list[str] = []
     if classes.dtype.kind in "iuf" and many_values(np.bincount(codes)):
         words.append(
@@ -137,14 +136,14 @@ def _warn_of_classes(classes: Array, codes: Indices) -> None:
             "hyphens or the form of a number: write them alike if they are one class."
             for same in alike(classes.tolist())
         ]
-    for sentence in words if is_outermost() else []:  # members have codes for labels
+    for sentence in words if is_outermost() else []:  # the labels of members are codes
         warnings.warn(sentence, UserWarning, stacklevel=2)
 
 
 def require_answers(y: LabelsLike) -> None:
-    """Raise PsephosError unless a row has an answer to be scored against."""
+    """Raise PsephosError if y, or a label of it, is missing for `score`."""
     if y is None:
-        raise PsephosError("score needs y, the true answers of the rows.")
+        raise PsephosError("score needs y, the true labels of the rows.")
     given = np.asarray(y)
     if given.ndim == 1 and given.dtype.kind in "fO":
         missing = [i for i, label in enumerate(given.tolist()) if is_missing(label)]
@@ -157,20 +156,20 @@ def class_target(
 ) -> tuple[Any, Indices, Floats]:
     """Return (target, codes, weight) of a classifier's labels.
 
-    Where the estimator takes several labels a row and y is a table, codes are (n, K) of 0 and 1.
+    If the estimator takes several labels per row and y is a table, codes are (n, K) of 0 and 1.
     """
-    from psephos.vote import LabelsTarget, Target  # a table is read without models
+    from psephos.vote import LabelsTarget, Target  # here: reading a table needs no models
 
     if estimator.multilabel and (issparse(y) or is_table(y)):
         names, table = read_labels(X, y)
         return LabelsTarget(names), table, _some_weight(sample_weight, len(table))
-    sparse = bool(issparse(y))  # a plain bool: the type guard would narrow y
+    sparse = bool(issparse(y))  # a plain bool, since the type guard would narrow y
     if sparse or is_table(y):
         kind, shape = type(estimator).__name__, getattr(y, "shape", None) or np.shape(y)
         raise PsephosError(
-            f"y is a table of shape {shape}, and {kind} gives a case one class: give one label per "
-            f"row. For several labels a row use MLKNeighborsClassifier, or one {kind} a label "
-            "(sklearn.multioutput.MultiOutputClassifier)."
+            f"y is a table of shape {shape}, and {kind} predicts one class per row: give one label "
+            f"per row. For several labels per row use MLKNeighborsClassifier, or one {kind} per "
+            "label (sklearn.multioutput.MultiOutputClassifier)."
         )
     classes, codes = read_target(X, y)
     _warn_of_classes(classes, codes)
@@ -183,7 +182,7 @@ def class_target(
 
 
 def codes_among(classes: Array, X: TableLike, y: LabelsLike) -> Indices:
-    """Return the place of each label among the classes of a model."""
+    """Return the class index of each label."""
     labels = _as_array(y)
     if labels.ndim != 1:
         raise PsephosError(f"y has shape {labels.shape}: give one label per row.")
@@ -199,8 +198,8 @@ def codes_among(classes: Array, X: TableLike, y: LabelsLike) -> Indices:
 def number_target(
     estimator: Any, X: Any, y: LabelsLike, sample_weight: PerRow
 ) -> tuple[Any, Floats, Floats]:
-    """Return (target, numbers, weight) of a regressor; several numbers a row are (n, K)."""
-    from psephos.vote import NumbersTarget, RegressionTarget  # as above
+    """Return (target, numbers, weight) of a regressor; several numbers per row are (n, K)."""
+    from psephos.vote import NumbersTarget, RegressionTarget  # here: as above
 
     weight = read_sample_weight(sample_weight, X.shape[0])
     if estimator.multioutput and is_table(y):
@@ -235,12 +234,12 @@ def _some_weight(sample_weight: PerRow, n: int) -> Floats:
 
 
 def read_target(X: TableLike, y: Any, least: int = 2) -> tuple[Array, Indices]:
-    """Return (classes, codes) of the labels y, which have `least` classes or more.
+    """Return (classes, codes) of the labels y, which must have at least `least` classes.
 
-    The classes are those present, sorted, as scikit-learn has them: what a Categorical declares
-    besides is no class.
+    The classes are those present, sorted, as in scikit-learn: further categories that a Categorical
+    declares are ignored.
     """
-    if type(y) is not np.ndarray or y.ndim != 1:  # of these scikit-learn finds nothing, slowly
+    if type(y) is not np.ndarray or y.ndim != 1:  # scikit-learn's check of plain arrays is slow
         y = column_or_1d(_as_given(plain_column(y)), warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -251,19 +250,19 @@ def read_target(X: TableLike, y: Any, least: int = 2) -> tuple[Array, Indices]:
     if y.dtype.kind == "f" and (np.abs(y) >= 2.0**63).any():
         row = int(np.flatnonzero(np.abs(y) >= 2.0**63)[0])
         raise PsephosError(
-            f"Input y holds a label beyond the whole numbers of 64 bits in row {row} ({y[row]}): "
-            "give the labels as words."
+            f"Input y has a label beyond 64-bit integers in row {row} ({y[row]}): give the labels "
+            "as words."
         )
     if y.dtype.kind not in "biuU":
         _refuse_measurements(y)
-        with warnings.catch_warnings():  # of many classes: `_warn_of_classes` does
+        with warnings.catch_warnings():  # `_warn_of_classes` warns of many classes
             warnings.simplefilter("ignore", UserWarning)
             check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < least:
         only = classes.tolist()[0]
         raise PsephosError(
-            f"y has one class only ({only!r}): a classifier needs rows of at least two classes."
+            f"y has only one class ({only!r}): a classifier needs rows of at least two classes."
         )
     return classes, codes.astype(np.intp)
 
@@ -273,12 +272,12 @@ def _refuse_measurements(y: Array) -> None:
     if len(odd):
         raise PsephosError(
             f"Unknown label type: row {odd[0]} of y holds {y[odd[0]]}, a measurement, not a class "
-            "label: cut y into classes, give labels as words, or take a regressor."
+            "label: cut y into classes, give labels as words, or use a regressor."
         )
 
 
 def declared_classes(declared: Any, classes: Array, codes: Indices) -> tuple[Array, Indices]:
-    """Return (classes, codes) in the order of the declared classes, those of no row too."""
+    """Return (classes, codes) in the order of the declared classes, which may have no rows."""
     labels = np.asarray(declared).tolist()
     refuse_repeated(labels)
     place = {label: k for k, label in enumerate(labels)}
@@ -294,17 +293,17 @@ def declared_classes(declared: Any, classes: Array, codes: Indices) -> tuple[Arr
 
 
 def refuse_repeated(labels: list[Any]) -> None:
-    """Raise PsephosError if a declared class stands twice."""
+    """Raise PsephosError if a class is declared twice."""
     twice = [label for i, label in enumerate(labels) if label in labels[:i]]
     if twice:
-        raise PsephosError(f"the classes name {twice[0]!r} twice: name each class once.")
+        raise PsephosError(f"classes must name each class once; got {twice[0]!r} twice.")
 
 
 def _as_given(y: Any) -> Any:
-    """Return a list of labels as objects where an array would make two of them one.
+    """Return a list of labels as objects if an array would merge two of them.
 
-    numpy reads whole numbers beside others as floats, which merge those beyond 2^53, and drops NUL
-    characters from the end of words.
+    numpy turns integers into floats if other numbers are present, which merges those beyond 2^53,
+    and drops NUL characters from the end of words.
     """
     if not isinstance(y, list | tuple) or any(isinstance(label, list | tuple) for label in y):
         return y
@@ -317,8 +316,8 @@ def _as_given(y: Any) -> Any:
 def read_labels(X: TableLike, y: Any) -> tuple[Array, Indices]:
     """Return (labels, Y) of a multilabel target: Y (n, K) of 0 and 1, dense.
 
-    y is a table of 1 (or True) where a row has a label, 0 where not. Labels are the columns of a
-    data frame, else counted from 0.
+    y is a table with 1 (or True) if a row has a label, else 0. Labels are the columns of a data
+    frame, else 0, 1, ....
     """
     names = names_of(y)
     given: Any = y
@@ -330,14 +329,14 @@ def read_labels(X: TableLike, y: Any) -> tuple[Array, Indices]:
     if table.ndim != 2 or not table.shape[1] or bad.any():
         where = "" if table.ndim != 2 or not bad.any() else f" (row {int(bad.any(1).argmax())})"
         raise PsephosError(
-            "y of several labels is a table of 0 and 1, a row a case and a column a label, and "
-            f"this one is not{where}."
+            "y with several labels per row must be a table of 0 and 1, one column per label; this "
+            f"one is not{where}."
         )
     return np.arange(table.shape[1]) if names is None else names, yes.astype(np.intp)
 
 
 def read_several_numbers(X: TableLike, y: LabelsLike) -> tuple[tuple[str, ...], Floats]:
-    """Return (names, Y) of several numbers a row, Y of shape (n, K)."""
+    """Return (names, Y) of several numbers per row, Y of shape (n, K)."""
     names = names_of(y)
     table = np.asarray(y)
     check_consistent_length(X, table)
@@ -347,7 +346,7 @@ def read_several_numbers(X: TableLike, y: LabelsLike) -> tuple[tuple[str, ...], 
 
 
 def names_of(y: Any) -> Array | None:
-    """Return the names of the columns of a data frame."""
+    """Return the column names of a data frame; None if y is not one."""
     frame = as_frame(y)
     return None if frame is None else np.array(frame.columns, dtype=object)
 
@@ -358,7 +357,7 @@ def read_numbers(X: TableLike, y: Any) -> Floats:
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     try:
-        if y.dtype.kind in "mMc":  # numpy would make numbers of them
+        if y.dtype.kind in "mMc":  # numpy would convert them to numbers
             raise TypeError
         numbers = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
@@ -371,7 +370,7 @@ def read_numbers(X: TableLike, y: Any) -> Floats:
 
 
 def _plain_labels(y: Array) -> Array:
-    """Return labels kept as objects as numbers if they are; PsephosError if they mix kinds."""
+    """Return labels of dtype object as numbers if they all are; raise if they mix types."""
     missing = [i for i, label in enumerate(y) if is_missing(label)]
     if missing:
         raise PsephosError(f"Input y contains NaN: row {missing[0]} has no label; drop the row.")
@@ -398,7 +397,7 @@ def read_weight(
 ) -> Floats:
     """Return each row's weight: sample weight times class weight.
 
-    Class weights may name a class that is declared and has no row.
+    Class weights may name a declared class without rows.
     """
     weight = read_sample_weight(sample_weight, len(y))
     if class_weight is not None:
@@ -415,8 +414,8 @@ def read_weight(
     if len(np.unique(codes[weight > 0])) < least:
         lost = np.unique(y[~np.isin(codes, codes[weight > 0])]).tolist()
         raise PsephosError(
-            "rows of positive sample_weight have fewer than two classes: it is zero on every row "
-            f"of {', '.join(map(repr, lost[:5]))}."
+            "rows of positive sample_weight must have at least two classes: it is zero on every "
+            f"row of {', '.join(map(repr, lost[:5]))}."
         )
     return weight
 
@@ -425,7 +424,7 @@ def read_sample_weight(sample_weight: PerRow, n: int) -> Floats:
     """Return one finite weight of at least 0 per row."""
     try:
         plain = np.asarray(1.0 if sample_weight is None else sample_weight)
-        if plain.dtype.kind in "cmMSUV":  # numpy would make numbers of some
+        if plain.dtype.kind in "cmMSUV":  # numpy would convert some to numbers
             raise TypeError
         given = plain.astype(np.float64)
     except (TypeError, ValueError):
@@ -438,17 +437,19 @@ def read_sample_weight(sample_weight: PerRow, n: int) -> Floats:
     bad = ~np.isfinite(weight) | (weight < 0)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise PsephosError(f"sample_weight of row {row} is {weight[row]}: weights are at least 0.")
+        raise PsephosError(
+            f"sample_weight must be finite and at least 0; row {row} has {weight[row]}."
+        )
     return _checked(weight)
 
 
 def refuse_large_weights(weight: Floats) -> None:
-    """Raise PsephosError if counts of rows would be lost in rounding."""
+    """Raise PsephosError if weights are so large that smaller ones are lost in rounding."""
     most = float(weight.max(initial=0.0))
     if most > _MOST_WEIGHT:
         raise PsephosError(
-            f"a weight is {most:.3g}: weights count rows, and beside numbers so large the "
-            "differences that splits are judged by are lost; divide all weights by one number."
+            f"weights must be at most {_MOST_WEIGHT:g}; got {most:.3g}. Beyond that, differences "
+            "between splits are lost in rounding: divide all weights by one number."
         )
 
 
@@ -469,21 +470,21 @@ def class_factors(
     totals: Floats,
     name: str = "class_weight",
 ) -> Floats:
-    """Return one weight a class.
+    """Return one weight per class.
 
-    'balanced' is total / (K * total of the class), totals of sample weights, so that weight 2 is
-    the row twice and weight 0 no row, here too; a class of weight 0 gets 0. 'balanced_subsample'
-    is 1 here: a forest balances the rows of each tree.
+    'balanced' is total / (K * total of the class), with totals of sample weights, so that weight 2
+    equals the row twice and weight 0 no row; a class of total 0 gets 0. 'balanced_subsample' is 1
+    here, since a forest balances the rows of each tree.
 
     Raises
     ------
     PsephosError
-        If a dict names a label that is not a class, and lacks one that is.
+        If a dict names a label that is not a class, and not all classes.
 
     Warns
     -----
     UserWarning
-        If a dict names a label that is not a class, besides all that are.
+        If a dict names a label that is not a class, besides all classes.
     """
     if class_weight == "balanced_subsample":
         return np.ones(len(classes))

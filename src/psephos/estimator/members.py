@@ -1,4 +1,4 @@
-"""What an estimator of scikit-learn's kind needs to be a member: probabilities, row weights."""
+"""Requirements of members of a committee: `predict_proba`, and row weights in `fit`."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from psephos._types import Estimator
 
 
 def weight_parameter(model: Any) -> str | None:
-    """Return the name by which `fit` takes weights of rows; None if it takes none.
+    """Return the name of the parameter of `fit` for row weights; None if it has none.
 
-    A Pipeline's is that of its last step, which may be a Pipeline.
+    That of a Pipeline is that of its last step, which may be a Pipeline.
     """
     if has_fit_parameter(model, "sample_weight"):
         return "sample_weight"
@@ -24,22 +24,22 @@ def weight_parameter(model: Any) -> str | None:
 
 
 def needed_weight_parameter(model: Estimator) -> str:
-    """Return the name by which `fit` takes weights of rows; raise PsephosError if it takes none."""
+    """Return `weight_parameter`; raise PsephosError if there is none."""
     found = weight_parameter(model)
     if found is not None:
         return found
     raise PsephosError(
         f"{type(model).__name__} takes no sample_weight in fit, and rows have different weights: "
-        "give rows equal weight, or take a member that does."
+        "give rows equal weight, or use a member that takes weights."
     )
 
 
 def check_probabilities(model: Estimator, instead: str = "") -> None:
-    """Raise PsephosError if a fitted classifier has no predict_proba; `instead` is more advice."""
+    """Raise PsephosError if a fitted classifier has no predict_proba; `instead` adds advice."""
     if hasattr(model, "predict_proba"):
         return
     kind = type(model).__name__
     raise PsephosError(
-        f"member {kind} has no predict_proba: give CalibratedClassifierCV({kind}()) of "
-        f"scikit-learn in its place{instead}."
+        f"member {kind} has no predict_proba: use CalibratedClassifierCV({kind}()) of "
+        f"scikit-learn instead{instead}."
     )

@@ -1,4 +1,4 @@
-"""Constraints on constructor parameters: data beside each recipe, checked once in fit."""
+"""Constraints on constructor parameters: declared with each recipe, checked in `fit`."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,19 +10,19 @@ import numpy as np
 
 from psephos._errors import PsephosError
 
-_SHOWN = 80  # characters of a wrong value in a sentence
-_SEEDS = 2**32  # scikit-learn's seeds are below
+_SHOWN = 80  # characters of a wrong value in a message
+_SEEDS = 2**32  # scikit-learn's seeds must be below
 
 
 class Constraint(Protocol):
-    """What a parameter may be: a test and the words for it."""
+    """The allowed values of a parameter: a test, and a description."""
 
     def allows(self, value: Any) -> bool:
         """Return whether the value may be used."""
         ...
 
     def words(self) -> str:
-        """Return what is allowed, to end the sentence 'must be ...'."""
+        """Return the end of the sentence 'must be ...'."""
         ...
 
 
@@ -119,7 +119,7 @@ class Jobs:
 
 @dataclass(frozen=True)
 class Seed:
-    """What scikit-learn takes for a random state."""
+    """A random state as scikit-learn accepts it."""
 
     def allows(self, value: Any) -> bool:
         if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
@@ -149,7 +149,7 @@ class ClassWeight:
 
 @dataclass(frozen=True)
 class Classes:
-    """None, or at least two labels, each once: the classes in the order that is meant."""
+    """None, or a list of at least two different labels: the classes in their order."""
 
     def allows(self, value: Any) -> bool:
         if value is None:
@@ -167,7 +167,7 @@ class Classes:
 
 @dataclass(frozen=True)
 class Function:
-    """One of a few words, or a function that is `returns`."""
+    """One of a few words, or a function; `returns` completes "a function ..."."""
 
     choices: tuple[str | None, ...]
     returns: str
@@ -204,21 +204,21 @@ class FolderPath:
 
 @dataclass(frozen=True)
 class Accepts:
-    """What passes a test, in words of its own."""
+    """A value that passes a test, with its description."""
 
     test: Callable[[Any], Any]
-    said: str
+    described: str
 
     def allows(self, value: Any) -> bool:
         return bool(self.test(value))
 
     def words(self) -> str:
-        return self.said
+        return self.described
 
 
 @dataclass(frozen=True)
 class Several:
-    """A list of at least one that another constraint, named before it, allows."""
+    """A non-empty list of values that another constraint, described before it, allows."""
 
     one: Constraint
 
@@ -231,7 +231,7 @@ class Several:
 
 
 def is_estimator(value: Any) -> bool:
-    """Return whether a value is an estimator as scikit-learn has them, and not its class."""
+    """Return whether a value is an estimator of scikit-learn's kind, and not a class."""
     made = all(hasattr(value, method) for method in ("fit", "predict", "get_params"))
     return made and not isinstance(value, type)
 
@@ -250,29 +250,29 @@ class OneOf:
 
     def words(self) -> str:
         words = [option.words() for option in self.options]
-        said = any(one.startswith("None") for one in words)
-        return " or ".join([*words, "None"] if self.none and not said else words)
+        has_none = any(one.startswith("None") for one in words)
+        return " or ".join([*words, "None"] if self.none and not has_none else words)
 
 
 @dataclass(frozen=True)
 class Unsaved:
-    """Stands for a constructor parameter that a model file did not keep; `fit` asks for it.
+    """Placeholder of a constructor parameter that model files do not keep; `fit` rejects it.
 
     Parameters
     ----------
     saved : str
-        What the parameter was when the model was saved, in words.
+        A description of the parameter when the model was saved.
     """
 
     saved: str
 
     def __repr__(self) -> str:
-        """Return what it was, and that it is not here."""
+        """Return the description."""
         return f"<not in the model file: {self.saved}>"
 
 
 def kept(value: Any) -> Any:
-    """Return a parameter; None for one that its model file did not keep."""
+    """Return a parameter; None for an `Unsaved` one."""
     return None if isinstance(value, Unsaved) else value
 
 
@@ -283,7 +283,7 @@ def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
         if isinstance(value, Unsaved):
             raise PsephosError(
                 f"{kind}: parameter {name!r} is not kept in model files (it was "
-                f"{_cut(value.saved)}): give it again, set_params({name}=...), before fit."
+                f"{_cut(value.saved)}): set it again, set_params({name}=...), before fit."
             )
     check_values(kind, {name: getattr(estimator, name) for name in constraints}, constraints)
 
@@ -318,7 +318,7 @@ def refuse_unread(model: Any, names: Sequence[str], because: str) -> None:
 
 
 def shown_value(value: Any) -> str:
-    """Return a wrong value as it stands in an error: its first 80 characters."""
+    """Return the first 80 characters of a wrong value, for an error."""
     return _cut(repr(value))
 
 

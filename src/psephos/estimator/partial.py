@@ -1,4 +1,4 @@
-"""Labels that are partial: rows without one, probabilities in place of one, classes to come."""
+"""Partial labels: rows without a label, soft labels, and classes in calls of `partial_fit`."""
 
 import warnings
 from typing import Any
@@ -20,38 +20,38 @@ from psephos.estimator.labels import (
     refuse_repeated,
 )
 
-#: What is wrong, and what to do, where a model needs rows without a label and has none.
+#: The message for a model that needs rows without a label and has none.
 NO_UNLABELED = (
-    "no row is without a label; if 0 means 'not known': unlabeled=0 (--unlabeled 0), or the label "
-    "that does"
+    "every row has a label; if 0 (or another label) means 'not known', give unlabeled=0 "
+    "(--unlabeled 0)"
 )
 _ROUNDING = 1e-6
 _Coded = tuple[Array, Indices, Floats]
 
 
 class SoftLabels(np.ndarray):
-    """Probabilities (n, n_classes) in place of labels, and the classes they are of."""
+    """Soft labels: probabilities (n, n_classes) with their classes."""
 
     classes: Array | None = None
 
     @classmethod
     def of(cls, chances: Any, classes: Any) -> "SoftLabels":
-        """Return probabilities as labels of these classes."""
+        """Return probabilities as soft labels of these classes."""
         labels = np.array(chances, dtype=np.float64).view(cls)
         labels.classes = np.asarray(classes)
         return labels
 
 
 def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
-    """Return which rows have a label: not None, NaN, or what `unlabeled` is."""
-    if isinstance(y, list | tuple):  # as texts a gap would be the label 'nan'
+    """Return a mask of the rows with a label: not None, NaN, or the value of `unlabeled`."""
+    if isinstance(y, list | tuple):  # in an array of words NaN would be the label 'nan'
         y = np.array(y, dtype=object)
     if np.ma.isMaskedArray(y):
         masked, y = np.ma.getmaskarray(y), np.ma.getdata(y).astype(object)
         y[masked] = None
     labels = column_or_1d(plain_column(y))
     if unlabeled is not None and not isinstance(unlabeled, str | int | float | np.generic):
-        raise PsephosError(f"unlabeled is {unlabeled!r}: give one label, such as -1 or '?'.")
+        raise PsephosError(f"unlabeled must be one label, such as -1 or '?'; got {unlabeled!r}.")
 
     def lacks(label: Label) -> bool:
         if is_missing(label):
@@ -65,11 +65,11 @@ def known_rows(y: Any, unlabeled: Any = None) -> NDArray[np.bool_]:
 def partial_target(
     estimator: Any, X: TableLike, y: LabelsLike, sample_weight: PerRow
 ) -> _Coded | None:
-    """Return (classes, codes, weight) of labels of which some are missing; None if none is.
+    """Return (classes, codes, weight) of partly missing labels; None if no label is missing.
 
-    The code of a row without a label is -1. Its weight is its sample weight: class weights are of
-    labels. Where the estimator learns from one labelled class (`one_class`), the other is that of
-    `classes`, or 0 beside 1, False beside True.
+    The code of a row without a label is -1, and its weight is its sample weight alone, since class
+    weights are for labels. If the estimator learns from one labelled class (`one_class`), the other
+    class is that of `classes`, or 0 for the class 1, False for True.
     """
     mark = getattr(estimator, "unlabeled", None)
     known = known_rows(y, mark)
@@ -104,7 +104,7 @@ def partial_target(
 
 
 def _with_other(classes: Array) -> list[Any]:
-    """Return the two classes of which one has rows: 0 and 1, or False and True."""
+    """Return 0 and 1, or False and True, where the second is the only class with labels."""
     only = classes.tolist()[0]
     if isinstance(only, str) or only != 1:
         raise PsephosError(
@@ -117,12 +117,12 @@ def _with_other(classes: Array) -> list[Any]:
 def soft_target(
     estimator: Any, X: TableLike, y: LabelsLike, sample_weight: PerRow
 ) -> tuple[Array, Floats, Floats]:
-    """Return (classes, soft, weight) of labels that are probabilities, one column a class.
+    """Return (classes, soft, weight) of labels that are probabilities, one column per class.
 
     Classes are the columns of a data frame or those of `SoftLabels`, else the parameter `classes`,
-    else counted from 0.
-    A row of which all are missing has no label (all 0) where the estimator takes such rows. A class
-    weight counts as in a row of each class with its share of the row's weight.
+    else 0, 1, .... A row whose probabilities are all missing has no label (all 0) if the estimator
+    takes such rows. Class weights apply as if each row were one row per class, with its probability
+    as a share of the weight.
     """
     soft, empty = _distributions(X, y, estimator.partial_labels)
     classes = _classes(estimator, y, soft.shape[1])
@@ -134,12 +134,12 @@ def soft_target(
         weight[~empty] *= total[~empty]
         soft /= np.where(total > 0, total, 1.0)[:, None]
     if (weight @ soft > 0).sum() < 2:
-        raise PsephosError("fewer than two classes of y have any probability in rows of weight.")
+        raise PsephosError("y must have at least two classes of positive probability and weight.")
     return classes, soft, weight
 
 
 def _distributions(X: TableLike, y: LabelsLike, partial: bool) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return rows of y that sum to 1, and which had no number; these are 0."""
+    """Return y with rows that sum to 1, and a mask of the rows without numbers, which are 0."""
     given: Any = y
     soft = np.array(given.toarray() if hasattr(given, "toarray") else given, dtype=np.float64)
     check_consistent_length(X, soft)
@@ -149,8 +149,8 @@ def _distributions(X: TableLike, y: LabelsLike, partial: bool) -> tuple[Floats, 
     if bad.any():
         row = int(bad.argmax())
         raise PsephosError(
-            f"row {row} of y is {soft[row].tolist()}: soft labels are probabilities, one column a "
-            "class, that sum to 1 in each row."
+            f"soft labels must be probabilities, one column per class, that sum to 1 in each row; "
+            f"row {row} of y is {soft[row].tolist()}."
         )
     soft[~empty] /= soft[~empty].sum(axis=1, keepdims=True)
     return soft, empty
@@ -163,7 +163,7 @@ def _classes(estimator: Estimator, y: Any, n_classes: int) -> Array:
     classes = np.arange(n_classes) if found is None else np.asarray(found)
     if len(classes) != n_classes:
         raise PsephosError(
-            f"y has {n_classes} columns, `classes` {len(classes)}: give one column a class."
+            f"y has {n_classes} columns, `classes` {len(classes)}: give one column per class."
         )
     refuse_repeated(classes.tolist())
     return classes
@@ -178,8 +178,8 @@ def later_labels(
     given: Any = known if classes is None else np.unique(column_or_1d(np.asarray(classes)))
     if known is not None and not np.array_equal(given, known):
         raise PsephosError(
-            f"classes are {given.tolist()}, but the first call knew {known.tolist()}: leave "
-            "`classes` out, or give the same."
+            f"classes must be those of the first call, {known.tolist()}, or None; got "
+            f"{given.tolist()}."
         )
     y = column_or_1d(plain_column(y), warn=True)
     check_consistent_length(X, y)
@@ -189,7 +189,7 @@ def later_labels(
     if (codes < 0).any():
         raise PsephosError(
             f"label {y[codes < 0].tolist()[0]!r} is not one of the classes {given.tolist()}: the "
-            "first call of partial_fit has to name all classes."
+            "first call of partial_fit must name all classes."
         )
     return given, codes
 
@@ -199,8 +199,8 @@ def later_soft(
 ) -> tuple[Array, Floats, Floats]:
     """Return (classes, soft, weight) of probabilities in a call of partial_fit.
 
-    Columns are the classes that y names (a data frame, `SoftLabels`), else `classes` in the order
-    given, else those known, else they are counted from 0.
+    Columns are the classes that y names (a data frame, `SoftLabels`), else `classes` in the given
+    order, else those of the first call, else 0, 1, ....
     """
     soft, _ = _distributions(X, y, partial=False)
     own = y.classes if isinstance(y, SoftLabels) else names_of(y)
@@ -208,8 +208,8 @@ def later_soft(
     named = column_or_1d(np.asarray(named))
     if len(named) != soft.shape[1]:
         raise PsephosError(
-            f"y has {soft.shape[1]} columns, and there are {len(named)} classes: give one column a "
-            "class."
+            f"y has {soft.shape[1]} columns, and there are {len(named)} classes: give one column "
+            "per class."
         )
     refuse_repeated(named.tolist())
     found, _ = later_labels(
@@ -217,7 +217,9 @@ def later_soft(
     )
     strange = [label for label in named.tolist() if label not in found.tolist()]
     if strange:
-        raise PsephosError(f"y has a column of {strange[0]!r}, which is none of {found.tolist()}.")
+        raise PsephosError(
+            f"y has a column {strange[0]!r}, which is not one of the classes {found.tolist()}."
+        )
     order = [named.tolist().index(label) for label in found.tolist()]
     soft = soft[:, order]
     class_weight = getattr(estimator, "class_weight", None)
@@ -230,12 +232,12 @@ def later_soft(
 def later_weight(
     sample_weight: PerRow, class_weight: Any, classes: Array, codes: Indices
 ) -> Floats:
-    """Return each row's weight, where not every class need be there."""
+    """Return each row's weight; some classes may have no rows."""
     weight = read_sample_weight(sample_weight, len(codes))
     if isinstance(class_weight, str):
         raise PsephosError(
-            f"class_weight is {class_weight!r}: partial_fit cannot know the rows to come; give a "
-            "dictionary, or sample_weight."
+            "class_weight must be a dictionary in partial_fit, which does not know the later rows; "
+            f"got {class_weight!r}. Or give sample_weight."
         )
     if class_weight is not None:
         weight = weight * class_factors(class_weight, classes.tolist(), np.empty(0))[codes]

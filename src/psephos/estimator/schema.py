@@ -1,4 +1,4 @@
-"""What the columns of a training table were: names, categories, and how they are found."""
+"""The columns of a training table: names, categories, and how later tables are matched."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ _called: ContextVar[Sequence[str]] = ContextVar("_called", default=())
 
 @contextmanager
 def naming_columns(names: Sequence[str]) -> Generator[None]:
-    """Call the columns of a table without names, as wide as these are many, by these within."""
+    """Within the block use these names for tables without names of the same width."""
     token = _called.set(names)
     try:
         yield
@@ -28,35 +28,35 @@ def naming_columns(names: Sequence[str]) -> Generator[None]:
 
 @dataclass(frozen=True)
 class Schema:
-    """What the columns of the training table were."""
+    """The columns of the training table."""
 
     n_features: int
     names: tuple[str, ...] | None = None  # column names, if the table had them
-    # The categories of each categorical column; the code of a value is its place in the tuple. A
+    # The categories of each categorical column; the code of a value is its index in the tuple. A
     # value that is not among them is read as missing.
     levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict[int, tuple[Any, ...]])
-    # Columns whose type says what their categories are: those may be without rows. Of the others
-    # the categories are what the table of training holds. Not known after a model was loaded.
+    # Columns whose type declares their categories, which may have no rows. The categories of the
+    # others are the values in the training table. Empty after a model was loaded.
     declared: frozenset[int] = field(default=frozenset(), compare=False)
-    # how the cells of the file of training were written, for those who ask with another file
+    # how the cells of the training file were written, for predicting from another file
     cells: Cells = field(default_factory=Cells, compare=False)
     # whether columns of a frame are found by name, in any order and among others
     by_name: bool = field(default=False, compare=False)
-    # whether the names are words for numbers or tuples: scikit-learn then knows of no names
+    # whether the names stand for numbers or tuples: scikit-learn's attribute is then not set
     spelt: bool = field(default=False, compare=False)
-    # Without names: where the columns were in the table that was fitted. None: at 0, 1, ...; none
-    # at all where a file of an older version does not say so.
+    # Without names: the positions of the columns in the training table. None: 0, 1, ...; empty if a
+    # file of an older version does not have them.
     places: tuple[int, ...] | None = field(default=None, compare=False)
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Return what a later table may call the columns: their names, or where they were."""
+        """Return the names of the columns in later tables: their names, or their positions."""
         if self.names is not None:
             return self.names
         return tuple(map(str, range(self.n_features) if self.places is None else self.places))
 
     def name_columns(self, model: Any) -> Self:
-        """Set what scikit-learn keeps of columns: n_features_in_, and their names if strings."""
+        """Set scikit-learn's n_features_in_, and feature_names_in_ if the names are strings."""
         model.n_features_in_ = self.n_features
         if self.names is not None and not self.spelt:
             model.feature_names_in_ = np.asarray(self.names, dtype=object)
@@ -69,8 +69,8 @@ class Schema:
         if listed.dtype.kind == "b":
             if listed.shape != (p,):
                 raise PsephosError(
-                    f"{parameter} is a mask of {listed.size} values for {p} columns: give one "
-                    "value per column."
+                    f"{parameter} must have one value per column, {p}, if it is a mask; got "
+                    f"{listed.size}."
                 )
             return np.flatnonzero(listed).tolist()
         if listed.dtype.kind in "iu":
@@ -89,14 +89,14 @@ class Schema:
         return sorted({where[str(name)] for name in values})
 
     def words(self) -> Names:
-        """Return the words for ballots; unnamed columns are called 'column j'."""
+        """Return the names for output; unnamed columns are called 'column j'."""
         called = self.names or _called.get()
         if len(called) != self.n_features:
             called = tuple(f"column {j}" for j in range(self.n_features))
         return Names(list(called), {j: [str(v) for v in vs] for j, vs in self.levels.items()})
 
     def select(self, columns: NDArray[np.intp]) -> "Schema":
-        """Return the schema of the table reduced to `columns`, found by name if they have names."""
+        """Return the schema of the table reduced to `columns`, which are found by name if named."""
         kept = [int(j) for j in columns]
         names = tuple(self.names[j] for j in kept) if self.names else None
         levels = {i: self.levels[j] for i, j in enumerate(kept) if j in self.levels}

@@ -1,18 +1,18 @@
-"""Constructor parameters declared once: as annotated fields, beside the entries that document them.
+"""Constructor parameters declared once: as annotated fields, with the entries that document them.
 
-A recipe's parameters are fields of its class, as a dataclass has them, and a class inherits those
-of its bases::
+The parameters of a recipe are fields of its class, as in a dataclass, and a class inherits those of
+its bases::
 
     @parameters
     class Forest:
-        '''What forests share.
+        '''Mixin of forests.
 
         Parameters
         ----------
         n_estimators : int
             Trees.
         max_depth : int
-            Most cuts above a leaf; None is no limit.
+            Most cuts above a leaf; None for no limit.
         '''
 
         n_estimators: int = 100
@@ -28,8 +28,7 @@ of its bases::
         max_depth: int | None = 1
         oob_score_: float = fitted()
 
-The constructor is an ordinary one that assigns: ``(n_estimators=100, *, max_depth=1)``. A recipe
-may as well write its own.
+The constructor only assigns: ``(n_estimators=100, *, max_depth=1)``. A recipe may write its own.
 """  # noqa: D214, D215  (the sections are the example's)
 
 import inspect
@@ -44,7 +43,7 @@ __all__ = ["KW_ONLY", "fitted", "parameters"]
 _Class = TypeVar("_Class", bound=type[Any])
 _HEAD = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 _FITTED: Any = object()
-#: What constrains a parameter that means the same in every recipe, unless a class states otherwise.
+#: Constraints of parameters that mean the same in every recipe; a class may declare others.
 _SAME: dict[str, Constraint] = {
     "class_weight": ClassWeight(),
     "learning_rate": Interval(0, open_low=True),
@@ -71,7 +70,7 @@ class _Parameter(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A passage of a docstring on one or more names."""
+    """An entry of a docstring section for one or more names."""
 
     names: tuple[str, ...]
     kind: str
@@ -79,23 +78,22 @@ class _Entry(NamedTuple):
 
 
 def fitted(*, init: Literal[False] = False) -> Any:
-    """Mark a field that `fit` sets and model files keep: one of the `extras`, and no parameter."""
+    """Mark a field as one of the `extras`, which `fit` sets and model files keep."""
     return _FITTED
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(fitted,))
 def parameters(cls: _Class) -> _Class:
-    """Give a class the constructor of its fields and its bases', and complete its docstring.
+    """Make the constructor of a class from its fields and its bases', and complete its docstring.
 
-    Fields behind ``_: KW_ONLY`` are given by keyword. A field of a base that a class declares again
-    keeps its place; a new one stands behind that which the class declares before it, else before
-    the bases' keyword parameters. What the docstring leaves out of its parameters and attributes is
-    inserted as the bases have it; parameters come in the order of the constructor, with the default
-    of each.
+    Fields after ``_: KW_ONLY`` are keyword-only. Redeclared fields of a base keep their position; a
+    new field follows the one declared before it, or precedes the keyword-only parameters of the
+    bases if it is the first. Missing parameters and attributes of the docstring are inserted from
+    the bases; parameters have the order of the constructor, with their defaults.
 
-    To its `constraints` those of the bases are added, those of parameters that are True or False,
-    and those of names that mean the same in every recipe, such as `n_estimators`. Its `extras` are
-    the fields that are `fitted`, the bases' first, unless it states them.
+    The `constraints` are completed by those of the bases, of boolean parameters, and of names that
+    mean the same in every recipe, such as `n_estimators`. The `extras` are the `fitted` fields, the
+    bases' first, unless the class declares them.
     """
     own: Any = cls
     own._parameters, found = _parameters_of(cls)
@@ -109,7 +107,7 @@ def parameters(cls: _Class) -> _Class:
     own.__init__ = made.__init__
     own.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
     own.__init__.__module__ = cls.__module__
-    # scikit-learn asks for it at each clone, and working it out takes longer than many a fit
+    # scikit-learn reads it at each clone, and computing it takes longer than many fits
     own.__init__.__signature__ = inspect.signature(own.__init__)
     own.constraints = _constraints_of(cls)
     if cls.__doc__ is not None:  # under -OO
@@ -118,9 +116,9 @@ def parameters(cls: _Class) -> _Class:
 
 
 def _parameters_of(cls: type[Any]) -> tuple[dict[str, _Parameter], list[str]]:
-    """Return the parameters of the constructor in order, and what is fitted.
+    """Return the parameters of the constructor in order, and the names of fitted fields.
 
-    Defaults are taken off the class: they are the constructor's.
+    Defaults are removed from the class: they belong to the constructor.
     """
     fitted: list[str] = []
     found: dict[str, _Parameter] = {}
@@ -146,7 +144,7 @@ def _parameters_of(cls: type[Any]) -> tuple[dict[str, _Parameter], list[str]]:
 
 
 def _constraints_of(cls: type[Any]) -> dict[str, Constraint]:
-    """Return the constraints that a class and its bases state, and those that need no word."""
+    """Return the constraints that a class and its bases declare, and those implied by names."""
     found: dict[str, _Parameter] = vars(cls)["_parameters"]
     rules = {name: Flag() for name, one in found.items() if one.kind is bool}
     rules |= {name: rule for name, rule in _SAME.items() if name in found}
@@ -157,19 +155,19 @@ def _constraints_of(cls: type[Any]) -> dict[str, Constraint]:
 
 def _completed(cls: type[Any]) -> str:
     """Return a class's docstring with the entries of all its parameters and attributes."""
-    told: dict[str, dict[str, _Entry]] = {"Parameters": {}, "Attributes": {}}
+    entries: dict[str, dict[str, _Entry]] = {"Parameters": {}, "Attributes": {}}
     for base in reversed(cls.__mro__):
         for head, body in _sections(base).items():
-            if head in told:
-                told[head] |= {name: one for one in _entries(body) for name in one.names}
+            if head in entries:
+                entries[head] |= {name: one for one in _entries(body) for name in one.names}
     found: dict[str, _Parameter] = vars(cls)["_parameters"]
-    given = {name: told["Parameters"][name] for name in found if name in told["Parameters"]}
+    given = {name: one for name in found if (one := entries["Parameters"].get(name))}
     sections = _sections(cls)
     made = {
         "": sections.pop(""),
         "Parameters": _text(given, {name: one.default for name, one in found.items()}),
-        "Attributes": _text(told["Attributes"], {}),
-        **{head: body for head, body in sections.items() if head not in told},
+        "Attributes": _text(entries["Attributes"], {}),
+        **{head: body for head, body in sections.items() if head not in entries},
     }
     parts = [
         f"{head}\n{'-' * len(head)}\n{body}" if head else body
@@ -180,13 +178,13 @@ def _completed(cls: type[Any]) -> str:
 
 
 def _sections(cls: type[Any]) -> dict[str, str]:
-    """Return the sections of a class's own docstring; '' is what comes before the first."""
+    """Return the sections of a class's own docstring; '' is the text before the first."""
     start, *rest = _HEAD.split(inspect.cleandoc(vars(cls).get("__doc__") or ""))
     return {"": start, **dict(zip(rest[::2], rest[1::2], strict=True))}
 
 
 def _entries(body: str) -> list[_Entry]:
-    """Return the entries of a section, without the defaults that their types may end with."""
+    """Return the entries of a section, without defaults at the end of their types."""
     found: list[_Entry] = []
     for line in body.strip("\n").split("\n"):
         if line.startswith(" ") or not line:

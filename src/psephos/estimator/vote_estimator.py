@@ -1,4 +1,4 @@
-"""What every estimator shares: one final fit, and what is read off the fitted vote."""
+"""The base class of all estimators: the final `fit`, and methods that read the fitted vote."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ from psephos.vote.target import AnyTarget
 
 
 class VoteEstimator(BaseEstimator):
-    """Base of every model: a recipe returns a vote, the rest is here.
+    """Base of every model: a subclass (recipe) only returns the vote.
 
     A recipe sets `anatomy`, `constraints` and `contender` and implements `_fit_vote`.
 
@@ -53,42 +53,42 @@ class VoteEstimator(BaseEstimator):
         Columns whose values are categories, as in HistGradientBoostingClassifier. 'from_dtype':
         categorical and text columns of a frame, as the command reads a file.
     n_jobs : int
-        Threads; the vote does not depend on it.
+        Number of threads; the vote does not depend on it.
     random_state : int, RandomState or None
-        Seeds all that is drawn.
+        Seed of all random numbers.
 
     Attributes
     ----------
     vote_ : Vote
         The fitted vote.
     n_features_in_ : int
-        Columns of the training table.
+        Number of columns of the training table.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Only if X had column names, and all were strings. Others (numbers, tuples) are words in
-        rules and `features_used_`; columns that are counted from 0 have no names.
+        Only if X had column names that were all strings. Other names (numbers, tuples) are turned
+        into strings in rules and `features_used_`; columns named 0, 1, 2, ... count as unnamed.
     n_features_used_ : int
-        Columns that a case without missing values is answered by.
+        Number of columns that predict a case without missing values.
     features_used_, features_backup_ : ndarray
-        Their names, or positions; and of columns that are read only where another is missing.
+        Names, or positions, of these columns; and of the columns read only if another is missing.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        What moves the score, divided among the columns: see the attribute itself.
+        Shares of the columns in the changes of the score: see the attribute itself.
     """
 
     anatomy: ClassVar[Anatomy]
     contender: ClassVar[Contender]
     constraints: ClassVar[Mapping[str, Constraint]]
     extras: ClassVar[tuple[str, ...]] = ()
-    optional: ClassVar[tuple[str, ...]] = ()  # extras that exist only where a parameter asks
-    #: The map that held-out answers justify, of models of `compare`; see `psephos.recalibrated`.
+    optional: ClassVar[tuple[str, ...]] = ()  # extras that exist only with some parameters
+    #: The calibration by held-out predictions, in models of `compare`: see `psephos.recalibrated`.
     recalibration_: Recalibration | None = None
-    #: Cautions that fired and that whoever fitted the model accepted, such as 'FD004 saved-index'.
+    #: Cautions that the user accepted before the fit, such as 'FD004 saved-index'.
     accepted_: tuple[str, ...] = ()
-    #: What became of classes of its table before the fit (`classes` of `read_table`), their rows.
+    #: Classes that were merged or left out before the fit (`classes` of `read_table`), with rows.
     joined_: Mapping[str, tuple[str | None, int]] = MappingProxyType({})
     _cloned = False
     _calibrated_on: Profile | None = None  # the summary of rows that a calibration was fitted on
     _sample: SampleRows | None = None  # training rows, within the process
-    _calibration_rows: SampleRows | None = None  # and those of a calibration
+    _calibration_rows: SampleRows | None = None  # rows of a calibration, within the process
 
     # ------------------------------------------------------------------ fitting
     @final
@@ -104,9 +104,9 @@ class VoteEstimator(BaseEstimator):
         y : array of shape (n_samples,)
             Class labels, or numbers for a regressor.
         sample_weight : array of shape (n_samples,), default=None
-            How much each row counts; None counts each once. Rows of weight 0 are left out.
+            Weights of the rows; None: all 1. Rows of weight 0 are left out.
         groups : array of shape (n_samples,), default=None
-            Rows of one group (a subject) are divided neither by a validation share nor a bootstrap.
+            Rows of a group (a subject) stay together in validation splits and bootstrap samples.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class VoteEstimator(BaseEstimator):
             return self._learn(table, labels, weight, context, schema)
 
     def __sklearn_clone__(self) -> Self:
-        """Return an unfitted copy, as scikit-learn fits in folds and searches."""
+        """Return an unfitted copy for `sklearn.base.clone`."""
         copy = cast("Self", super().__sklearn_clone__())
         copy._cloned = True
         return copy
@@ -144,30 +144,30 @@ class VoteEstimator(BaseEstimator):
         context: Context,
         schema: Schema,
     ) -> Self:
-        """Call the recipe and store what it returns (shared by fit, warm start, partial_fit)."""
+        """Call the recipe and store its result (shared by fit, warm start, partial_fit)."""
         vote, extras = self._fit_vote(table, labels, weight, context)
-        read = None if hasattr(self, "partial_fit") else vote  # a later call may read others
+        read = None if hasattr(self, "partial_fit") else vote  # later calls may use more columns
         sample = SampleRows.of(read, table.values, labels.certain)
         earlier = self._sample if context.further else None
         self._set_fitted(vote, schema, extras, sample.after(earlier))
         return self
 
     def _previous(self, schema: Schema, target: AnyTarget) -> Vote | None:
-        """Return the vote that a warm start goes on from; None before the first fit."""
+        """Return the vote that a warm start continues; None before the first fit."""
         if not hasattr(self, "vote_"):
             return None
         now, then = (getattr(t, "classes", np.empty(0)) for t in (target, self.vote_.target))
         if schema != self.schema_ or not np.array_equal(now, then):
             raise PsephosError(
-                "with warm_start=True the table needs the columns, categories and classes of the "
-                "first fit. To fit another table, set warm_start=False."
+                "with warm_start=True the table must have the columns, categories and classes of "
+                "the first fit. To fit another table, set warm_start=False."
             )
         return self.vote_
 
     def _partial_fit(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow, classes: LabelsLike | None = None
     ) -> Self:
-        """Learn from further rows: `partial_fit` of estimators that have one."""
+        """Fit more rows: `partial_fit` of estimators that have one."""
         check_params(self, self.constraints)
         first = not hasattr(self, "vote_")
         categorical = getattr(self, "categorical_features", None)
@@ -184,12 +184,12 @@ class VoteEstimator(BaseEstimator):
     def read(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: PerRow = None
     ) -> tuple[Table, Labels, Floats, Context]:
-        """Return what `fit` would work on, for those who look before they fit.
+        """Return the arguments that `fit` would pass to the recipe.
 
         Returns
         -------
         table, labels, weight, context
-            Without the rows of weight 0. The estimator itself is left as it is.
+            Without the rows of weight 0. The estimator is not changed.
         """
         scratch: Any = clone(self)
         check_params(scratch, scratch.constraints)
@@ -213,23 +213,23 @@ class VoteEstimator(BaseEstimator):
     def _read_labels(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow
     ) -> tuple[Labels, Floats]:
-        raise NotImplementedError(f"{type(self).__name__} does not say what it predicts")
+        raise NotImplementedError(f"{type(self).__name__} does not implement _read_labels")
 
     def _further_labels(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow, classes: LabelsLike | None
     ) -> tuple[Labels, Floats]:
-        raise NotImplementedError(f"{type(self).__name__} does not say what it predicts")
+        raise NotImplementedError(f"{type(self).__name__} does not implement _further_labels")
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context
     ) -> FittedVote:
-        """Fit: the one method a recipe writes. Parameters have been checked, X and y read.
+        """Fit the vote: the one method of a recipe. Parameters, X and y have been validated.
 
         Parameters
         ----------
         table : Table
-            Rows of positive weight: ``table.dense()`` is (n, p) float64, missing values NaN,
-            categories codes; `schema` knows names and categories.
+            Rows of positive weight: ``table.dense()`` is (n, p) float64 with NaN for missing values
+            and codes for categories; `schema` has the names and categories.
         labels : Labels
             ``labels.y`` are class indices (or numbers); ``labels.target`` goes into the vote, and
             ``labels.target.code[k]`` is the (K,) vote of a voter that is certain of class k: one
@@ -237,15 +237,15 @@ class VoteEstimator(BaseEstimator):
         weight : ndarray of shape (n,)
             Sample weights, positive.
         context : Context
-            Seeds by task, groups, and the vote that a warm start goes on from.
+            Seeds by task, groups, and the vote that a warm start continues.
 
         Returns
         -------
         vote : Vote
         extras : dict
-            Further fitted attributes, those named in `extras`; model files keep them.
+            The fitted attributes named in `extras`; model files keep them.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not say how it is fitted")
+        raise NotImplementedError(f"{type(self).__name__} does not implement _fit_vote")
 
     def _set_fitted(
         self,
@@ -268,13 +268,13 @@ class VoteEstimator(BaseEstimator):
 
     @property
     def is_registered(self) -> bool:
-        """Return whether the class is in the registry, and not one derived from such a class."""
+        """Whether the class itself (not a base) is in the registry."""
         return is_registered(type(self))
 
     def _has_its_anatomy(self, nothing_found: bool = True) -> bool:
-        """Return whether the fitted vote is made of what the class declares.
+        """Return whether the parts of the fitted vote are those that `anatomy` declares.
 
-        With `nothing_found` it may also be a constant, of a class that may find no voter.
+        With `nothing_found` it may also be a constant, if the fit of the class can find no voters.
         """
         voters: Voters = self.vote_.voters
         weighting: Weighting = self.vote_.weighting
@@ -285,12 +285,12 @@ class VoteEstimator(BaseEstimator):
         return known
 
     def _check_loaded(self) -> None:
-        """Raise PsephosError unless what a file says of a fitted model fits together."""
+        """Raise PsephosError unless the parts of a loaded model are consistent."""
         check(self._has_its_anatomy(), f"it is not that of {type(self).__name__}")
-        numbers = self.vote_.target.kind == "regression"
-        check(numbers == isinstance(self, RegressorMixin), "it answers another question")
+        same = (self.vote_.target.kind == "regression") == isinstance(self, RegressorMixin)
+        check(same, "its class predicts another kind of target")
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
     def _values(self, X: TableLike) -> Any:
         return self._table(X).values
 
@@ -300,7 +300,7 @@ class VoteEstimator(BaseEstimator):
         return read_table(self, X, self.schema_, reset=False, absent=absent)
 
     def _fitted(self) -> None:
-        if not hasattr(self, "vote_"):  # to ask scikit-learn takes longer than many an answer
+        if not hasattr(self, "vote_"):  # scikit-learn's check takes longer than many predictions
             check_is_fitted(self, "vote_")
 
     @staticmethod
@@ -308,29 +308,28 @@ class VoteEstimator(BaseEstimator):
         return score[:, 0] if score.shape[1] == 1 else score
 
     def predict(self, X: TableLike) -> Array:
-        """Return the class, or the number, that each row's vote is for; shape (n_samples,)."""
+        """Return the predicted class, or number, of each row; shape (n_samples,)."""
         values = self._values(X)
         return self.vote_.answers(values)
 
     def _staged(self, X: TableLike) -> Iterator[tuple[Floats, Any]]:
-        values = self._values(X)
+        values = self._values(X)  # raises if the model is not fitted
         return self.vote_.staged(values)
 
     def staged_predict(self, X: TableLike) -> Iterator[Array]:
-        """Yield the answer of the first 1, 2, ..., T voters."""
+        """Yield the predictions of the first 1, 2, ..., T voters."""
         for score, mass in self._staged(X):
             yield self.vote_.decided(score, mass)
 
     # ------------------------------------------------------------------ reading the vote
     @property
     def n_features_used_(self) -> int:
-        """Number of columns that a case without missing values is answered by."""
-        self._fitted()
-        return len(self.vote_.used)
+        """Number of columns that predict a case without missing values."""
+        return len(self.features_used_)
 
     @property
     def features_used_(self) -> Array:
-        """Columns that a case without missing values is answered by; see `features_backup_`.
+        """Columns that predict a case without missing values; see also `features_backup_`.
 
         Names if the table had them, else positions.
         """
@@ -339,7 +338,7 @@ class VoteEstimator(BaseEstimator):
 
     @property
     def features_backup_(self) -> Array:
-        """Columns read only where another is missing: those of surrogates and reserve models.
+        """Columns read only if another is missing: those of surrogates and reserve models.
 
         Names if the table had them, else positions. Unknown categories are missing values.
         """
@@ -352,20 +351,23 @@ class VoteEstimator(BaseEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """How much of what moves the score comes from each column; shape (p,).
+        """Share of each column in the changes of the score over training rows; shape (p,).
 
-        Measured on at most 512 training rows, evenly spaced (or of all calls of `partial_fit`).
-        Each voter counts for how far its weighted vote is from its training mean, summed over the
-        outputs, divided among columns: in a tree by how far each split on the row's path changes
-        the vote (above the leaves that is the mean of the training rows in a CART or C4.5, and the
-        plain mean of the two children in forests and boosted trees); in a linear model by the terms
-        ``|coef_j (x_j - mean_j)|``; in a vote of votes by the importance inside; in a prototype's
-        weight by each column's part of the exponent; in a local weight, or that of neighbours, by
-        its part of the squared distance from the column means; in other voters (kernels, Gaussian
-        models, rules, foreign estimators) equally among those they read.
+        Measured on at most 512 training rows, evenly spaced (or from all calls of `partial_fit`).
+        The size of a voter in a row is the distance of its weighted vote from its training mean,
+        summed over the outputs. It is divided among the columns:
 
-        Constants, and surrogates that no case needed, get nothing. The sum is 1, or 0 if no column
-        moves the score. Two columns' shares do not say what leaving one out would change.
+        - in a tree, by how far each split on the row's path changes the vote (the vote of an inner
+          node is the mean of its training rows in CART and C4.5, and the plain mean of its two
+          children in forests and boosted trees);
+        - in a linear model, by the terms ``|coef_j (x_j - mean_j)|``;
+        - in a vote of votes, by the importances of the inner vote;
+        - in the weight of a prototype, by the columns' parts of the exponent; in a local weight, or
+          that of neighbours, by their parts of the squared distance from the column means;
+        - in other voters (kernels, Gaussian models, rules, other libraries' estimators), equally.
+
+        Constants, and surrogates that no case needed, get 0. The sum is 1, or 0 if no column
+        changes the score. The share of a column is not the effect of leaving it out.
         """
         baseline = self._needed_baseline()
         shares = np.zeros(self.vote_.n_features)
@@ -378,18 +380,18 @@ class VoteEstimator(BaseEstimator):
             if self._sample is None:
                 raise PsephosError(
                     f"importance needs training rows, which this {type(self).__name__} does not "
-                    "keep: it was fitted on a cluster, was made of a model file, or its file was "
+                    "keep: it was fitted on a cluster, comes from a model file, or its file was "
                     "written by an older version. Fit it on the training rows."
                 )
             self._baseline = baseline_of(self.vote_, self._sample, self.schema_.levels)
         return self._baseline
 
     def _known_baseline(self) -> Baseline | None:
-        """Return what importance is measured from, None where that is not known."""
+        """Return the training means that importance needs; None if they are not known."""
         return None if self._baseline is None and self._sample is None else self._needed_baseline()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: the training means, and no training rows."""
+        """Return the state for pickle: with the training means, without training rows."""
         if hasattr(self, "vote_"):
             self._known_baseline()
         state: Any = super().__getstate__()
@@ -397,7 +399,7 @@ class VoteEstimator(BaseEstimator):
 
     @property
     def anatomy_(self) -> Anatomy:
-        """What the fitted vote is made of: its voters, also within voters, weights and read-out."""
+        """The parts of the fitted vote: its voters, also nested ones, weights and read-out."""
         self._fitted()
         vote = self.vote_
         kinds, weights = vote.voters.kinds(), getattr(type(vote.weighting), "tag", "")
@@ -406,7 +408,7 @@ class VoteEstimator(BaseEstimator):
         return Anatomy(kinds, weights, readout, self.anatomy.found_by)
 
     def usage(self) -> Usage:
-        """Return the (T, p) boolean CSR table of which voter (or its weight) reads which column."""
+        """Return a (T, p) boolean CSR array: whether a voter, or its weight, reads a column."""
         self._fitted()
         return self.vote_.usage()
 
@@ -417,10 +419,10 @@ class VoteEstimator(BaseEstimator):
         return terms[:, :, 0] if terms.shape[2] == 1 else terms
 
     def local_importance(self, X: TableLike) -> Floats:
-        """Return per row how much of what moves its score comes from each column.
+        """Return the share of each column in the change of the score, for each row.
 
-        By the rule of `feature_importances_`: shape (n, q), a column for each that the vote reads,
-        in the order of the table. A row's sum is 1, or 0 where no column moves its score.
+        It is defined as in `feature_importances_`: shape (n, q), for the q columns that the vote
+        reads, in the order of the table. A row's sum is 1, or 0 if no column changes its score.
         """
         values = self._values(X)
         return self.vote_.local_importance(values, self._needed_baseline())
@@ -431,9 +433,9 @@ class VoteEstimator(BaseEstimator):
         return self.vote_.mass(values)
 
     def explain(self, X: TableLike) -> Ballots:
-        """Return who voted for each row's answer, with what weight, and on which columns.
+        """Return the ballots of each row: each voter's vote, its weight, and its columns.
 
-        Where training cases vote, those are listed that are a neighbour of any of the rows.
+        If training cases vote, only those are listed that are a neighbour of any of the rows.
         """
         table = self._table(X)
         found = Ballots.of(self.vote_, self.schema_.words(), table.values, table.rows.tolist())
@@ -441,7 +443,7 @@ class VoteEstimator(BaseEstimator):
         return found
 
     def returns_words(self) -> dict[str, str]:
-        """Return by column how often another sample would choose it; of models that estimate it."""
+        """Return for each column how often other samples select it, if the model estimated it."""
         self._fitted()
         found: dict[int, str] = {}
         for extra in self.extras:
@@ -450,31 +452,29 @@ class VoteEstimator(BaseEstimator):
         return {names[j]: words for j, words in found.items()}
 
     def describe(self) -> list[str]:
-        """Return the model as sentences: one on the whole, then a tree's lines or one a voter.
+        """Return the model as sentences: a summary, then the lines of a tree, or one per voter.
 
-        Voters of equal content are one sentence. Percentages of a normalised vote are of the weight
-        over all (for local weights, over the anchors). ``print(model)`` shows the same.
+        Voters of equal content share a sentence. Percentages of a normalised vote are shares of the
+        total weight (local weights: over the anchors). ``print(model)`` shows the same.
         """
         return self._described()
 
     def _described(self, *, heaviest: bool = False) -> list[str]:
         self._fitted()
-        names = replace(self.schema_.words(), classes=[str(c) for c in self._classes()])
+        target: Any = self.vote_.target
+        classes = target.classes.tolist() if target.n_classes else []
+        names = replace(self.schema_.words(), classes=[str(c) for c in classes])
         named = set(self.vote_.voters.voter_names())
         members = getattr(self, "member_names_", ())
         idle = [name for name in members if name not in named] if named <= set(members) else []
         words = [f"Without weight: {listed(idle)} (see member_names_)."] if named and idle else []
-        for extra in self.extras:  # what a recipe remembers beside its vote
+        for extra in self.extras:
             summary: Any = getattr(getattr(self, extra, None), "summary", None)
             words += [] if summary is None else summary(names, self.vote_)
         if self.accepted_:
-            words += [f"Fitted in spite of what was accepted: {', '.join(self.accepted_)}."]
+            words += [f"Fitted with accepted cautions: {', '.join(self.accepted_)}."]
         words += [f"It was fitted on {joined_words(self.joined_)}"] if self.joined_ else []
         return describe(self.vote_, names, type(self).__name__, heaviest=heaviest) + words
-
-    def _classes(self) -> list[Any]:
-        target: Any = self.vote_.target
-        return target.classes.tolist() if target.n_classes else []
 
     def __str__(self) -> str:
         return sentences_text(self.describe()) if hasattr(self, "vote_") else repr(self)
@@ -498,18 +498,18 @@ class VoteEstimator(BaseEstimator):
         return shown
 
     def reduce(self, backup: bool = True) -> Self:
-        """Return a fitted estimator of the same class, and answers, over only the columns it reads.
+        """Return the fitted estimator on only the columns it reads, with the same predictions.
 
-        A vote that reads nothing keeps the first column, since a table needs one.
+        A vote that reads no column keeps the first, since a table needs one.
 
         Parameters
         ----------
         backup : bool, default=True
-            Whether to keep the columns read only where another is missing (`features_backup_`).
-            False drops them, with the surrogates and the reserve models that read them. Where a
-            value is missing the answer may then be another: a tree sends the case where it sends
-            those that no surrogate helps, and a library uses its models of the first rank that
-            have all they read, else the training prior. Importances are the whole model's.
+            Whether to keep the columns read only if another is missing (`features_backup_`). False
+            drops them, with the surrogates and the reserve models that read them. Predictions may
+            then differ where a value is missing: a tree uses the branch for cases that no surrogate
+            can send, and a library uses its models of the first rank whose columns are all
+            measured, else the training prior. Importances are those of the whole model.
         """
         self._fitted()
         vote = self.vote_ if backup else self.vote_.primary()
@@ -545,7 +545,7 @@ class VoteEstimator(BaseEstimator):
         return {}
 
     def reads_categories(self) -> bool:
-        """Return whether columns may hold categories, named in `categorical_features`."""
+        """Return whether the model supports `categorical_features`."""
         voter: Any = kept(getattr(self, "estimator", None))
         known = "categorical_features" in self.get_params(deep=False)
         return known and (
@@ -565,7 +565,7 @@ _NAMING = ("categorical_features", "distance_columns", "prices", "views")
 
 
 def warn_of_positions(model: Estimator, X: TableLike) -> None:
-    """Warn if a parameter names columns by whole numbers, and the frame X names them otherwise."""
+    """Warn if a parameter has column positions, but the column names of X are other integers."""
     names: Any = None if is_lazy(X) else getattr(X, "columns", None)
     if names is None:
         return
@@ -575,12 +575,12 @@ def warn_of_positions(model: Estimator, X: TableLike) -> None:
         return
     for name in _NAMING:
         given = getattr(model, name, None)
-        of_each = name == "prices" and not isinstance(given, Mapping)  # a price a column
+        of_each = name == "prices" and not isinstance(given, Mapping)  # one price per column
         if not of_each and _has_whole(given):
             warnings.warn(
                 f"{type(model).__name__}: {name} holds whole numbers, which are positions (the "
                 f"first column is 0), and the columns of X are named by other whole numbers "
-                f"({listed[0]!r} is at 0). To give names, give words: {str(listed[0])!r}.",
+                f"({listed[0]!r} is at 0). To give names, give strings: {str(listed[0])!r}.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -1,7 +1,7 @@
-"""How good held-out answers are, as figures with intervals: functions of arrays, nothing else.
+"""Figures of held-out predictions with confidence intervals: functions of arrays.
 
-Every interval names its method and what it omits. `groups` are cases that belong together (a
-subject's, a clinic's): intervals then count groups as independent, and cases as not.
+Every interval names its method. `groups` are cases that belong together (of a subject, of a
+clinic): intervals then treat groups as independent, and cases of a group as dependent.
 """
 
 from psephos.figures.calibration import (

@@ -1,4 +1,4 @@
-"""Whether probabilities are right: intercept and slope, scores of them, a table of bins."""
+"""Calibration of probabilities: intercept and slope, Brier score, log-loss, a table of bins."""
 
 import math
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ def likeliest(
     weight: Floats | float = 1.0,
     start: Floats | None = None,
 ) -> Floats:
-    """Return the coefficients by Newton's method, halving bad steps.
+    """Return the coefficients of a logistic regression by Newton's method with step halving.
 
     Parameters
     ----------
@@ -68,26 +68,26 @@ def likeliest(
     return at
 
 
-_LEAST = 1e-6  # a probability of 0 has no log-odds
-_SUM = 1e-3  # some models answer in float32
-_STEEP = 1e4  # a slope beyond: the classes are separated
+_LEAST = 1e-6  # probabilities are clipped here: that of 0 has no log-odds
+_SUM = 1e-3  # tolerance of sums: some models predict in float32
+_STEEP = 1e4  # with a greater slope the classes are separated
 
 
 @dataclass(frozen=True)
 class CalibrationLine:
-    """How the log-odds of the truth follow those that were told.
+    """The regression of the truth on the log-odds of the predicted probabilities.
 
     Parameters
     ----------
     large : Estimate
-        The intercept with the slope kept at 1 (calibration in the large): 0 is right, below 0 the
-        probabilities are too high on the whole.
+        The intercept with the slope fixed at 1 (calibration in the large): 0 is ideal, below 0 the
+        probabilities are too high on average.
     slope : Estimate
-        1 is right, below 1 the probabilities are too extreme.
+        1 is ideal, below 1 the probabilities are too extreme.
     intercept : Estimate
-        That beside the slope.
+        The intercept fitted with the slope.
     n_clipped : int
-        Probabilities nearer to 0 or 1 than 1e-6, which were taken as 1e-6 or 1 - 1e-6.
+        Probabilities nearer to 0 or 1 than 1e-6, which were clipped to 1e-6 or 1 - 1e-6.
     """
 
     large: Estimate
@@ -98,7 +98,7 @@ class CalibrationLine:
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Cases of like probability: its ends and mean, and how many were of the class."""
+    """A bin of similar probabilities: their range, their mean (`told`), and the observed share."""
 
     low: float
     high: float
@@ -111,11 +111,11 @@ def calibration_line(
 ) -> CalibrationLine:
     """Return intercept and slope of calibration with Wald's intervals (Cox 1958; Steyerberg 2009).
 
-    logit P(truth) = a + b logit(p) by maximum likelihood. The variance of the calibration in the
-    large is the sandwich, for its slope of 1 need not be the right one; with groups all variances
-    are sandwiches of their summed scores, with t of G - 1 degrees of freedom, and under ten groups
-    no interval is narrower than that by cases. Where p separates the classes there is no such line,
-    and what is returned says so.
+    logit P(truth) = a + b logit(p) by maximum likelihood. The calibration in the large has the
+    sandwich variance, since its slope of 1 need not be the true one. With groups all variances are
+    sandwiches of the scores summed over groups, with t of G - 1 degrees of freedom, and under ten
+    groups no interval is narrower than the one by cases. If p separates the classes, slope and
+    intercept are not defined, and their `method` says why.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _estimates(
     level: float,
     robust: bool = False,
 ) -> list[Estimate]:
-    """Return coefficients of a logistic regression; `robust`: by cases they are sandwiches, too."""
+    """Return coefficients of a logistic regression; `robust`: sandwich variances without groups."""
     at, n = likeliest(y, design, offset), len(y)
     chance = _special.expit(design @ at + offset)
     spread = np.linalg.pinv((design.T * (chance * (1 - chance))) @ design)
@@ -186,19 +186,19 @@ _ONE_GROUP = "one group alone has no interval"
 
 
 def _summed(parts: Floats, codes: Indices) -> Floats:
-    """Return the covariance of scores summed over groups, of which there are at least two."""
+    """Return the covariance of scores summed over at least two groups."""
     sums = np.stack([np.bincount(codes, weights=part) for part in parts.T])
     m = sums.shape[1]
     return m / (m - 1) * (sums @ sums.T)
 
 
 def _errors(covariance: Floats) -> list[float]:
-    """Return standard errors; of a variance that rounding leaves below 0, NaN: it is unknown."""
+    """Return standard errors; NaN where rounding made a variance negative."""
     return [math.sqrt(one) if one >= 0 else math.nan for one in np.diag(covariance).tolist()]
 
 
 def brier(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
-    """Return the Brier score: of two classes the mean of (p - y)^2, of more summed over classes.
+    """Return the Brier score: the mean of (p - y)^2, summed over the classes if p is (n, K).
 
     Parameters
     ----------
@@ -218,38 +218,38 @@ def brier(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) 
 
 
 def log_loss(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
-    """Return the mean of -log p of the class that was the case; p of 0 counts as 1e-15.
+    """Return the mean of -log p of the true class; p is clipped at 1e-15.
 
     Parameters are those of `brier`.
     """
     p = numbers(p, "p")
     if p.ndim == 1:
         y, p = _checked(truth, p)
-        told = np.where(y > 0, p, 1.0 - p)
+        own = np.where(y > 0, p, 1.0 - p)
     else:
         codes, p = _checked_rows(truth, p)
-        told = p[np.arange(len(p)), codes]
-    return _not_negative(mean(-np.log(np.clip(told, 1e-15, 1.0)), groups, level))
+        own = p[np.arange(len(p)), codes]
+    return _not_negative(mean(-np.log(np.clip(own, 1e-15, 1.0)), groups, level))
 
 
 def _not_negative(loss: Estimate) -> Estimate:
-    """Return the mean of losses with an interval that ends at 0, below which no mean loss lies."""
+    """Return the mean of losses with the lower end of its interval clipped at 0."""
     return replace(loss, low=np.maximum(loss.low, 0.0).item())
 
 
 def calibration_table(
     truth: ArrayLike, p: Any, n_bins: int = 10, groups: PerRow = None, level: float = 0.95
 ) -> list[CalibrationBin]:
-    """Return bins of about equally many cases in the order of p; equal p are never divided.
+    """Return bins of about equally many cases in the order of p; equal p share a bin.
 
-    Those that differ by rounding alone are equal (`levelled`).
+    Probabilities that differ only by rounding are equal (`levelled`).
 
     Parameters
     ----------
     truth : array of shape (n,), bool
     p : array of shape (n,)
     n_bins : int, default=10
-        At most so many.
+        The most bins.
     groups : array of shape (n,), default=None
     level : float, default=0.95
     """
@@ -260,7 +260,7 @@ def calibration_table(
     level_p = levelled(p)
     order = np.argsort(level_p, kind="stable")
     values, starts, counts = np.unique(level_p[order], return_index=True, return_counts=True)
-    middle = starts + (counts - 1) / 2  # of equal cases all go where their middle one belongs
+    middle = starts + (counts - 1) / 2  # equal cases all go to the bin of their middle one
     bins = np.minimum((middle * n_bins / max(n, 1)).astype(np.intp), n_bins - 1)
     where = np.empty(n, dtype=np.intp)
     where[order] = np.repeat(bins, counts)
@@ -269,8 +269,8 @@ def calibration_table(
     for k in np.unique(where).tolist() if len(values) else []:
         own = where == k
         seen = share(y[own] > 0, None if codes is None else codes[own], level)
-        told = p[own]
-        found.append(CalibrationBin(float(told.min()), float(told.max()), float(told.mean()), seen))
+        low, high, middle = (float(f(p[own])) for f in (np.min, np.max, np.mean))
+        found.append(CalibrationBin(low, high, middle, seen))
     return found
 
 

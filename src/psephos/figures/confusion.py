@@ -1,4 +1,4 @@
-"""Two classes at a threshold: who is called positive, the measures of that, and its net benefit."""
+"""Two classes at a threshold: predictions, the measures of their confusion table, net benefit."""
 
 import math
 from collections.abc import Sequence
@@ -21,27 +21,27 @@ from psephos.figures.estimate import (
     undefined,
 )
 
-UNIT = 1_000_000  # answers are counted in millionths
+UNIT = 1_000_000  # probabilities are compared in millionths
 
 
 def in_millionths(values: ArrayLike) -> NDArray[np.int64]:
-    """Return answers or thresholds in whole millionths, rounded down.
+    """Return probabilities or thresholds in whole millionths, rounded down.
 
-    What lies within 1e-9 of the next millionth is taken to it: 0.1 + 0.2 is 300,000 of them.
+    A value within 1e-9 of the next millionth is rounded up: 0.1 + 0.2 is 300,000 of them.
     """
     return np.floor(numbers(values, "p") * UNIT + 1e-3).astype(np.int64)
 
 
 def called(p: Any, threshold: float) -> NDArray[np.bool_]:
-    """Return which cases are called positive: in millionths, their answer is at least `threshold`.
+    """Return which cases are predicted positive: their p is at least `threshold`, in millionths.
 
-    Answers that differ from the threshold by rounding alone are at it, however they were summed;
-    so are those of the threshold's own millionth.
+    A probability that differs from the threshold only by rounding, or lies in the same millionth,
+    reaches it.
 
     Parameters
     ----------
     p : array of shape (n,)
-        Probabilities of the positive class. Of answers kept in millionths the same is
+        Probabilities of the positive class. For probabilities stored in millionths the same is
         ``units >= in_millionths(threshold)``.
     threshold : float
         From 0 to 1.
@@ -62,23 +62,23 @@ def called(p: Any, threshold: float) -> NDArray[np.bool_]:
 
 
 def levelled(scores: Floats) -> Floats:
-    """Return scores to twelve digits: those that differ by rounding are equal, as ranks need."""
+    """Return scores rounded to twelve digits, so that those that differ by rounding are ties."""
     digits, power = np.frexp(scores)
     return np.ldexp(np.round(digits, 12), power)
 
 
 @dataclass(frozen=True)
 class Confusion:
-    """Counts of answers against the truth, and what is made of them.
+    """The confusion table of two classes, and the measures computed from it.
 
     Parameters
     ----------
     found, missed : int
-        Of the positive class: true positives, false negatives.
+        True positives and false negatives.
     alarms, cleared : int
-        Of the other: false positives, true negatives.
+        False positives and true negatives.
     sensitivity, specificity, ppv, npv, accuracy, balanced_accuracy : Estimate
-        The predictive values are those at the share of positive cases among these.
+        The predictive values hold at the share of positive cases among these cases.
     """
 
     found: int
@@ -104,15 +104,15 @@ class Confusion:
 
 
 def confusion(truth: Any, called: Any, groups: PerRow = None, level: float = 0.95) -> Confusion:
-    """Return counts and measures of answers of two classes.
+    """Return the confusion table of two classes with its measures.
 
     Parameters
     ----------
     truth, called : array of shape (n,), bool
-        Which cases are of the positive class, and which are called so (`called`).
+        Which cases are positive, and which are predicted positive (see `called`).
     groups : array of shape (n,), default=None
-        Cases of a group are not independent: see `share`. The interval of balanced accuracy takes
-        the two classes as independent even so, though a group may have cases of both.
+        Cases of a group are not independent: see `share`. The interval of balanced accuracy still
+        treats the two classes as independent, although a group may have cases of both.
     level : float, default=0.95
 
     Examples
@@ -149,9 +149,9 @@ def confusion(truth: Any, called: Any, groups: PerRow = None, level: float = 0.9
 def predictive_values(
     sensitivity: float, specificity: float, prevalence: float
 ) -> tuple[float, float]:
-    """Return PPV and NPV where `prevalence` is the share of positive cases among those tested.
+    """Return PPV and NPV if `prevalence` is the share of positive cases among those tested.
 
-    By Bayes' rule; NaN where nobody is called so.
+    By Bayes' rule; NaN if no case is predicted so.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def predictive_values(
 
 @dataclass(frozen=True)
 class NetBenefit:
-    """The net benefit of a model at a threshold, beside that of treating all; of none it is 0."""
+    """The net benefit of a model at a threshold, and of treating everyone (of no one it is 0)."""
 
     threshold: float
     model: Estimate
@@ -182,14 +182,14 @@ def net_benefit(
 ) -> list[NetBenefit]:
     """Return TP / n - FP / n * t / (1 - t) at each threshold t (Vickers & Elkin 2006).
 
-    It is a mean over cases (1 for a case found, -t / (1 - t) for a false alarm, else 0), and its
-    interval is that mean's. Who is called at t, `called` tells.
+    It is a mean over cases (1 for a true positive, -t / (1 - t) for a false positive, else 0), and
+    its interval is that of the mean. `called` decides which cases are positive at t.
 
     Parameters
     ----------
     truth : array of shape (n,), bool
     p : array of shape (n,)
-        Probabilities of the positive class; only calibrated ones have the thresholds' meaning.
+        Probabilities of the positive class, which should be calibrated.
     thresholds : sequence of float
         At least 0 and below 1.
     groups : array of shape (n,), default=None
@@ -217,7 +217,7 @@ def net_benefit(
 
 
 def balanced_accuracy(codes: Indices, truth: Indices) -> float:
-    """Return the mean over the classes present of the share of their rows answered rightly."""
+    """Return the mean, over the classes present, of the share of their rows predicted right."""
     rows = np.bincount(truth)
     right = np.bincount(truth[codes == truth], minlength=len(rows))
     present = rows > 0

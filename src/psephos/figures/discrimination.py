@@ -1,4 +1,4 @@
-"""How well a score ranks: the area under the ROC curve and its interval."""
+"""Discrimination: the area under the ROC curve and its interval."""
 
 import math
 from typing import Any
@@ -27,19 +27,19 @@ from psephos.figures.estimate import (
 def area(truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the area under the ROC curve with the interval of DeLong et al. (1988).
 
-    The interval is made on the log-odds of the area, so that it stays within 0 and 1 (Pepe 2003,
-    5.2.5). Where the score separates the classes DeLong's variance is 0, and the interval is that
-    of Newcombe (2006, method 5). With groups the components are summed over each (Obuchowski
-    1997), with t of the degrees of freedom of the class that fewest groups have, and under ten such
-    groups the interval is never narrower than that by cases; where these separate the classes,
-    there is none.
+    The interval is computed on the log-odds of the area, so that it stays within 0 and 1 (Pepe
+    2003, 5.2.5). If the score separates the classes, DeLong's variance is 0, and the interval is
+    that of Newcombe (2006, method 5). With groups the components are summed over each (Obuchowski
+    1997), with t of G - 1 degrees of freedom, where G groups have the class that fewest groups
+    have; under ten such groups the interval is never narrower than the one by cases. There is no
+    interval if groups are given and the classes are separated.
 
     Parameters
     ----------
     truth : array of shape (n,), bool
     score : array of shape (n,)
-        Greater for the positive class; ties count one half, and scores that differ by rounding
-        alone are ties (`levelled`).
+        Greater for the positive class; ties count one half, and scores that differ only by rounding
+        are ties (`levelled`).
     groups : array of shape (n,), default=None
     level : float, default=0.95
 
@@ -60,7 +60,7 @@ def area(truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.9
         return Estimate(value, math.nan, math.nan, n, "one case of a class has no interval")
     if value in (0.0, 1.0):
         if codes is not None:
-            why = "no interval: the classes are separated, and cases stand in groups"
+            why = "no interval: the classes are separated, and cases are in groups"
             return Estimate(value, math.nan, math.nan, n, why)
         return Estimate(
             value, *_newcombe(value, m, n - m, quantile(level)), n, "Newcombe (2006), method 5"
@@ -92,7 +92,7 @@ def _grouped_half(
     level: float,
     words: str,
 ) -> tuple[float, str]:
-    """Return half the interval of two standard errors, and its words; NaN: it has none."""
+    """Return half the interval (NaN if there is none), and its method in words."""
     fewest = min(len(np.unique(codes[kept])) for kept in (truth, ~truth))
     if fewest < 2 or math.isnan(grouped):
         return math.nan, words
@@ -103,7 +103,7 @@ def _grouped_half(
 
 
 def areas(codes: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> list[Estimate]:
-    """Return the area of each class against all others, by its own column of probabilities.
+    """Return the area of each class against the rest, by its own column of probabilities.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def areas(codes: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) 
 def hand_till(codes: Any, p: Any) -> float:
     """Return the M measure of Hand & Till (2001): the mean area over all pairs of classes.
 
-    Of a pair (j, k) it is the mean of how well column j finds j and column k finds k among the
-    cases of these two; NaN where a class has no case. It does not change with the classes' shares.
+    For a pair (j, k) it is the mean of the area of column j for j and that of column k for k, among
+    the cases of these two; NaN if a class has no case. It does not depend on the class frequencies.
 
     Parameters
     ----------
@@ -151,9 +151,10 @@ def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], Floats]:
 
 
 def _components(truth: NDArray[np.bool_], score: Floats) -> tuple[float, Floats, Floats]:
-    """Return the area, and of each positive (negative) case the share of the others it beats.
+    """Return the area, and DeLong's components of the positive and of the negative cases.
 
-    By mid-ranks (Sun & Xu 2014): the rank among all less the rank among one's own counts them.
+    A component is the share of the other class that a case outranks, by mid-ranks (Sun & Xu 2014):
+    its rank among all cases minus its rank in its own class counts these.
     """
     m, n = int(truth.sum()), int((~truth).sum())
     ranks = rankdata(score)
@@ -165,7 +166,7 @@ def _components(truth: NDArray[np.bool_], score: Floats) -> tuple[float, Floats,
 def _variance(
     above: Floats, below: Floats, truth: NDArray[np.bool_], codes: Indices | None
 ) -> float:
-    """Return the variance of an area, from its `_components`; of groups by Obuchowski (1997)."""
+    """Return the variance of an area from its `_components`; with groups by Obuchowski (1997)."""
     m, n = int(truth.sum()), int((~truth).sum())
     above, below = above - above.mean(), below - below.mean()
     if codes is None:
@@ -182,7 +183,7 @@ def _variance(
 
 
 def _newcombe(value: float, m: int, n: int, z: float) -> tuple[float, float]:
-    """Return where the area differs from the observed one by z standard errors of its own."""
+    """Return the interval whose end differs from the observed area by z of its standard errors."""
     half = (m + n) / 2
 
     def gap(at: float) -> float:

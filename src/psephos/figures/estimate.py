@@ -1,8 +1,8 @@
-"""A figure with its interval: shares by Wilson's, means by the standard error.
+"""A figure with its interval: Wilson's for shares, by the standard error for means.
 
-In groups, variances are of sums over G groups, with G / (G - 1), and the quantile is that of t with
-G - 1 degrees of freedom. Under ten groups even that is uncertain (three groups that happen to be
-alike have next to no variance): there no interval is narrower than that by cases.
+With groups, variances are of sums over G groups, times G / (G - 1), and the quantile is that of t
+with G - 1 degrees of freedom. Under ten groups this is still uncertain (three groups that happen to
+be similar have almost no variance), so no interval is narrower than the one by cases.
 """
 
 import math
@@ -22,32 +22,31 @@ __all__ = [
 ]  # fmt: skip
 
 
-FEW_GROUPS = 10  # below which intervals say that they are uncertain, and are never those narrower
+FEW_GROUPS = 10  # with fewer, intervals are noted as uncertain and never narrower than by cases
 
 
 def quantile(level: float) -> float:
-    """Return z, so that a standard normal number is within -z and z with this probability."""
+    """Return z, such that a standard normal number is between -z and z with this probability."""
     must_be_inside("level", level)
     return float(ndtri(0.5 + level / 2.0))
 
 
 def t_quantile(level: float, n_groups: int) -> float:
-    """Return what the normal quantile of a level becomes where a variance is of so many groups."""
-    quantile(level)  # refuses what is no level
+    """Return the quantile of t with `n_groups` - 1 degrees of freedom, as `quantile` of z."""
+    must_be_inside("level", level)
     return float(stdtrit(n_groups - 1, 0.5 + level / 2.0))
 
 
 def half_width(
     by_groups: float, by_cases: float, n_groups: int, level: float
 ) -> tuple[float, bool]:
-    """Return half an interval of two standard errors, and whether it is that by cases.
+    """Return half the width of an interval, and whether it is the one by cases.
 
     Parameters
     ----------
     by_groups, by_cases : float
         Standard errors.
     n_groups : int
-        Of which the first is.
     level : float
     """
     grouped, alone = t_quantile(level, n_groups) * by_groups, quantile(level) * by_cases
@@ -58,16 +57,16 @@ def half_width(
 def of_groups(
     words: str, n_groups: int, by_cases: bool, after: str = "", fewest: int | None = None
 ) -> str:
-    """Return how an interval of so many groups was found, in words.
+    """Return the method of an interval with groups, in words.
 
     Parameters
     ----------
     words : str
     n_groups : int
     by_cases : bool
-        Whether it is that by cases, which is the wider one.
+        Whether it is the interval by cases, because that is wider.
     after : str, default=""
-        What is said of the groups.
+        More about the groups.
     fewest : int, default=None
         Groups that have the rarer of two classes; None: all.
     """
@@ -80,20 +79,20 @@ def of_groups(
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure, its interval, and how that was found.
+    """A figure with its interval.
 
     Parameters
     ----------
     value : float
-        NaN where it is not defined.
+        NaN if it is not defined.
     low, high : float
-        NaN where there is no interval.
+        NaN if the interval is not defined.
     n : int
-        Of how many cases.
+        Number of cases.
     method : str
-        Of the interval, in words; of what is not defined, why.
+        The method of the interval, or why the figure is not defined.
     hits : int, default=-1
-        Of a share, how many; -1 of what is no share.
+        The count, if the figure is a share; else -1.
     """
 
     value: float
@@ -106,30 +105,30 @@ class Estimate:
     def data(self) -> dict[str, Any]:
         """Return it as plain values, None for NaN."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
-        told: dict[str, Any] = {k: None if v != v else v for k, v in numbers.items()}
-        told |= {"n": self.n, "method": self.method}
-        return told if self.hits < 0 else {**told, "hits": self.hits}
+        found: dict[str, Any] = {k: None if v != v else v for k, v in numbers.items()}
+        found |= {"n": self.n, "method": self.method}
+        return found if self.hits < 0 else {**found, "hits": self.hits}
 
 
 def undefined(n: int, why: str) -> Estimate:
-    """Return what cannot be said, and why."""
+    """Return an estimate that is not defined, with the reason."""
     return Estimate(math.nan, math.nan, math.nan, n, why)
 
 
 def truths(values: Any, what: str = "truth") -> NDArray[np.bool_]:
-    """Return which cases are True; labels are not guessed at: 1 and 2, or words, are refused.
+    """Return a mask of the cases that are True; other labels (1 and 2, words) are errors.
 
     Parameters
     ----------
     values : array of shape (n,)
-        Of truth values, or of 1 and 0.
+        Booleans, or 1 and 0.
     what : str, default="truth"
-        What it is called, for messages.
+        The name of the array in messages.
 
     Raises
     ------
     PsephosError
-        If it holds anything else, or is no array of one value a case.
+        If it holds anything else, or is not one-dimensional.
     """
     found = _column(values, what)
     if found.dtype.kind == "b":
@@ -138,8 +137,8 @@ def truths(values: Any, what: str = "truth") -> NDArray[np.bool_]:
     if not known or not np.isin(found, (0, 1)).all():
         wrong = next(v for v in found.tolist() if not _is_number(v) or v not in (0, 1))
         raise PsephosError(
-            f"{what} holds {wrong!r}: it says of each case whether it is of the class, as True or "
-            "False (or 1 and 0). Of labels give which class is meant, such as y == 'ill'."
+            f"{what} must be True or False (or 1 and 0) for each case: whether it is of the class; "
+            f"got {wrong!r}. Compare labels with the class, such as y == 'ill'."
         )
     return found.astype(bool)
 
@@ -150,21 +149,21 @@ def numbers(values: ArrayLike, what: str) -> Floats:
     Raises
     ------
     PsephosError
-        If it holds anything else.
+        If it is not numeric.
     """
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise PsephosError(f"{what} holds what are no numbers: {error}.") from error
+        raise PsephosError(f"{what} must be numeric: {error}.") from error
 
 
 def _column(values: ArrayLike, what: str) -> NDArray[Any]:
-    """Return an array of one value a case; words beside numbers stay what they are."""
+    """Return a one-dimensional array; in a list of words and numbers each keeps its type."""
     found = values if isinstance(values, np.ndarray) else np.asarray(values)
     if found.dtype.kind in "US" and not isinstance(values, np.ndarray):
         found = np.asarray(values, dtype=object)
     if found.ndim != 1:
-        raise PsephosError(f"{what} has shape {found.shape}: give one value a case.")
+        raise PsephosError(f"{what} has shape {found.shape}: give one value per case.")
     return found
 
 
@@ -181,18 +180,18 @@ def _is_gone(value: Any) -> bool:
 
 
 def refuse_improbable(p: Floats) -> None:
-    """Raise PsephosError unless all of these are probabilities."""
+    """Raise PsephosError unless all values are probabilities."""
     if not ((p >= 0) & (p <= 1)).all():
-        raise PsephosError("p has numbers that are no probabilities (below 0, above 1, or missing)")
+        raise PsephosError("p must be probabilities in [0, 1] without missing values.")
 
 
 def places(codes: Any, p: Any) -> tuple[Indices, Floats]:
-    """Return the class of each case as its column of p, and p as probabilities of shape (n, K).
+    """Return the class index of each case, and p as an array of shape (n, K), both validated.
 
     Raises
     ------
     PsephosError
-        If a class is no whole number from 0 to K - 1, or p are no numbers of that shape.
+        If a class is not a whole number from 0 to K - 1, or p is not numeric or not of that shape.
     """
     found, p = _column(codes, "truth"), numbers(p, "p")
     if p.ndim != 2 or len(p) != len(found):
@@ -200,8 +199,8 @@ def places(codes: Any, p: Any) -> tuple[Indices, Floats]:
     known = found.dtype.kind in "iu" or (found.dtype.kind == "f" and not (found % 1).any())
     if not known or not np.isin(found, np.arange(p.shape[1])).all():
         raise PsephosError(
-            f"truth holds what is no column of p: of more than two classes it is the place of each "
-            f"case's class, a whole number from 0 to {p.shape[1] - 1}."
+            f"truth must be the class index of each case, a whole number from 0 to "
+            f"{p.shape[1] - 1}: its column of p."
         )
     if np.isnan(p).any():
         raise PsephosError(f"p is missing in {int(np.isnan(p).any(axis=1).sum())} of {len(p)} rows")
@@ -209,21 +208,21 @@ def places(codes: Any, p: Any) -> tuple[Indices, Floats]:
 
 
 def codes_of_groups(groups: Any, n: int) -> Indices | None:
-    """Return the group of each case as a number from 0; None if each is one of its own.
+    """Return the group of each case as a number from 0; None if no two cases share a group.
 
-    They are numbered as they come, so that sums do not depend on how groups are named.
+    They are numbered in the order of first appearance, so that sums do not depend on their names.
 
     Raises
     ------
     PsephosError
-        If there is not one a case, or a case has none.
+        If there is not one group per case, or a group is missing.
     """
     if groups is None:
         return None
     groups = _column(groups, "groups")
     if groups.shape != (n,):
         raise PsephosError(f"groups has shape {groups.shape} for {n} cases.")
-    if groups.dtype.kind == "O":  # of several kinds, perhaps: 1 is not '1'
+    if groups.dtype.kind == "O":  # perhaps of several types: 1 is not '1'
         each = groups.tolist()
         missing = sum(map(_is_gone, each))
         keys = [("" if _is_number(one) else type(one).__name__, one) for one in each]
@@ -249,11 +248,11 @@ def wilson(hits: int, n: int, level: float = 0.95) -> Estimate:
     (0.499, 0.658, 0.788)
     """
     if not all(isinstance(one, int | np.integer) for one in (hits, n)):
-        raise PsephosError(f"wilson takes two whole numbers, not {hits!r} and {n!r}.")
+        raise PsephosError(f"hits and n must be whole numbers; got {hits!r} and {n!r}.")
     if not 0 <= hits <= n:
-        raise PsephosError(f"{hits} of {n} cases is no share.")
+        raise PsephosError(f"hits must be at least 0 and at most n; got {hits} of {n}.")
     if n == 0:
-        return undefined(0, "there is no such case")
+        return undefined(0, _NO_CASE)
     low, high = _score_interval(hits / n, n, quantile(level))
     return Estimate(hits / n, low, high, n, "Wilson", hits)
 
@@ -268,10 +267,10 @@ def _score_interval(p: float, n: float, z: float) -> tuple[float, float]:
 def share(hits: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the share of True with its interval.
 
-    Without groups it is Wilson's. With groups the variance is that of a ratio of sums over groups
-    (Rao & Scott 1992), and Wilson's interval is taken at the number of independent cases of that
-    variance, less by (z / t)^2 with the quantile t of G - 1 degrees of freedom, and at most n;
-    where all or none are True, at the number of groups.
+    Without groups it is Wilson's interval. With groups the variance is that of a ratio of sums over
+    groups (Rao & Scott 1992), and Wilson's interval uses the effective number of cases of this
+    variance, times (z / t)^2 with the quantile t of G - 1 degrees of freedom, and at most n. If all
+    or none are True, it is the number of groups.
 
     Parameters
     ----------
@@ -301,8 +300,8 @@ def share(hits: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
 def mean(values: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the mean with the normal interval of its standard error.
 
-    With groups the standard error is that of their sums, and the interval that of t with G - 1
-    degrees of freedom; under ten groups it is never narrower than that by cases.
+    With groups the standard error is that of their sums, and the interval uses t with G - 1 degrees
+    of freedom; under ten groups it is never narrower than the one by cases.
 
     Parameters
     ----------
@@ -317,7 +316,7 @@ def mean(values: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
             f"{int((~np.isfinite(values)).sum())} of {n} values are missing or infinite."
         )
     if n == 0:
-        return undefined(0, "there is no such case")
+        return undefined(0, _NO_CASE)
     centre = float(values.mean())
     codes = codes_of_groups(groups, n)
     rest = values - centre
@@ -335,16 +334,16 @@ def mean(values: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
 
 
 def _error_of_sums(rest: NDArray[Any]) -> float:
-    """Return the standard error of the mean of m values from what each differs from it by."""
+    """Return the standard error of a mean from the m deviations from it."""
     m = len(rest)
     return math.sqrt(m / (m - 1) * float(rest @ rest)) / m
 
 
 def mean_of(shares: Sequence[Estimate]) -> Estimate:
-    """Return the mean of independent shares: of the sensitivity of each class, balanced accuracy.
+    """Return the mean of independent shares, such as balanced accuracy of the sensitivities.
 
-    The interval is put together of theirs by the squares of their half-widths on either side
-    (Zou & Donner 2008: MOVER), so that it is right where a share is 0 or 1.
+    The interval combines theirs by the squares of their half-widths on either side (Zou & Donner
+    2008: MOVER), so that it is valid if a share is 0 or 1.
 
     Examples
     --------
@@ -367,3 +366,4 @@ def mean_of(shares: Sequence[Estimate]) -> Estimate:
 
 
 _ENDS = ("value", "low", "high")
+_NO_CASE = "there is no such case"

@@ -1,7 +1,7 @@
-"""How good predicted numbers are: shares of variance, sizes of errors, the line through them.
+"""Figures of predicted numbers: R^2, errors, the regression line of the truth on predictions.
 
-Figures that are ratios or roots of means have the interval of their linearisation: each case's
-influence is averaged, so that groups count as in `mean`.
+Figures that are ratios of means have the interval of their linearisation: the influence of each
+case is averaged, so that groups count as in `mean`.
 """
 
 import math
@@ -18,9 +18,9 @@ __all__ = ["number_line", "r2", "rmse"]
 def r2(
     truth: ArrayLike, predicted: ArrayLike, groups: PerRow = None, level: float = 0.95
 ) -> Estimate:
-    """Return the share of the variance that is predicted, ``1 - sum (y - f)^2 / sum (y - m)^2``.
+    """Return the coefficient of determination, ``1 - sum (y - f)^2 / sum (y - m)^2``.
 
-    m is the mean of these cases: 0 is as good as it, and less is worse.
+    m is the mean of these cases: at 0 predictions are as good as this mean, below 0 worse.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def r2(
 def rmse(
     truth: ArrayLike, predicted: ArrayLike, groups: PerRow = None, level: float = 0.95
 ) -> Estimate:
-    """Return the root of the mean squared error, with the roots of the ends of its interval."""
+    """Return the root mean squared error; its interval is the root of that of the mean square."""
     found = mean((numbers(truth, "truth") - numbers(predicted, "predicted")) ** 2, groups, level)
     value, low, high = (math.sqrt(max(v, 0.0)) for v in (found.value, found.low, found.high))
     return Estimate(value, low, high, found.n, f"{found.method}, of the squares")
@@ -55,10 +55,10 @@ def rmse(
 def number_line(
     truth: ArrayLike, predicted: ArrayLike, groups: PerRow = None, level: float = 0.95
 ) -> tuple[Estimate, Estimate]:
-    """Return intercept and slope of the line of least squares from predictions to the truth.
+    """Return intercept and slope of the least-squares line of the truth on the predictions.
 
-    They are 0 and 1 where predictions are right on the average, whatever they are; a slope below 1
-    tells that they are too extreme.
+    They are 0 and 1 if predictions are right on average at every value; a slope below 1 means that
+    predictions are too extreme.
     """
     truth, predicted = numbers(truth, "truth"), numbers(predicted, "predicted")
     if len(truth) < 3 or np.ptp(predicted) == 0:

@@ -20,16 +20,16 @@ _lock = threading.Lock()
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 _inside = threading.local()
 _kernels: list[Any] = []  # all that `jit` made
-_unwritten: list[Any] = []  # those of them that no folder can be written for
+_unwritten: list[Any] = []  # those that cannot be cached on disk
 
 
 def drop_older_kernels(folder: Path) -> None:
-    """Delete what numba kept beside the kernels of a folder before any of their sources changed.
+    """Delete numba's cache files of a folder that are older than its newest source.
 
-    numba looks at the source of a kernel alone: not at kernels that it calls, nor at the types that
-    an index names, without which it cannot be read. A source from the future deletes nothing.
+    numba checks only the source of a kernel itself, not the kernels that it calls, nor the types
+    that the cache index names. A source with a date in the future deletes nothing.
     """
-    with suppress(OSError):  # of a folder that is not ours to write
+    with suppress(OSError):  # a folder that cannot be written
         newest = max(one.stat().st_mtime for one in folder.rglob("*.py"))
         for index in folder.rglob("*.nb[ic]"):
             if index.stat().st_mtime < newest <= time.time():
@@ -42,8 +42,8 @@ drop_older_kernels(Path(__file__).parent.parent / "kernels")
 def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a kernel: nogil, NumPy error model, cached on disk where a folder can be written.
 
-    Where none can (a read-only installation without a home folder) it is compiled anew in each
-    process. numba keeps what it compiled beside the source or, if that cannot be written, in the
+    Otherwise (a read-only installation without a home folder) it is compiled again in each process.
+    numba caches compiled kernels beside the source or, if that folder cannot be written, in the
     user's cache folder; the variable NUMBA_CACHE_DIR names another.
     """
     if function is None:
@@ -66,13 +66,13 @@ def frozen(array: Any, dtype: Any = None) -> Any:
 
 
 def n_compiled() -> int:
-    """Return how many versions of kernels this process has compiled, or began to compile."""
+    """Return how many versions of kernels this process has compiled or begun to compile."""
     stats = (getattr(kernel, "stats", None) for kernel in list(_kernels))
     return sum(sum(one.cache_misses.values()) for one in stats if one is not None)
 
 
 def damaged_cache(error: BaseException) -> str | None:
-    """Return what to do about an error that numba met reading what it kept on disk; else None."""
+    """Return a message if an error came from numba reading its cache on disk; else None."""
     folder, reading, step = None, False, error.__traceback__
     while step is not None:
         frame = step.tb_frame
@@ -81,22 +81,22 @@ def damaged_cache(error: BaseException) -> str | None:
         folder, step = kept or folder, step.tb_next
     if not reading or folder is None:
         return None
-    return f"the compiled kernels that numba keeps cannot be read: delete the folder {folder!r}."
+    return f"numba's cache of compiled kernels cannot be read: delete the folder {folder!r}."
 
 
 @contextmanager
 def logged_compiling(what: str) -> Generator[None]:
     """Log at INFO how many kernels were compiled within the block, if any were.
 
-    Where numba cannot read what it kept on disk, the error names the folder to be deleted.
+    If numba cannot read its cache on disk, the error names the folder to be deleted.
     """
     before = n_compiled() if _log.isEnabledFor(logging.INFO) else None
     try:
         yield
     except Exception as error:
-        told = damaged_cache(error)
-        if told is not None:
-            raise PsephosError(told) from error
+        message = damaged_cache(error)
+        if message is not None:
+            raise PsephosError(message) from error
         raise
     if before is not None and n_compiled() > before:
         number = n_compiled() - before
@@ -107,9 +107,9 @@ def logged_compiling(what: str) -> Generator[None]:
 def announce_compiling(say: Callable[[bool], object]) -> Generator[None]:
     """Within the block, call ``say(kept)`` once, soon after a first kernel begins to be compiled.
 
-    Nothing is called where every kernel is found on disk. `kept` is whether kernels are written
-    there, so that no later process compiles them again. A thread looks twice a second: numba has
-    no public name for a function to be called when it compiles.
+    It is not called if every kernel is found on disk. `kept` is whether kernels are cached there,
+    so that later processes do not compile them again. A thread checks twice a second, because numba
+    has no public hook for compilation.
     """
     before, ended = n_compiled(), threading.Event()
 
@@ -129,7 +129,7 @@ def announce_compiling(say: Callable[[bool], object]) -> Generator[None]:
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Threads meant by ``n_jobs``: None is 1, negative counts back from the usable cores."""
+    """Return the number of threads: None is 1, -1 all usable cores, -2 all but one, ..."""
     if n_jobs is None:
         return 1
     if n_jobs > 0:
@@ -139,7 +139,7 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 def _pool(n_workers: int) -> ThreadPoolExecutor:
-    # The key holds the process id: threads do not survive a fork, an inherited pool would hang.
+    # The key has the process id: threads do not survive a fork, so an inherited pool would hang.
     key = (os.getpid(), n_workers)
     with _lock:
         if key not in _pools:
@@ -162,9 +162,9 @@ if hasattr(os, "register_at_fork"):
 def run_blocks(function: Callable[[int], object], n_blocks: int, n_jobs: int | None) -> None:
     """Call ``function(block)`` for every block in ``range(n_blocks)``.
 
-    The blocks are the caller's, so they do not depend on ``n_jobs``; a function that writes only
-    to its own block gives the same bytes for any number of threads. A call from inside a block
-    runs serially, so that nested use cannot exhaust the pool. The first exception is raised.
+    The caller defines the blocks, so they do not depend on ``n_jobs``: a function that writes only
+    to its own block gives the same bytes for any number of threads. A call from inside a block runs
+    serially, so that nested calls cannot exhaust the pool. The first exception is raised.
     """
     n_workers = min(effective_jobs(n_jobs), n_blocks)
     if n_workers <= 1 or getattr(_inside, "busy", False):

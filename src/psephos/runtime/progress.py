@@ -1,4 +1,4 @@
-"""Progress of long fits, printed as lines: what the parameter `verbose` does."""
+"""Progress of long fits, printed as lines (the parameter `verbose`)."""
 
 import sys
 import threading
@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-_LINES = 10  # of a fit, with verbose=1
+_LINES = 10  # printed for a fit, with verbose=1
 
 _Item = TypeVar("_Item")
 #: The name and the `verbose` of the estimator that is being fitted in this thread, if above 0.
@@ -17,7 +17,7 @@ _fitting: ContextVar[tuple[str, int] | None] = ContextVar("fitting", default=Non
 
 @contextmanager
 def reporting(estimator: Any) -> Generator[None]:
-    """Let `progress` print in this block, as the parameter `verbose` of an estimator asks for."""
+    """Let `progress` print in this block according to the parameter `verbose` of an estimator."""
     level = int(getattr(estimator, "verbose", 0))
     token = _fitting.set((type(estimator).__name__, level) if level > 0 else None)
     try:
@@ -27,7 +27,7 @@ def reporting(estimator: Any) -> Generator[None]:
 
 
 def progress(total: int, what: str) -> Callable[[], None]:
-    """Return what is to be called, in any thread, after each of `total` steps of a fit."""
+    """Return a function to call, in any thread, after each of `total` steps of a fit."""
     if _fitting.get() is None or total < 1:
         return lambda: None
     name, level = _fitting.get() or ("", 0)
@@ -53,5 +53,5 @@ def tracked(items: Iterable[_Item], what: str) -> Generator[_Item]:
     for one in every:
         try:
             yield one
-        finally:  # also of the last one, behind which a loop breaks off
+        finally:  # also if the loop breaks off at this item
             step()

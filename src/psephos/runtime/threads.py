@@ -1,4 +1,4 @@
-"""Threads that other libraries start."""
+"""Limit of the threads that BLAS and OpenMP start."""
 
 import os
 import sys
@@ -11,16 +11,16 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
-_inside = 0  # blocks that were entered and not left, of all threads
-_limits: list[tuple[int, Any]] = []  # that hold now, and how many modules there were at each
+_inside = 0  # blocks that are entered and not left, over all threads
+_limits: list[tuple[int, Any]] = []  # (number of modules at that time, limit) of those in force
 
 
 @contextmanager
 def one_thread() -> Generator[None]:
-    """Hold BLAS and OpenMP to one thread: small products are slower on more, and sums differ.
+    """Limit BLAS and OpenMP to one thread: small products are slower on more, and sums differ.
 
-    It is a setting of the whole process: that of before comes back when the last of the blocks
-    that overlap, in whatever threads, is left.
+    It is a setting of the whole process: the former setting is restored when the last of several
+    overlapping blocks, in any threads, is left.
     """
     global _inside
     with _lock:
@@ -39,7 +39,7 @@ def one_thread() -> Generator[None]:
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """Find the libraries, which takes milliseconds; anew where modules were imported since."""
+    """Find the libraries (it takes milliseconds), again if modules were imported since."""
     return ThreadpoolController()
 
 

@@ -1,6 +1,6 @@
-"""Work handed to other processes, any of which may be lost: joblib's, and our own.
+"""Work in other processes, any of which may be lost: joblib's workers, and our own processes.
 
-Our own are for work that a time limit stops, or that is the code of others.
+Our own are for work under a time limit, or for other people's code.
 """
 
 import faulthandler
@@ -34,25 +34,24 @@ _Process = subprocess.Popen[bytes]
 
 
 class WorkerLostError(PsephosError):
-    """Raised where workers ended each time at the same work; its argument says how often."""
+    """Raised if workers ended repeatedly at the same work; its argument says how often."""
 
     def __str__(self) -> str:
         return (
-            f"its worker process was lost {self.args[0]}: it took more memory than there is, ended "
-            "itself, or was ended from outside. If it is memory, run it where there is more, or on "
-            "fewer rows or columns."
+            f"its worker process was lost {self.args[0]}: it ran out of memory, ended itself, or "
+            "was killed. If memory is the cause, use a machine with more, or fewer rows or columns."
         )
 
 
 class StoppedError(PsephosError):
-    """Raised in place of work that a time limit stopped."""
+    """Raised for work that a time limit stopped."""
 
 
 def delayed(function: _Work) -> _Work:
-    """Return what `joblib.delayed` does, for work that may compile kernels.
+    """Wrap a function like `joblib.delayed`, for work that may compile kernels.
 
-    joblib ends a worker that holds 300 MB more than after its first task, and warns of a memory
-    leak; compiling takes about as much, once. Workers that do this work may hold 4 GiB more.
+    joblib ends a worker whose memory grew by 300 MB since its first task, and warns of a memory
+    leak; compiling takes about as much, once. For this work the limit is 4 GiB.
     """
     return partial(_joblib.delayed(_done), function)
 
@@ -66,11 +65,11 @@ def _done(function: _Work, *args: object, **more: object) -> object:
 
 # ------------------------------------------------------------------- workers of joblib
 _OF_DASK = ("KilledWorker", "CommClosedError", "FutureCancelledError")  # a worker was lost
-_TRIES = 5  # to send what calls share
+_SENDS = 5  # times that sending the shared value is tried again
 
 
 class _Shared:
-    """What all calls share: loky maps its arrays; Dask sends it once, as it says it is large."""
+    """A value that all calls share: loky memory-maps its arrays; Dask sends large values once."""
 
     def __init__(self, value: object) -> None:
         self.value = value
@@ -80,9 +79,9 @@ class _Shared:
 
 
 def _sent(held: _Shared) -> object:
-    """Return what stands for the shared value in calls: of Dask, where it is once it was sent.
+    """Return the shared value as calls pass it: with Dask, a future of the value sent ahead.
 
-    joblib would send it with the first call, and wait for ever if a worker is lost meanwhile.
+    joblib would send it with the first call, and wait for ever if a worker were lost meanwhile.
     """
     client: Any = getattr(_joblib.parallel.get_active_backend()[0], "client", None)
     return held if client is None else client.scatter(held, hash=False)
@@ -96,16 +95,16 @@ def results(
     prefer: str | None = None,
     instead: Callable[[int, WorkerLostError], _Value] | None = None,
 ) -> Iterator[tuple[int, _Value]]:
-    """Yield the position and the value of each call ``function(shared, *call)`` once it is there.
+    """Yield the position and the value of each call ``function(shared, *call)`` when it is done.
 
-    They run by joblib, on whatever ``joblib.parallel_config`` names. If a worker process is lost,
-    what had begun is done again. A call that was at work at two losses is done alone; if its
-    worker is lost then, too, its value is that of `instead`.
+    joblib runs them, on the backend of ``joblib.parallel_config``. If a worker process is lost, the
+    calls that had begun are repeated. A call that was running at two losses is repeated alone; if
+    its worker is lost again, `instead` returns its value.
 
     Raises
     ------
     WorkerLostError
-        Where `instead` is None.
+        If a worker is lost a third time and `instead` is None.
     """
     held, lost, left = _Shared(shared), Counter[int](), dict(enumerate(calls))
     unsent = 0
@@ -127,7 +126,7 @@ def results(
         except Exception as error:
             known = isinstance(error, BrokenExecutor | CancelledError)
             unsent += not begun
-            if (not known and type(error).__name__ not in _OF_DASK) or unsent > _TRIES:
+            if (not known and type(error).__name__ not in _OF_DASK) or unsent > _SENDS:
                 raise
             lost.update(begun)
             for i in [i for i in begun if lost[i] > 2]:
@@ -145,19 +144,19 @@ def in_order(*work: Any) -> list[Any]:
 
 
 def alone(n_jobs: int | None) -> bool:
-    """Return whether so many jobs are done one at a time."""
+    """Return whether calls with this `n_jobs` run one at a time."""
     return _joblib.effective_n_jobs(n_jobs) == 1
 
 
 def _numbered(i: int, function: _Work, held: Any, call: tuple[object, ...]) -> tuple[int, object]:
-    own = held if isinstance(held, _Shared) else held.result()  # of Dask, done without workers
+    own = held if isinstance(held, _Shared) else held.result()  # with Dask, outside a worker
     return i, function(own.value, *call)
 
 
 def _pool(n_jobs: int | None, prefer: str | None, at_once: int | str) -> Any:
     options = {"n_jobs": n_jobs, "prefer": prefer, "batch_size": 1, "pre_dispatch": at_once}
     for order in ("generator_unordered", "generator"):
-        with suppress(ValueError):  # joblib before 1.4, or a backend that gives all at once
+        with suppress(ValueError):  # joblib before 1.4, or a backend without generators
             return _joblib.Parallel(**options, return_as=order)
     return _joblib.Parallel(**options)
 
@@ -165,7 +164,7 @@ def _pool(n_jobs: int | None, prefer: str | None, at_once: int | str) -> Any:
 # ------------------------------------------------------------------- processes of our own
 @contextmanager
 def rerouted(to: int, *streams: int) -> Generator[None]:
-    """Send to a file what the process, or one that it starts, writes to its streams 1 or 2."""
+    """Redirect streams 1 or 2 of the process, and of those that it starts, to a file."""
     with ExitStack() as after:
         for number in streams:
             kept = os.dup(number)
@@ -178,23 +177,23 @@ def rerouted(to: int, *streams: int) -> Generator[None]:
 
 
 def _end_after(parent: int) -> None:
-    """End this process when the one that started it has ended, whatever it is doing."""
+    """End this process, at any point, when its parent has ended."""
     while os.getppid() == parent:
         time.sleep(2)
     os._exit(_BROKEN)
 
 
 class _Steps:
-    """The steps of a call; in a process of our own what is known of each, by its number."""
+    """The steps of a call; in a process of our own also their known values, by number."""
 
     limit, n = 0.0, -1
     done: Mapping[int, object] = {}
     nowhere: Any = None
 
     def begin(self) -> Any:
-        """Begin a part of a call whose time may be limited; return its value if it is known.
+        """Begin a step of a call whose time may be limited; return its value if it is known.
 
-        The clock does not need Python's lock, so that it ends compiled code, too.
+        The timer does not need Python's lock, so it also stops compiled code.
         """
         if not self.limit:
             return None
@@ -208,7 +207,7 @@ class _Steps:
         return known
 
     def step(self, function: Callable[..., _Value], *args: object) -> _Value:
-        """Return ``function(*args)``: a part whose value is kept if a later one is stopped."""
+        """Return ``function(*args)``: a step whose value is kept if a later one is stopped."""
         known = self.begin()
         if known is not None:
             return known
@@ -227,10 +226,10 @@ class _Steps:
             self.out.flush()
 
     def serve(self) -> None:
-        """Do the calls that come in at standard input; a call, or a time limit, may end it."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent ends it
+        """Run the calls that arrive on standard input; a call, or a time limit, may end it."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
         self.nowhere, self.out = open(os.devnull, "wb"), os.fdopen(os.dup(1), "wb")  # noqa: SIM115
-        os.dup2(2, 1)  # what a model prints
+        os.dup2(2, 1)  # output that a model prints
         threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
         held: dict[str, object] = {}
         try:
@@ -251,14 +250,14 @@ class _Steps:
 _steps = _Steps()
 begin, step, serve = _steps.begin, _steps.step, _steps.serve
 _STOPPED, _BROKEN = 1, 70  # exit codes: of faulthandler, and of `serve`
-_OUTSIDE = (-9, -15)  # of signals by which others, or a system without memory, end a process
+_OUTSIDE = (-9, -15)  # exit codes of a process that was killed, or that ran out of memory
 _TRIES = 2
 _lock = threading.Lock()
 _children: list[_Process] = []
 _idle: list[_Process] = []
 _mapped: dict[
     int, tuple[object, TemporaryDirectory[str]]
-] = {}  # what is shared, and the folder of its file, by its id
+] = {}  # by id: the shared value, and the folder of its file
 
 
 def _pickled(message: object) -> bytes:
@@ -275,11 +274,12 @@ def _started() -> _Process:
 def limited(
     function: Callable[..., _Value], shared: object, call: tuple[object, ...], limit: float
 ) -> _Value:
-    """Return ``function(shared, *call)``, done in a process that ends itself at a time limit.
+    """Return ``function(shared, *call)``, run in a process that ends itself at a time limit.
 
-    The function calls `begin` and `step`. A step that took `limit` seconds (may be infinite) raises
-    `StoppedError` in the next process, one that ended its process `PsephosError`, one that lost it
-    twice to others `WorkerLostError`; the others go on.
+    The function calls `begin` and `step`. The call is repeated in a new process, with known values,
+    after a step ends its process. There a step that took `limit` seconds (may be infinite) raises
+    `StoppedError`, one that ended the process itself `PsephosError`, and one whose process was
+    killed twice `WorkerLostError`; the other steps continue.
     """
     with _lock:
         if id(shared) not in _mapped:

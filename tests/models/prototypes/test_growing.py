@@ -222,7 +222,7 @@ def test_what_cannot_be_added_is_refused(tmp_path):
     model = ProsetClassifier(**FAST).partial_fit(X, y)
     with pytest.raises(PsephosError, match="label 7"):
         model.partial_fit(X, np.full(len(y), 7))
-    with pytest.raises(PsephosError, match="first call knew"):
+    with pytest.raises(PsephosError, match="those of the first call"):
         model.partial_fit(X, y, classes=[0, 1, 2])
     with pytest.raises(PsephosError, match="zero on every row"):
         model.partial_fit(X, y, sample_weight=np.zeros(len(y)))

@@ -214,8 +214,8 @@ def test_a_stream_of_probabilities_is_learned():
     for y, classes, words in (
         (np.full((150, 2), 0.5), None, "y has 2 columns, and there are 3 classes"),
         (chances / 2, None, "row 0 of y"),
-        (chances, ["a", "b", "c"], "but the first call knew"),
-        (pd.DataFrame(chances, columns=["a", "b", "c"]), None, "but the first call knew"),
+        (chances, ["a", "b", "c"], "those of the first call"),
+        (pd.DataFrame(chances, columns=["a", "b", "c"]), None, "those of the first call"),
         (chances, ["a", "a", "c"], "'a'"),
     ):
         with pytest.raises(PsephosError, match=words):
