@@ -158,6 +158,8 @@ def test_answers_are_scored_as_scikit_learn_does():
 def test_a_table_of_labels_for_a_model_of_one_class(form):
     X = np.arange(12.0).reshape(6, 2)
     Y = (X > [[4, 6]]).astype(int)
-    words = r"table of shape \(6, 2\), and SamBAClassifier gives a case one class: give one label"
+    words = (
+        r"table of shape \(6, 2\), and SamBAClassifier predicts one class per row: give one label"
+    )
     with pytest.raises(PsephosError, match=words):
         SamBAClassifier().fit(X, form(Y))

@@ -103,7 +103,7 @@ def test_it_warns_where_scores_go_with_the_other_class(method, load_set):
     model = RandomForestClassifier(n_estimators=9, max_depth=2, random_state=0).fit(X[:80], y[:80])
     turned = (model.predict(X[80:]) + 1) % len(model.classes_)
     words = {"temperature": r"limit, t = 148\.\d, .* nearly equal"}.get(
-        method, "higher probability of class 0 and of .* one constant"
+        method, "higher probability of class 0 and of .* a constant"
     )
     with pytest.warns(UserWarning, match=words):
         calibrate(model, X[80:], turned, method)

@@ -252,7 +252,7 @@ def test_compare_reads_a_file_as_the_command_does(tmp_path):
     assert accuracy == [row["balanced_accuracy"] for row in same.results]
     with pytest.raises(PsephosError, match="has no column 'yy'"):
         compare(path, "yy")
-    with pytest.raises(PsephosError, match="there is no file"):
+    with pytest.raises(PsephosError, match="does not exist"):
         compare(tmp_path / "none.csv", "y")
     with pytest.raises(PsephosError, match="no target is given"):
         compare(path)

@@ -183,7 +183,7 @@ def test_parameters_name_columns_by_their_words():
     )
     assert {"103.5"} <= set(views.fit(X, y).features_used_)
     X, _ = frame(SPELT["whole"][0])
-    with pytest.warns(UserWarning, match="positions .* To give names, give words: '7'"):
+    with pytest.warns(UserWarning, match="positions .* To give names, give strings: '7'"):
         SamBAClassifier(n_estimators=3, categorical_features=[0]).fit(X.round(), y)
 
 

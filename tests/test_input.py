@@ -532,7 +532,7 @@ def test_labels_that_an_array_would_merge_are_refused():
     with pytest.raises(ValueError, match="Unknown label type"):
         AdaBoostClassifier(n_estimators=1).fit(X, [2**53 + 1, 2.0**53] * 30)
     for large in ([10**19, 1], np.array([10**19, 1], dtype=object), [1e300, 1.0]):
-        with pytest.raises(PsephosError, match="beyond the whole numbers of 64 bits in row 0"):
+        with pytest.raises(PsephosError, match="beyond 64-bit integers in row 0"):
             AdaBoostClassifier(n_estimators=1).fit(X, np.tile(large, 30))
 
 
@@ -578,7 +578,7 @@ def test_unknown_categories_are_told_or_refused():
     with pytest.warns(UnknownLevelWarning, match=r"column 'color': 6 of \d+ values \(1.%\)"):
         fitted.predict(some)
     strange = frame.assign(color=[None if c is None else str(c).upper() for c in color])
-    with pytest.raises(PsephosError, match="column 'color' holds none of the categories"):
+    with pytest.raises(PsephosError, match="column 'color' has only unknown categories"):
         fitted.predict(strange)
 
 

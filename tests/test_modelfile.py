@@ -735,7 +735,9 @@ def test_a_bomb_that_claims_to_be_small(tmp_path):
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_packings_are_refused(method, tmp_path):
     path = file_of(fitted()[0], tmp_path)
-    with pytest.raises(ModelFileError, match="packed in a way this version does not read"):
+    with pytest.raises(
+        ModelFileError, match="compressed by a method that this version does not read"
+    ):
         load(pack(*unpack(path), path, method))
 
 

@@ -112,7 +112,7 @@ def test_work_that_always_kills_its_worker_is_given_up_and_the_rest_is_done(tmp_
     found = dict(results(work, table, calls, 2, "processes", lambda i, error: str(error)))
     assert "three times, at last with no other work beside it" in found.pop(2)
     assert found == {i: 3.0 + i for i in (0, 1, 3, 4)}
-    with pytest.raises(WorkerLostError, match="more memory"):
+    with pytest.raises(WorkerLostError, match="ran out of memory"):
         in_order(work, table, calls, 2, "processes")
 
 

@@ -67,7 +67,7 @@ def test_what_is_accepted_is_printed(table, tmp_path):
                 tmp_path / "m.psephos", *more)  # fmt: skip
     assert done.exit_code == 0
     assert done.stderr.count("Accepted (--accept).") == 3
-    words = "Fitted in spite of what was accepted: FD002 words-once, FD004 saved-index, FD008 targ"
+    words = "Fitted with accepted cautions: FD002 words-once, FD004 saved-index, FD008 targ"
     assert words in call("describe", tmp_path / "m.psephos").output
     model = load(tmp_path / "m.psephos")
     assert model.reduce().accepted_ == model.accepted_

@@ -356,7 +356,7 @@ def test_backup_columns_may_be_absent_and_used_ones_not(call, tmp_path):
     used = write_csv(tmp_path / "used.csv", ["x"], [[x] for x, _ in rows])
     told = call("predict", kept, used)
     assert told.exit_code == 0
-    assert "1 column that the model reads only where another is missing ('other')" in told.stderr
+    assert "1 column that the model reads only if another is missing ('other')" in told.stderr
     assert told.stdout == call("predict", kept, data).stdout
     spare = write_csv(tmp_path / "spare.csv", ["other"], [[other] for _, other in rows])
     assert "has no column 'x'" in call("predict", kept, spare).stderr

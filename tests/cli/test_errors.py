@@ -11,7 +11,7 @@ from psephos.cli.app import main
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (OSError(), "refused it without a reason."),
+        (OSError(), "gave no reason."),
         (OSError(errno.ENOSPC), "no space left on device."),
         (OSError(errno.ENOSPC, None), "no space left on device."),
         (OSError(errno.EMFILE, "Too many open files", "a.csv"), "'a.csv': too many open files."),

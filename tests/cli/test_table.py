@@ -82,7 +82,7 @@ def test_what_fit_would_refuse_is_listed_without_a_target(cases, tmp_path, call)
     found = call("table", tmp_path / "comma.csv")
     assert found.exit_code == 0, found.output
     assert "wrong    line 22 of 'comma.csv' has 2 cells where" in found.stdout
-    assert "wrong    column 'a' holds numbers written another way ('0,5' in line 2" in found.stdout
+    assert "wrong    column 'a' has numbers in another notation ('0,5' in line 2" in found.stdout
     last = found.stdout.splitlines()[-1]
     assert last.endswith("comma.csv --decimal , --target COLUMN")
     genes = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 30))).add_prefix("p")

@@ -126,7 +126,7 @@ def test_names_are_not_taken_twice():
 
     with pytest.raises(PsephosError, match="there is a model 'samba' already"):
         register(mine("samba"))
-    with pytest.raises(PsephosError, match="another name of the class"):
+    with pytest.raises(PsephosError, match="another class name"):
         register(mine("other", "SamBAClassifier"))
     with pytest.raises(PsephosError, match="declares no name"):
         register(type("MineClassifier", (VoteClassifier,), {}))

@@ -1,4 +1,4 @@
-"""A cell says one thing: a number, a word, or nothing; a number written another way is told."""
+"""Cells are numbers, words or missing; numbers in another notation are errors."""
 
 import math
 
@@ -56,8 +56,8 @@ def test_a_missing_number_is_missing_however_it_is_written():
     ("settings", "sentence"),
     [
         ({"decimal": ";"}, r"the decimal mark .--decimal. must be"),
-        ({"thousands": "1"}, "the thousands mark is '1'"),
-        ({"decimal": ",", "thousands": ","}, "are both ','"),
+        ({"thousands": "1"}, "or a space; got '1'"),
+        ({"decimal": ",", "thousands": ","}, "both are ','"),
     ],
 )
 def test_marks_that_cannot_be(settings, sentence):
@@ -70,7 +70,7 @@ def test_marks_that_cannot_be(settings, sentence):
     [
         (["5,1", "3,25", "4,0"], "--decimal ,"),
         (["1.234.567", "2.345.678", "1.000.000"], "--thousands ."),
-        (["1,234", "2,345", "3,456"], "--thousands , if the comma is between thousands"),
+        (["1,234", "2,345", "3,456"], "--thousands , if the comma separates thousands"),
         (["1.234,5", "2.345,5", "12,5"], "--decimal , --thousands ."),
         (["1 234", "2\u00a0345", "3\u202f456"], '--thousands " "'),
         (["5 %", "6%", "7.5 %"], "write the bare numbers"),
@@ -203,7 +203,7 @@ def test_labels_that_look_the_same_are_alike(pair):
 @pytest.mark.parametrize("word", ["1.0D0", "2.5d1", "1.0D+00"])
 def test_a_fortran_number_among_words_is_not_a_number_with_a_unit(word):
     assert number_form(word) == "a Fortran exponent"
-    with pytest.raises(PsephosError, match="written another way"):
+    with pytest.raises(PsephosError, match="in another notation"):
         refuse_numbers_in_words("a", [word, "***", word], lambda i: f"row {i}")
 
 

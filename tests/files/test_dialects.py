@@ -41,8 +41,8 @@ PLAIN = {"a": ["1", "2"], "b": ["3", "4"]}
         ("a,b\n1,3\n\n2,4\n", [2, 4], "empty lines are left out: 1."),
         ('a,"b\n"\n1,3\n2,4\n', [3, 4], None),
         ("a,b\n1,3\n2,4\n,\n ,\n", [2, 3], "empty lines are left out: 2."),
-        ("a b\n1 3\n2 4\n", [2, 3], "cells are divided by blanks"),
-        ('"a"  "b"\n  1    3\n 2   4 \n', [2, 3], "cells are divided by blanks"),
+        ("a b\n1 3\n2 4\n", [2, 3], "cells are separated by blanks"),
+        ('"a"  "b"\n  1    3\n 2   4 \n', [2, 3], "cells are separated by blanks"),
         ("a,b\n[mg/l],%\n1,3\n2,4\n", [3, 4], "line 2 holds units ('[mg/l]', '%')"),
         ("a,b\nmmol/L,\n1,3\n2,4\n", [3, 4], "line 2 holds units ('mmol/L')"),
         ("a,b\nAU,log(1/R)\n1,3\n2,4\n", [3, 4], "line 2 holds units ('AU', 'log(1/R)')"),
@@ -240,11 +240,11 @@ def test_encodings(tmp_path):
 @pytest.mark.parametrize(
     ("content", "encoding", "sentence"),
     [
-        ("a,b\n1,2\n".encode("utf-16-le"), None, "its first line holds NUL bytes"),
-        (b"a,b\n1,\x81\x8d\n", None, "is not text of the encoding UTF-8 or Windows-1252"),
-        (b"a,b\n1,\xe9\n", "utf-8", "is not text of the encoding utf-8"),
-        (b"a,b\n1,2\n", "klingon", "is not text of the encoding klingon"),
-        (b"\xff\xfea,b\n1,2\n\n", None, "is not text of the encoding"),
+        ("a,b\n1,2\n".encode("utf-16-le"), None, "its first line has NUL bytes"),
+        (b"a,b\n1,\x81\x8d\n", None, "is not text in the encoding UTF-8 or Windows-1252"),
+        (b"a,b\n1,\xe9\n", "utf-8", "is not text in the encoding utf-8"),
+        (b"a,b\n1,2\n", "klingon", "is not text in the encoding klingon"),
+        (b"\xff\xfea,b\n1,2\n\n", None, "is not text in the encoding"),
         (b"only one line\n", None, "has no rows below the line of column names"),
     ],
 )
@@ -286,10 +286,10 @@ WIDE = {"a": ["1", "2"], "b": ["3", "4"], "c": ["u", "v"]}
 @pytest.mark.parametrize(
     ("above", "lines", "note"),
     [
-        ("List of the ward;;\n", [3, 4], "line 1 above the names of columns ('List of the ward')"),
-        ("List of the ward\n", [3, 4], "line 1 above the names"),
-        ("\nList, of, the ward\n\n2024;;\n", [6, 7], "lines 2 to 4 above the names"),
-        ("# x\nList;;\n", [4, 5], "line 2 above the names of columns ('List')"),
+        ("List of the ward;;\n", [3, 4], "line 1 above the column names ('List of the ward')"),
+        ("List of the ward\n", [3, 4], "line 1 above the column names"),
+        ("\nList, of, the ward\n\n2024;;\n", [6, 7], "lines 2 to 4 above the column names"),
+        ("# x\nList;;\n", [4, 5], "line 2 above the column names ('List')"),
     ],
 )
 def test_titles_above_the_names_are_left_out(tmp_path, above, lines, note):

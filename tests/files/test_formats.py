@@ -58,5 +58,5 @@ def test_the_last_known_suffix_says_the_kind(tmp_path, name, suffix):
 
 def test_no_packed_arrays(tmp_path):
     (tmp_path / "a.npz.gz").write_text("")
-    with pytest.raises(PsephosError, match=r"'a\.npz\.gz' is of an unknown kind"):
+    with pytest.raises(PsephosError, match=r"format of 'a\.npz\.gz' is unknown"):
         formats.kind_of(tmp_path / "a.npz.gz", formats.suffixes())

@@ -200,8 +200,8 @@ def test_categories_of_digits_in_h5ad_are_categories(tmp_path):
     assert found.categories == {0: ("0", "1")}
     np.testing.assert_array_equal(found.X[:4, 0], [0, 1, np.nan, 0])
     assert found.notes[0] == (
-        "columns of obs used as features: 'cluster'; leave out with --drop what is not known of "
-        "new cases."
+        "columns of obs used as features: 'cluster'; leave out with --drop those that are "
+        "not known for new cases."
     )
     assert "beside categories: 'NA' in 'cluster'" in found.notes[1]
     assert found.left_out == ("row names",)
@@ -350,7 +350,7 @@ def test_a_sheet_is_named_where_there_are_several(book, tmp_path):
         read_table(path, target="y", sheet="case")
     with pytest.raises(PsephosError, match="no sheet '4'"):
         read_table(path, target="y", sheet=4)
-    with pytest.raises(PsephosError, match="has no rows below one of column names"):
+    with pytest.raises(PsephosError, match="has no rows below that of column names"):
         read_table(path, target="y", sheet="empty")
 
 
@@ -365,7 +365,7 @@ def test_titles_and_the_sheet_are_reported(book, tmp_path):
     assert list(found.lines) == [4, 5]
     assert found.notes == (
         "the sheet 'cases' is read, not 'Sheet'.",
-        "line 1 above the names of columns ('List of the ward'): left out as a title.",
+        "line 1 above the column names ('List of the ward'): left out as a title.",
     )
 
 
@@ -408,7 +408,7 @@ def test_rows_without_any_value_are_noted(tmp_path):
 def test_a_formula_without_its_result_is_refused(book, tmp_path):
     filled(book.active, [*ROWS, ["=1+1", "v"]])
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(PsephosError, match=r"a formula without its result \(A5\): open it in a"):
+    with pytest.raises(PsephosError, match=r"a formula without a result \(A5\): open it in a"):
         read_table(tmp_path / "t.xlsx", target="y")
 
 
@@ -423,7 +423,7 @@ def test_merged_heads_and_empty_rows(book, tmp_path):
     book.active.merge_cells("A1:B1")
     book.save(tmp_path / "t.xlsx")
     assert read_table(tmp_path / "t.xlsx", target="y").notes == (
-        "line 1 above the names of columns ('measured'): left out as a title.",
+        "line 1 above the column names ('measured'): left out as a title.",
         "empty rows are left out: 1.",
     )
     book.active.unmerge_cells("A1:B1")

@@ -46,8 +46,8 @@ def test_features_in_rows_and_labels_elsewhere(files, transpose):
     )  # fmt: skip
     assert same(found, whole)
     assert found.notes == (
-        "features are in rows: read as 60 cases of 13 columns (--no-transpose reads it as it "
-        "stands).",
+        "features are in rows: read as 60 cases of 13 columns (--no-transpose reads cases "
+        "in rows).",
     )
 
 
@@ -126,7 +126,7 @@ def test_a_target_that_is_nowhere_is_asked_about_where_features_may_be_in_rows(t
 
 def test_arrays_are_not_turned(tmp_path):
     np.savez(tmp_path / "t.npz", X=np.eye(3), y=[0, 1, 0])
-    with pytest.raises(PsephosError, match="holds its labels itself"):
+    with pytest.raises(PsephosError, match="has labels of its own"):
         read_table(tmp_path / "t.npz", transpose=True)
 
 
@@ -147,7 +147,7 @@ def test_names_that_stand_several_times(tmp_path, how, names, rows):
     found = read_table(path, target="y", duplicates=how)
     assert found.names == names
     np.testing.assert_array_equal(found.X, rows)
-    assert found.notes == (f"names that stand twice, --duplicates {how}: 'a'.",)
+    assert found.notes == (f"repeated names, --duplicates {how}: 'a'.",)
     turned = tmp_path / "rows.csv"
     pd.read_csv(path, header=None).T.to_csv(turned, index=False, header=["x", "s1", "s2"])
     across = read_table(turned, target="y", duplicates=how, transpose=True)
@@ -216,13 +216,13 @@ def test_labels_may_have_the_other_decimal_mark(tmp_path, decimal, mark):
     rows = "".join(f"s{i};{'uv'[i % 2]};{i}{mark}5;1{mark}125\n" for i in range(6))
     labels = write(tmp_path / "labels.csv", "id;y;age;dose\n" + rows.replace("0" + mark + "5", ""))
     roles = {"target": "y", "labels_from": labels, "decimal": decimal}
-    with pytest.raises(PsephosError, match=r"'dose' holds numbers written another way"):
+    with pytest.raises(PsephosError, match=r"'dose' has numbers in another notation"):
         read_table(cases, **roles)  # 1,125 may be either
     found = read_table(cases, **roles, drop=["dose"])
     np.testing.assert_array_equal(found.X[:, 2], [np.nan, 1.5, 2.5, 3.5, 4.5, 5.5])
     assert f"'labels.csv' has the decimal mark {mark!r}: 'age'." in found.notes
     write(labels, "id;y;age;dose\n" + rows.replace(f"1{mark}125", f"1{own}25"))
-    with pytest.raises(PsephosError, match=r"'age' holds numbers written another way"):
+    with pytest.raises(PsephosError, match=r"'age' has numbers in another notation"):
         read_table(cases, **roles)  # both marks in one file
 
 
@@ -233,10 +233,10 @@ def test_words_of_a_column_that_none_holds_are_reported(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     for name, duplicates in (("t.parquet", None), ("t.csv", None), ("t.csv", "number")):
         ways = {"target": "y", "duplicates": duplicates}
-        vain = "'b': no cell is what --missing names there (upper and lower case differ)."
+        vain = "'b': no cell equals the --missing word of the column (case matters)."
         assert vain in read_table(tmp_path / name, missing=["b=No"], **ways).notes
         found = read_table(tmp_path / name, missing=["b=no", "a=9"], **ways)
-        assert not any("no cell is what" in note for note in found.notes)
+        assert not any("no cell equals" in note for note in found.notes)
 
 
 def test_all_complaints_of_layout_and_cells_in_one_message(tmp_path):
@@ -277,7 +277,7 @@ def test_a_column_without_name_and_value_is_left_out(tmp_path, duplicates):
     path = write(tmp_path / "t.csv", "a,,b,y\n1,,2,u\n3,NA,4,v\n5, ,7,u\n")
     table = read_table(path, target="y", duplicates=duplicates)
     assert table.names == ("a", "b")
-    assert "columns that have no name and no value are left out: 'column 2'." in table.notes
+    assert "columns without a name and without values are left out: 'column 2'." in table.notes
     path = write(tmp_path / "t.csv", "a,,,y\n1,,2,u\n3,NA,4,v\n5,,7,u\n")
     if duplicates is None:
         with pytest.raises(PsephosError, match=r"column 3 of 't\.csv' has no name"):
@@ -300,7 +300,7 @@ def test_rows_named_twice_may_be_features(tmp_path):
     names = [*(f"g{j}" for j in range(12)), "g3"]
     rows = "".join(f"{name},{j},{j + 1},{-j}\n" for j, name in enumerate(names))
     path = write(tmp_path / "t.csv", f"gene,s1,s2,s3\n{rows}y,u,v,u\n")
-    with pytest.raises(PsephosError, match=r"holds 13 different words .* say --transpose"):
+    with pytest.raises(PsephosError, match=r"holds 13 different words .* give --transpose"):
         read_table(path, target="y")
     with pytest.raises(PsephosError, match="'g3' stands twice"):
         read_table(path, target="y", transpose=True)

@@ -106,7 +106,7 @@ def test_cases_of_a_sparse_file_are_read(tmp_path, monkeypatch):
     assert_array_equal(cases.X, X[:, [8, 2]])
 
 
-@pytest.mark.filterwarnings("ignore:features stand in its rows")
+@pytest.mark.filterwarnings("ignore:features are in its rows")
 def test_compare_of_a_sparse_file(tmp_path, monkeypatch):
     """Peers are given dense rows; a table of its own is divided, fitted and kept."""
     X, y = drawn()

@@ -60,7 +60,7 @@ def test_text_of_32_bits(tmp_path, end):
     (tmp_path / "t.csv").write_bytes(mark + "größe,y\n1,ä\n2,b\n".encode(f"utf-32-{end}"))
     found = read_table(tmp_path / "t.csv", target="y")
     assert (found.names, found.y.tolist()) == (("größe",), ["ä", "b"])
-    assert found.notes == ("'t.csv' is UTF-32 text, and read as such.",)
+    assert found.notes == ("'t.csv' is read as UTF-32 text.",)
 
 
 def test_a_fault_of_a_reader_is_not_one_of_the_encoding(tmp_path):

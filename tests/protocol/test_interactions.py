@@ -97,7 +97,7 @@ def test_a_scorer_computes_products_and_other_forms_say_that_they_do_not(folder)
     run = [sys.executable, "-I", str(scorer), str(folder / "base.csv")]
     found = subprocess.run(run, capture_output=True, text=True, encoding="utf-8", check=True)
     assert found.stdout == answers(folder, model.name, "base.csv")
-    assert "computed, each from its two columns" in found.stderr
+    assert "computed from its two columns" in found.stderr
     made = call("export", model, "--sql", folder / "model.sql")
     assert "all other forms read them as columns" in made.stderr
     assert '"age × dose in mg"' in (folder / "model.sql").read_text(encoding="utf-8")

@@ -228,9 +228,9 @@ def test_sentences_of_text_files(tmp_path, text, more, sentence):
 
 
 def test_sentences_of_files(tmp_path):
-    with says("there is no file"):
+    with says("does not exist"):
         read_table(tmp_path / "nowhere.csv", target="y")
-    with says("is of an unknown kind"):
+    with says("is unknown"):
         read_table(write(tmp_path, PLAIN, "t.sav"), target="label")
     latin = tmp_path / "latin.csv"
     latin.write_bytes("a,label\n1,é\n".encode("latin-1"))
@@ -273,7 +273,7 @@ def test_sentences_of_npz(tmp_path, arrays, more, sentence):
 
 def test_what_is_no_npz_is_told_so(tmp_path):
     (tmp_path / "t.npz").write_text("a,b,y\n1,2,x\n")
-    with says("'t.npz' is no npz archive"):
+    with says("'t.npz' is not an npz archive"):
         read_table(tmp_path / "t.npz")
 
 
@@ -456,16 +456,16 @@ def test_codes_beyond_the_precision_of_floats_stay_apart(tmp_path):
 
 def test_numbers_written_another_way_never_become_categories(tmp_path):
     text = "a,b,y\n1,<20,u\n2,20-30,v\n3,<20,u\n"
-    with says("column 'b' holds numbers written another way ('<20' in line 2, '20-30' in line 3)"):
+    with says("column 'b' has numbers in another notation ('<20' in line 2, '20-30' in line 3)"):
         read_table(write(tmp_path, text), target="y")
     table = read_table(write(tmp_path, text), target="y", categorical=["b"])
     assert table.categories == {1: ("20-30", "<20")}
     bands = "a,b,y\n" + "1,<20,u\n2,20-30,v\n3,not known,u\n" * 3
     table = read_table(write(tmp_path, bands, "bands.csv"), target="y")  # each of several rows
     assert table.categories == {1: ("20-30", "<20", "not known")}
-    with says("column 'b' holds numbers written another way ('<20' in line 2, '20-30' in line 3)"):
+    with says("column 'b' has numbers in another notation ('<20' in line 2, '20-30' in line 3)"):
         read_table(write(tmp_path, bands.replace("not known", "25"), "limit.csv"), target="y")
-    with says("column 'b' holds numbers written another way ('5,1' in row 0"):
+    with says("column 'b' has numbers in another notation ('5,1' in row 0"):
         table_from_arrays(pd.DataFrame({"b": ["5,1", "6,2"]}), [0, 1])
     mixed = write(tmp_path, "a;y\n5,1;u\n6;v\n7,25;u\n", "m.csv")
     with says("('5,1' in line 2, '7,25' in line 4): read the table with --decimal ,"):
@@ -556,7 +556,7 @@ def test_all_complaints_of_a_table_are_one_message(tmp_path):
         lines[1:],
         [
             "1. column 'a' has text in line 4 ('k')",
-            "2. column 'b' holds numbers written another way ('<0.1' in line 3)",
+            "2. column 'b' has numbers in another notation ('<0.1' in line 3)",
             "3. column 'c' has text in line 2 ('x')",
             "4. column 'd' is infinite in line 4",
             "5. the target 'y' has no value in 1 row (line 4)",
@@ -775,7 +775,7 @@ def test_an_id_that_is_read_as_missing_may_be_kept(tmp_path):
 def test_words_of_missing_that_no_cell_is_are_noted(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["smoke,x,y", *["unknown,1,a", "yes,2,b", "no,7,b"] * 5]))
-    vain = "'smoke': no cell is what --missing names there (upper and lower case differ)."
+    vain = "'smoke': no cell equals the --missing word of the column (case matters)."
     assert vain in read_table(path, target="y", missing=["smoke=Unknown"]).notes
     found = read_table(path, target="y", missing=["smoke=unknown", "*=7"])
     assert not any("no cell is" in note for note in found.notes)
@@ -813,7 +813,7 @@ def test_words_of_one_column_of_numbers_of_32_bits(tmp_path, kind):
         assert found.notes == ("cells that --missing makes missing: 3 in 'a'.",)
     found = read_table(path, target="y", missing=["b=99.9"])
     assert not np.isnan(found.X).any()
-    assert any("no cell is what --missing names there" in one for one in found.notes)
+    assert any("no cell equals the --missing word" in one for one in found.notes)
     codes = [one for one in found.cautions() if one.code == "FD007"]
     assert [one.columns for one in codes] == [("a",)]
     assert "99.9 in 'a'" in codes[0].sentence
@@ -852,7 +852,7 @@ def test_options_that_contradict_each_other_are_refused(tmp_path):
         ({"drop": ["b"], "categorical": ["b"]}, "'b' is both categorical and left out"),
         ({"group": "y"}, "the group 'y' is the target"),
         ({"transpose": "no"}, "transpose .* must be one of None, True, False; got 'no'"),
-        *(({"skip_last": one}, "skip_last .* must be a whole number, at least 0; got")
+        *(({"skip_last": one}, "skip_last .* must be a whole number of at least 0; got")
           for one in (-1, 1.5, True, "1")),
     ):  # fmt: skip
         with pytest.raises(PsephosError, match=words):

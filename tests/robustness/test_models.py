@@ -119,7 +119,7 @@ def test_nesting_beyond_what_a_model_needs_is_a_sentence(depth, sound):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("manifest.json", "two entries of one name"),
+        ("manifest.json", "two entries of the same name"),
         ("../x", "holds an entry '../x', which no model has"),
         ("arrays/other.npy", "an array that its manifest does not name"),
     ],

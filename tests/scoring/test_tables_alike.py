@@ -161,7 +161,9 @@ def test_the_scorer_reads_a_table_as_the_command(name, options, tmp_path, capsys
 def test_what_is_to_be_done_can_be_done(name, tmp_path, capsys):
     (tmp_path / "t.csv").write_text(TABLES[name], "utf-8")
     command, _ = both(tmp_path / "t.csv", [], capsys, tmp_path)
-    what = "--limits half reads" if name == "bound" else "write the bare numbers the model reads"
+    what = (
+        "--limits half reads" if name == "bound" else "write the bare numbers that the model reads"
+    )
     assert what in command[2]
     assert "--categorical" not in command[2]  # predict has no such option
 
@@ -233,6 +235,6 @@ def test_files_of_other_kinds(tmp_path, capsys):
     for name in ("t.npz", "t.xlsx"):
         (tmp_path / name).write_bytes(b"PK\3\4")
         assert program()([str(tmp_path / name)]) == 2
-        assert "of an unknown kind" in capsys.readouterr().err
+        assert "is unknown" in capsys.readouterr().err
     assert program()([str(tmp_path)]) == 2
     assert program()([str(tmp_path / "none.csv")]) == 2

@@ -306,7 +306,7 @@ def test_the_folder_holds_what_was_found_and_is_the_same_twice(found, tmp_path):
     assert (tmp_path / "two" / "validation.json").exists()
     (tmp_path / "three").mkdir()
     (tmp_path / "three" / "mine.txt").write_text("text")
-    with pytest.raises(PsephosError, match="no validation"):
+    with pytest.raises(PsephosError, match="are not a validation"):
         write_validation(found, tmp_path / "three")
     with pytest.raises(PsephosError, match="holds no"):
         read_validation(tmp_path / "three")

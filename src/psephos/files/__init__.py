@@ -1,1 +1,1 @@
-"""Files of tables: one reader for fitting and for answering, light enough to start a command."""
+"""Files of tables: one reader for fitting and prediction, with few imports."""

@@ -1,7 +1,7 @@
-"""Files that others may have written: archives, JSON and arrays, read within bounds.
+"""Untrusted files: archives, JSON and arrays, read within bounds.
 
-Nothing is read before what it claims was looked at, so that a file of a few kilobytes takes no
-more memory than it says it holds.
+Declared sizes are validated before anything is read, so that a file of a few kilobytes cannot use
+more memory than it declares.
 """
 
 import io
@@ -19,15 +19,15 @@ from psephos._types import Array
 
 Entries = Mapping[str, bytes]
 _MAX_BYTES = 1 << 31
-_MAX_LIST = 12 << 20  # bytes of an archive's list of entries, some 100,000 of ours
+_MAX_LIST = 12 << 20  # bytes of an archive's list of entries: about 100,000 of a model file
 _MAX_DEPTH = 100
 _MAX_VALUES = 1_000_000  # and one more for each _VALUE_BYTES of text
 _VALUE_BYTES = 32
-_PACKING = 1040  # deflate makes nothing smaller than a 1032nd
+_PACKING = 1040  # deflate compresses at most 1032 times
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_HEADER_BYTES = 10_000  # most that are read of an array's, as in NumPy
+_HEADER_BYTES = 10_000  # the most of an array's header, as in NumPy
 _MAX_SIDES = 32
-#: Numbers or words in C order, in version 1.0 of the format; sides of less than 10^18.
+#: The header of numbers or words in C order, in version 1.0 of the format; sides below 10^18.
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '([<|>=]?(?:[biuf][1-9][0-9]?|U[1-9][0-9]{0,8}))', "
     rb"'fortran_order': False, 'shape': \(((?:SIDE,(?: SIDE,)*(?: SIDE)?)?)\), \} *\n".replace(
@@ -39,22 +39,22 @@ _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},]', re.DOTALL)
 
 
 class _Listing(io.BufferedReader):
-    """A file of which no more than the longest list of entries is read at once."""
+    """A file whose reads are limited to the longest list of entries."""
 
     bounded = True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read some bytes."""
+        """Read at most `size` bytes."""
         if self.bounded and size is not None and size > _MAX_LIST:
             raise ModelFileError("it lists more entries than a model has.")
         return super().read(size)
 
 
 def read_entries(path: Path, named: str) -> Entries:
-    """Return the entries of an archive by name; all names match the regular expression `named`.
+    """Return the entries of an archive by name; names must match the regular expression `named`.
 
-    It raises ModelFileError if the archive claims more than it can hold, or is not of the plain
-    kind that is written here.
+    It raises ModelFileError if the archive declares more than it can hold, or is not of the plain
+    kind that psephos writes.
     """
     with _Listing(io.FileIO(path)) as file, zipfile.ZipFile(file) as archive:
         file.bounded = False
@@ -65,32 +65,32 @@ def read_entries(path: Path, named: str) -> Entries:
 
 def _check_entries(entries: list[zipfile.ZipInfo], named: str, size: int) -> None:
     if sum(entry.file_size for entry in entries) > _MAX_BYTES:
-        raise ModelFileError("it claims more than 2 GiB of content.")
+        raise ModelFileError("it declares more than 2 GiB of content.")
     if len({entry.filename for entry in entries}) < len(entries):
-        raise ModelFileError("it holds two entries of one name.")
+        raise ModelFileError("it has two entries of the same name.")
     strange = [entry.filename for entry in entries if not re.fullmatch(named, entry.filename)]
     if strange:
         raise ModelFileError(f"it holds an entry {ascii(strange[0])[:80]}, which no model has.")
     if any(entry.flag_bits & 1 for entry in entries):
         raise ModelFileError("it is encrypted: model files are not.")
     if any(entry.compress_type not in _METHODS for entry in entries):
-        raise ModelFileError("it is packed in a way this version does not read.")
+        raise ModelFileError("it is compressed by a method that this version does not read.")
     more = any(entry.file_size > _PACKING * (entry.compress_size + 1) for entry in entries)
     if more or sum(entry.compress_size for entry in entries) > size:
-        raise ModelFileError("it claims more content than it can hold: the file is damaged.")
+        raise ModelFileError("it declares more content than it can hold: the file is damaged.")
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    with archive.open(entry) as content:  # read(size): without it all is unpacked, whatever size
+    with archive.open(entry) as content:  # read() would unpack everything, beyond the declared size
         data = content.read(entry.file_size) if entry.file_size else b""
     if len(data) < entry.file_size:
-        raise ModelFileError(f"{entry.filename} is shorter than it says: the file is damaged.")
+        raise ModelFileError(f"{entry.filename} is shorter than declared: the file is damaged.")
     return data
 
 
 # ---------------------------------------------------------------------- text
 def check_text(data: bytes) -> None:
-    """Raise PsephosError if JSON text is nested deeper, or has more values, than can be read."""
+    """Raise PsephosError if JSON text is nested too deeply, or has too many values."""
     depth, left = 0, _MAX_VALUES + len(data) // _VALUE_BYTES
     for token in _TOKEN.finditer(data):
         mark = data[token.start()]
@@ -107,7 +107,7 @@ def check_text(data: bytes) -> None:
 def read_json(data: bytes) -> dict[str, Any]:
     """Return the object that JSON text holds."""
     check_text(data)
-    text = data.decode("utf-8")  # strictly: json would guess
+    text = data.decode("utf-8")  # json.loads would guess the encoding of bytes
     content = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
     if not isinstance(content, dict):
         raise ModelFileError("its manifest is not an object.")
@@ -129,17 +129,17 @@ def _no_number(word: str) -> Any:
 
 # ---------------------------------------------------------------------- arrays
 def read_array(data: bytes, limit: int) -> Array:
-    """Return an array from npy bytes, whose length must be exactly what its header says.
+    """Return an array from npy bytes, whose length must be exactly that of its header.
 
-    `limit` are the bytes of all the arrays: an empty array has no side longer than that.
+    `limit` is the size of all arrays in bytes: no side may be longer, even of an empty array.
     """
     shape, dtype, start = _header(data)
     body = data[start:]
     count = 1
     for side in shape:
-        count *= side  # Python integers: a hostile shape cannot overflow
+        count *= side  # Python integers do not overflow
     if count * dtype.itemsize != len(body) or max(shape, default=0) > limit:
-        raise ModelFileError("an array is shorter or longer than its header says.")
+        raise ModelFileError("an array is shorter or longer than its header declares.")
     array = np.frombuffer(body, dtype=dtype, count=count).reshape(shape).copy()
     if dtype.kind == "U":
         _check_characters(array)
@@ -147,25 +147,25 @@ def read_array(data: bytes, limit: int) -> Array:
 
 
 def _header(data: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Return shape, type and where the content starts, of the one form in which NumPy writes."""
+    """Return shape, dtype and start of the content; only the form that NumPy writes is accepted."""
     end = 10 + int.from_bytes(data[8:10], "little")
     found = _HEADER.fullmatch(data[:end]) if end <= _HEADER_BYTES else None
     if found is None:
-        raise ModelFileError("an array has no header that can be read, or not of plain values.")
+        raise ModelFileError("the header of an array is damaged, or not of plain values.")
     kind, sides = found.groups()
     shape = tuple(int(side) for side in sides.split(b",") if side.strip())
     try:
         dtype = np.dtype(kind.decode())
-    except (TypeError, ValueError):  # numbers of three bytes, words longer than NumPy has
-        raise ModelFileError("an array is not plain numbers or words.") from None
+    except (TypeError, ValueError):  # numbers of three bytes, words that are too long for NumPy
+        raise ModelFileError("an array must hold plain numbers or words.") from None
     if len(shape) > _MAX_SIDES:
-        raise ModelFileError("an array has more dimensions than a model's.")
+        raise ModelFileError(f"an array has more than {_MAX_SIDES} dimensions.")
     return shape, dtype, end
 
 
 def _check_characters(words: Array) -> None:
-    """Raise PsephosError if a word holds a number that is no character."""
+    """Raise PsephosError if a word has an invalid code point."""
     points = np.ascontiguousarray(words).view(words.dtype.byteorder.replace("|", "=") + "u4")
     half = (points >= 0xD800) & (points < 0xE000)
     if points.size and (points.max() > 0x10FFFF or half.any()):
-        raise ModelFileError("an array of words holds what is not a character.")
+        raise ModelFileError("an array of words has an invalid character.")

@@ -1,4 +1,4 @@
-"""ARFF files (Weka's, Mulan's, MEKA's): names and kinds of columns, and rows as cells."""
+"""ARFF files (of Weka, Mulan and MEKA): names and types of columns, and rows as cells."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,'"{}][
 _NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|(\S+))\s+(.*)""", re.DOTALL)
 _INDEX = re.compile(r"\s*(\d{1,9})\s+(?=[^\s,])")
 _LABELS = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
-# what Weka writes behind a row or a column, in braces; in brackets a range
+# Weka writes weights in braces after a row or a column, and ranges in brackets
 _WEIGHT = re.compile(r"(?:[,\s]+|(?<=\}),?\s*)\{\s*(\d[\d.eE+-]*)\s*\}$")
 _RANGE = re.compile(r"\s*\[[^\]]*\]$")
 _NUMBERS = ("numeric", "real", "integer")
@@ -25,32 +25,32 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 class Arff(NamedTuple):
-    """What an ARFF file says before its rows."""
+    """The header of an ARFF file."""
 
     relation: str  # the name of the table
     names: list[str]
-    # the values a nominal column may have; None for the others
+    # the values of each nominal column; None for the others
     levels: list[tuple[str, ...] | None]
-    # which columns are declared as numbers; None of dates, which are read as they are written
+    # whether a column is declared as numbers; None for dates, which are read as written
     numbers: list[bool | None]
     line: int  # of ``@data``
 
     def defaults(self) -> list[str | None]:
-        """Return what a cell that a sparse row leaves out is; None of texts, which must be given.
+        """Return the value of a cell that a sparse row leaves out, for each column.
 
-        It is 0, or the first value of a nominal column.
+        It is 0, or the first value of a nominal column; None for text, which must be given.
         """
         pairs = zip(self.levels, self.numbers, strict=True)
         return [known[0] if known else ("0" if number else None) for known, number in pairs]
 
 
 def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
-    """Read an ARFF file: ? is missing, and NA and the like where they are not a nominal value."""
+    """Read an ARFF file: ? is missing; so are NA and the like if they are not nominal values."""
     if how.separator is not None or not cells.plain:
         raise PsephosError(
-            f"{path.name!r} is an ARFF file, whose cells are divided by commas and whose numbers "
-            "have a point: leave --separator and --thousands out, and give --decimal . where the "
-            "model was fitted on a file with other marks."
+            f"{path.name!r} is an ARFF file, with commas between cells and decimal points: leave "
+            "--separator and --thousands out, and give --decimal . if the model was fitted on a "
+            "file with other marks."
         )
     notes, wrong = list[str](), Complaints()
     with opened(path, how.encoding, notes) as stream:
@@ -79,16 +79,16 @@ def read_arff(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
 
 
 def labels_declared(relation: str | None) -> int:
-    """Return the n of ``-C n``, by which MEKA's relations say which columns are labels.
+    """Return the n of ``-C n`` in the relation of a MEKA file; 0 without it.
 
-    The first n; the last -n where it is below 0. 0 if nothing is said.
+    The first n columns are labels, or the last -n if n is negative.
     """
     found = _LABELS.search(relation or "")
     return int(found.group(1)) if found else 0
 
 
 def arff_head(file: str, stream: Iterator[str]) -> Arff:
-    """Return what stands before the rows; `stream` is then at the first of them."""
+    """Return the header; `stream` is then at the first row."""
     relation, columns = "", list[tuple[str, tuple[str, ...] | None, bool | None]]()
     for line, text in enumerate(stream, 1):
         bare = text.strip()
@@ -107,16 +107,16 @@ def arff_head(file: str, stream: Iterator[str]) -> Arff:
             return Arff(relation, names, levels, numbers, line)
         else:
             raise PsephosError(
-                f"line {line} of {file!r} is none of @relation, @attribute, @data or a comment (%):"
-                f" {shown(bare, CELL)}."
+                f"line {line} of {file!r} must be @relation, @attribute, @data or a comment (%); "
+                f"got {shown(bare, CELL)}."
             )
-    raise PsephosError(f"{file!r} has no @data: it is no ARFF file, or was cut off.")
+    raise PsephosError(f"{file!r} has no @data: it is not an ARFF file, or was cut off.")
 
 
 def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | None, bool | None]:
     found = _NAME.fullmatch(text)
     if not found:
-        raise PsephosError(f"line {line} of {file!r} declares a column without its kind.")
+        raise PsephosError(f"line {line} of {file!r} declares a column without its type.")
     name, kind = _unquoted(found, 3), _WEIGHT.sub("", found.group(4).strip())
     if kind.startswith("{") and kind.endswith("}"):
         levels = tuple(word for word, _ in _cells(file, line, kind[1:-1]))
@@ -126,18 +126,18 @@ def _attribute(file: str, line: int, text: str) -> tuple[str, tuple[str, ...] | 
     if kind.lower() == "string" or kind.lower().startswith("date"):
         return name, None, False if kind.lower() == "string" else None
     raise PsephosError(
-        f"line {line} of {file!r}: the column {shown(name)} is of the kind {shown(kind, CELL)}; "
-        "psephos reads numeric, real, integer, nominal ({a,b}), string and date."
+        f"line {line} of {file!r}: the type of column {shown(name)} must be numeric, real, "
+        f"integer, nominal ({{a,b}}), string or date; got {shown(kind, CELL)}."
     )
 
 
 def arff_rows(
     file: str, head: Arff, stream: Iterator[str], notes: list[str], wrong: Complaints
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, cells) of every row, the cells a sparse row leaves out filled in.
+    """Yield (line, cells) of every row; cells that a sparse row leaves out are filled in.
 
-    A missing value (an unquoted ?) is an empty cell. Of weights of rows that differ `notes` gets a
-    sentence, and `wrong` of each row that cannot be read.
+    A missing value (an unquoted ?) is an empty cell. If the weights of rows differ, a sentence is
+    added to `notes`; errors of rows that cannot be read are added to `wrong`.
     """
     weights = list[float]()
     known = [None if levels is None else frozenset(levels) for levels in head.levels]
@@ -162,7 +162,7 @@ def arff_rows(
             for j, levels in enumerate(known):
                 if levels is not None and row[j] and row[j] not in levels:
                     raise PsephosError(
-                        f"line {line} of {file!r}: {shown(row[j], CELL)} is none of the values "
+                        f"line {line} of {file!r}: {shown(row[j], CELL)} is not one of the values "
                         f"that the column {shown(head.names[j])} declares."
                     )
             yield line, row
@@ -184,7 +184,7 @@ def _sparse(file: str, line: int, text: str, head: Arff, defaults: list[str | No
     """Return the cells of ``{index value, ...}``, indices from 0."""
     if not text.endswith("}") or ("}" in text[:-1] and text.count("{") > 1):
         raise PsephosError(
-            f"line {line} of {file!r} does not end with the }} of its sparse row: it is one line."
+            f"line {line} of {file!r} must end with the }} of its sparse row, which is one line."
         )
     given: dict[int, str] = {}
     inside, at = text[1:-1], 0
@@ -200,8 +200,8 @@ def _sparse(file: str, line: int, text: str, head: Arff, defaults: list[str | No
             or j >= len(defaults)
         ):
             raise PsephosError(
-                f"line {line} of {file!r}: {shown(inside[at:].strip(), CELL)} does not begin with "
-                f"an 'index value' of its {len(defaults)} columns (from 0, each once): check its "
+                f"line {line} of {file!r}: {shown(inside[at:].strip(), CELL)} must begin with an "
+                f"'index value' of its {len(defaults)} columns (from 0, each once): check its "
                 "quotes and commas."
             )
         word = _unquoted(value, 3)
@@ -213,14 +213,14 @@ def _sparse(file: str, line: int, text: str, head: Arff, defaults: list[str | No
         if value is None:
             raise PsephosError(
                 f"line {line} of {file!r} leaves out the text {shown(head.names[j])}: a sparse row "
-                "may leave out numbers and nominal values alone."
+                "may leave out only numbers and nominal values."
             )
         row.append(value)
     return row
 
 
 def _cells(file: str, line: int, text: str) -> list[tuple[str, bool]]:
-    """Return the values between commas, without quotes, and which are an unquoted ?."""
+    """Return the values between commas, without quotes, and whether each is an unquoted ?."""
     found: list[tuple[str, bool]] = []
     at = 0
     while True:
@@ -238,9 +238,9 @@ def _cells(file: str, line: int, text: str) -> list[tuple[str, bool]]:
 
 
 def _unquoted(match: re.Match[str], last: int) -> str:
-    """Return the group that matched: the first two are quoted, with backslashes.
+    """Return the group that matched; the first two are quoted, with backslash escapes.
 
-    A quoted ? is a word.
+    A quoted ? is not missing.
     """
     for group in range(1, last):
         if match.group(group) is not None:

@@ -1,4 +1,4 @@
-"""Arrays of plain values: words kept as they are, and numbers within bounds."""
+"""Arrays of plain values: words unchanged, and numbers within bounds."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,23 +11,23 @@ from psephos.files.cells import FARTHEST
 
 
 def beyond(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where numbers are infinite, or larger in size than any value may be."""
+    """Return a mask of numbers that are infinite, or larger in size than values may be."""
     most = min(FARTHEST, float(np.finfo(values.dtype).max))
     return (values > most) | (values < -most)
 
 
 def known_numbers(values: NDArray[Any], gone: Sequence[float]) -> Floats:
-    """Return numbers in float64, NaN where they are one of `gone` in the type they are kept in."""
+    """Return numbers as float64, NaN where they equal one of `gone` in their own dtype."""
     if not len(gone):
         return values.astype(np.float64)
     with np.errstate(over="ignore"):
         marks = np.array(gone, dtype=values.dtype if values.dtype.kind == "f" else np.float64)
-    marks = marks[np.isinf(marks) == np.isinf(gone)]  # what the type cannot hold stands nowhere
+    marks = marks[np.isinf(marks) == np.isinf(gone)]  # without numbers that the dtype cannot hold
     return np.where(np.isin(values, marks), np.nan, values.astype(np.float64))
 
 
 def check_text(array: Array) -> None:
-    """Raise an exception of some kind if an array of words holds what is not text."""
+    """Raise some exception if an array of words has invalid characters."""
     if array.dtype.kind == "U":
         "".join(array.ravel().tolist()).encode()
 
@@ -43,16 +43,16 @@ def check_values(array: Array, key: str, file: str, n_rows: int | None = None) -
 
 
 def word_array(words: list[str]) -> Array:
-    """Return words as an array that keeps each as it is.
+    """Return words as an array that keeps each unchanged.
 
-    numpy's own arrays of words drop NUL characters from their ends: such words are kept as objects.
+    numpy's string arrays drop NUL characters at the end of words: such words are kept as objects.
     """
     kept = any(word.endswith("\0") for word in words)
     return object_array(words) if kept else np.array(words, dtype=str)
 
 
 def object_array(values: Sequence[Cell]) -> Array:
-    """Return values of any kind as a row of objects, each as it is."""
+    """Return values of any types as a one-dimensional array of objects."""
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out

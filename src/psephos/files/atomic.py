@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and in words why one could not be."""
+"""Atomic writes of files, and messages if a file cannot be written."""
 
 import errno
 import os
@@ -12,33 +12,33 @@ from typing import BinaryIO
 from psephos._errors import PsephosError
 
 _DRAFT = ".psephos-part"
-_OLD = 3600.0  # seconds after which a draft counts as left behind
+_OLD = 3600.0  # seconds after which a draft counts as abandoned
 
 
 class UnwritableError(PsephosError):
-    """A file or folder that the system does not let us write."""
+    """A file or folder that cannot be written."""
 
 
 def reason(error: OSError) -> str:
-    """Return why the system refused, in words."""
+    """Return the system's reason of an error, in words."""
     alone = error.args[0] if len(error.args) == 1 else None  # OSError(28) has no errno
     number = error.errno or (alone if isinstance(alone, int) else 0)
     reason = error.strerror or (os.strerror(number) if number else str(error))
-    return (reason or "the system refused it without a reason").lower()
+    return (reason or "the system gave no reason").lower()
 
 
 def unwritable(path: str | os.PathLike[str], error: OSError) -> UnwritableError:
-    """Return the error that names the path a user gave, rather than that of a draft."""
+    """Return an error that names the path that the user gave, rather than that of a draft."""
     return UnwritableError(f"{os.fspath(path)!r} cannot be written: {reason(error)}.")
 
 
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
-    """Yield a file that takes its place when the block ends: a reader sees the old or the new.
+    """Yield a file that replaces `path` when the block ends: readers see the old or the new one.
 
-    Missing folders are made. If the block raises, nothing is left. What a link points to is
-    replaced, not the link; what is no file (a device, a pipe) is written to as it is. What cannot
-    be written raises UnwritableError, which names `path`.
+    Missing folders are made. If the block raises, nothing is left. The target of a link is
+    replaced, not the link; a device or a pipe is written to directly. UnwritableError, which names
+    `path`, is raised if it cannot be written.
     """
     target = Path(os.path.realpath(path))
     draft = ""
@@ -50,7 +50,7 @@ def whole(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
                 yield device  # pyright: ignore[reportReturnType]
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        # the start of the name only: a name may be as long as the system allows
+        # only the start of the name, which may already have the greatest length
         prefix = f".{target.name[:40]}."
         handle, draft = tempfile.mkstemp(_DRAFT, prefix, target.parent)
         with os.fdopen(handle, "wb") as out:
@@ -59,7 +59,7 @@ def whole(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
             os.fsync(out.fileno())
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(draft, 0o666 & ~mask)  # mkstemp makes files that only their owner may read
+        os.chmod(draft, 0o666 & ~mask)  # files of mkstemp are readable by their owner only
         os.replace(draft, target)
         sync_folder(target.parent)
     except BaseException as error:
@@ -72,13 +72,13 @@ def whole(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write bytes whole or not at all (see `whole`)."""
+    """Write bytes atomically (see `whole`)."""
     with whole(path) as out:
         out.write(data)
 
 
 def remove_drafts(folder: Path, *, but: str = "") -> None:
-    """Remove what killed writers left in a folder; of the name `but` only what is an hour old."""
+    """Remove the drafts of killed writers in a folder; those of `but` only if an hour old."""
     for draft in folder.glob(f".*{_DRAFT}"):
         with suppress(OSError):
             young = time.time() - draft.stat().st_mtime < _OLD
@@ -87,10 +87,10 @@ def remove_drafts(folder: Path, *, but: str = "") -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that the names in a folder last, where the system can."""
+    """Flush the names in a folder to disk, if the system can."""
     if os.name != "posix":
         return
-    with suppress(OSError):  # some network disks cannot
+    with suppress(OSError):  # not on some network disks
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

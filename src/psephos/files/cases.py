@@ -1,6 +1,6 @@
-"""Cases of a table: where the columns of a model stand, and what their cells say.
+"""Cases of a table for prediction: positions of the columns of a model, and their values.
 
-The command and an exported scorer read tables by these rules, so both refuse alike.
+The command and exported scorers read tables by these rules, so their errors are the same.
 """
 
 import math
@@ -18,12 +18,12 @@ from psephos.files.near import CELL, quoted, shown, some, suggest
 from psephos.files.spelling import nearly, renaming_words
 from psephos.files.text import Header, checked_separator, kind_of, opened, table_rows
 
-_NAMED = 40  # columns that a sentence names
-TIMES = " × "  # stands between the names of two columns in the name of their product
+_NAMED = 40  # columns that a message names
+TIMES = " × "  # between the names of two columns in the name of their product
 
 
 def factors(name: str, known: Set[str]) -> tuple[str, ...]:
-    """Return the two columns of which one is the product; () if it, or not both, are known."""
+    """Return the two columns of a product; () if the product is known, or a factor is not."""
     parts = tuple(name.split(TIMES))
     return parts if len(parts) == 2 and name not in known and known >= {*parts} else ()
 
@@ -37,22 +37,22 @@ def product_of(
 
 @dataclass(frozen=True)
 class Wanted:
-    """The columns a model reads, and how its own table named them.
+    """The columns a model reads, with their names in its training table.
 
     Parameters
     ----------
     n_columns : int
-        Of the table the model was fitted on.
+        Number of columns of the training table.
     columns : sequence of int
-        Those it reads.
+        Positions of the columns that the model reads.
     names : sequence of str, mapping of int to str, or None
-        Of all columns, or of those that are read; None if that table had none.
+        Names of all columns, or of those that are read; None if the table had none.
     levels : mapping of int to sequence
         The categories of categorical columns.
     absent : bool, default=False
-        Whether columns may be absent: they are then missing throughout.
+        Whether columns may be absent: all their values are then missing.
     backup : sequence of int, default=()
-        Those read only where another is missing: they may be absent, which is reported.
+        Columns that are read only if another is missing: they may be absent, with a note.
     """
 
     n_columns: int
@@ -64,7 +64,7 @@ class Wanted:
 
     @classmethod
     def of_plain(cls, plain: dict[str, Any], levels: Mapping[str, Any]) -> "Wanted":
-        """Return what a plain model reads; `levels` of columns whose categories are no words."""
+        """Return the columns of a plain model; `levels` has categories that are not all words."""
         columns, table = plain["columns"], plain["table"]
         reads = [c["place"] for c in columns]
         spare = [c["place"] for c in columns if c.get("may be absent")]
@@ -78,9 +78,10 @@ class Wanted:
         return f"column {j}" if self.names is None else self.names[j]
 
     def in_factors(self, header: Header, notes: list[str]) -> tuple["Wanted", list[list[int]]]:
-        """Return what is read where products are not in a file, and their factors are.
+        """Return the columns to read if a file has the factors of products, and not the products.
 
-        The second is for each column its place among those that are read, or of its two factors.
+        The second list has, for each column of the model, its index among the columns to read, or
+        the indices of its two factors.
         """
         known, names = set(header.names), {j: self.word(j) for j in self.columns}
         found = {j: factors(name, known) for j, name in names.items() if j not in self.levels}
@@ -92,25 +93,25 @@ class Wanted:
         columns = [*(j for j in self.columns if j not in products), *own.values()]
         at = {j: k for k, j in enumerate(columns)}
         named = quoted([names[j] for j in products])
-        notes.append(f"{header.file!r} has no column {named}: computed, each from its two columns.")
+        notes.append(f"{header.file!r} has no column {named}: computed from its two columns.")
         both = {**names, **{j: name for name, j in own.items()}}
         places = [[at[own[one]] for one in products.get(j, ())] or [at[j]] for j in self.columns]
         return replace(self, columns=columns, names=both), places
 
 
 def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list[str]) -> list[int]:
-    """Return where the columns stand; -1 for those that are absent, if they may be.
+    """Return the positions of the columns in a file; -1 for those that may be and are absent.
 
     Raises
     ------
     PsephosError
-        If the id, or a column that the model needs, is not there, or a name stands twice.
+        If the id, or a column that the model needs, is missing, or a name is repeated.
     """
     _check_id(header, id_column)
     if wanted.names is None:
         return _by_position(header, wanted, id_column, notes)
     where = {name: j for j, name in enumerate(header.names)}
-    bare = [wanted.word(j).strip() for j in wanted.columns]  # as the names of a text file are read
+    bare = [wanted.word(j).strip() for j in wanted.columns]  # names of text files are stripped
     names = [
         word if (word := wanted.word(j)) in where or bare.count(name) > 1 else name
         for j, name in zip(wanted.columns, bare, strict=True)
@@ -120,18 +121,18 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
     spare = [wanted.word(j) for j in gone if j in wanted.backup]
     if spare and not wanted.absent:
         notes.append(
-            f"{header.file!r} lacks {plural(len(spare), 'column')} that the model reads only where "
+            f"{header.file!r} lacks {plural(len(spare), 'column')} that the model reads only if "
             f"another is missing ({some(list(map(repr, spare)), 1)}): taken as missing."
         )
     alike = nearly(lacking, {*where} - {*names})
     hint = renaming_words(alike, _NAMED)
     without = f"{header.file!r} has no column {quoted(lacking, _NAMED)}"
-    none = bool(alike) and len(gone) == len(names)  # nothing to answer by
+    none = bool(alike) and len(gone) == len(names)  # no column of the model is there
     if alike and wanted.absent and not none:
         notes.append(f"{without}: taken as missing.{hint}")
     if lacking and (none or not wanted.absent):
         what = "it" if len(lacking) == 1 else "them"
-        alone = "; its first line names one column only: --separator says what divides cells"
+        alone = "; its first line names only one column: give the --separator of cells"
         alone *= len(header.names) == 1
         add = f" Add {'the others' if alike else what}, left empty where nothing was measured"
         raise PsephosError(
@@ -146,9 +147,7 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
 
 def _check_once(header: Header, name: str) -> None:
     if header.names.count(name) > 1:
-        raise PsephosError(
-            f"the column name {shown(name)} stands twice in {header.file!r}: rename one."
-        )
+        raise PsephosError(f"{header.file!r} has two columns named {shown(name)}: rename one.")
 
 
 def _check_id(header: Header, id_column: str | None) -> None:
@@ -171,7 +170,7 @@ def _by_position(
         raise PsephosError(
             f"{header.file!r} has {len(places)} columns{besides}, but the model was fitted on a "
             f"table of {wanted.n_columns} columns without names, which it finds by position: give "
-            "a table of those columns in that order, or fit the model on a table with names."
+            "those columns in that order, or fit the model on a table with names."
         )
     if header.named:
         notes.append(
@@ -188,14 +187,14 @@ def numbers_in(
     place: Callable[[int], str],
     notes: list[str],
 ) -> list[float]:
-    """Return the numbers that the cells of a column hold, NaN where missing.
+    """Return the numbers in the cells of a column, NaN for missing values.
 
-    Numbers among `words` have been read. `notes` gets a sentence where all are in another form.
+    Numbers among `words` are already parsed. A note is added if all are written in another form.
 
     Raises
     ------
     PsephosError
-        If one holds text, or a number written another way.
+        If a cell holds text, or a number in another notation.
     """
     read = [cells.number(word) if isinstance(word, str) else word for word in words]
     odd = [str(w) if v is None else None for w, v in zip(words, read, strict=True)]
@@ -208,7 +207,7 @@ def numbers_in(
         if word is not None:
             raise PsephosError(
                 f"column {shown(name)} has text in {place(i)} ({shown(word, CELL)}), but the model "
-                "reads numbers there: write NA if it is missing (--missing lists other words)."
+                "reads numbers there: write NA if it is missing (--missing adds other words)."
             )
     return [math.nan if number is None else number for number in read]
 
@@ -221,7 +220,7 @@ def codes_in(
     missing: Sequence[str],
     notes: list[str],
 ) -> list[float]:
-    """Return the codes of the categories that the cells of a column hold, NaN where missing.
+    """Return the codes of the categories in the cells of a column, NaN for missing values.
 
     Parameters
     ----------
@@ -229,21 +228,21 @@ def codes_in(
     words, levels : sequence
     cells : Cells
     missing : sequence of str
-        Words that stand for no value even where the model has a category of that name.
+        Words that mean a missing value even if the model has a category of that name.
     notes : list of str
-        Is told what is none of the categories.
+        A note on unknown categories is added.
 
     Raises
     ------
     PsephosError
-        If the column holds none of the categories the model knows.
+        If the column has only unknown categories.
     """
     find = LevelCodes(levels)
     if missing:
         gone = Cells(tuple(missing))
         words = ["" if isinstance(c, str) and gone.is_missing(c) else c for c in words]
     codes = [find.code(word) for word in words]
-    # the usual words for missing values are categories where the model was fitted on them as such
+    # the usual words for missing values are categories if the model was fitted with them
     present = [
         word
         for word, code in zip(words, codes, strict=True)
@@ -265,9 +264,9 @@ class CaseFile:
     wanted : Wanted
     cells : Cells
     id_column : str or None
-        The column that names the cases; None: ``row N``, N its line.
+        The column that names the cases; None: ``row N``, with the line N.
     separator : str or None
-        None: found in the first line.
+        None: detected in the first line.
     missing : sequence of str, default=()
         See `codes_in`.
 
@@ -275,9 +274,9 @@ class CaseFile:
     ----------
     ids : list of str
     rows : list of list of float
-        The values of each case in the order of the columns: NaN where missing, codes of categories.
+        The values of each case in the order of the columns: NaN if missing, codes of categories.
     notes : list of str
-        What its reader must know of how the table was read.
+        Notes for users on how the table was read.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a cell of a text file says: a number, a word, or nothing."""
+"""Cells of text files: numbers, words, or missing values."""
 
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
@@ -16,23 +16,23 @@ MISSING = (
     "", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NAN", "null", "NULL", "None", "?", ".",
 )  # fmt: skip
 
-FARTHEST = 1e150  # the greatest size of a value: squares and their sums are finite
+FARTHEST = 1e150  # the greatest size of a value, so that sums of squares are finite
 _LIMIT = re.compile(r"(<=?|>=?|[≤≦≥≧])\s*(.*)")
 _SPACES = " \u00a0\u202f"  # plain, no-break, narrow no-break
 _MARKS = ",.'’ "
 
 
 class Typed(str):
-    """A cell whose file says what it holds, which no mark and no word for missing values changes.
+    """A cell whose type is known from its file: it is not parsed again.
 
-    `value` is the number that it is, NaN where that stands for no value; None of a word.
+    `value` is its number, NaN if that means missing; None for a word.
     """
 
     __slots__ = ("value",)
     value: float | None
 
     def __new__(cls, word: str, value: float | None = None) -> "Typed":
-        """Return a number, as a csv file shows it, or a word."""
+        """Return a cell with its text, and its number if it is one."""
         cell = super().__new__(cls, word)
         cell.value = value
         return cell
@@ -44,22 +44,22 @@ class Typed(str):
 
 @dataclass(frozen=True)
 class Cells:
-    """How the cells of a file are written.
+    """The notation of numbers and missing values in a file.
 
     Parameters
     ----------
     missing : tuple of str
-        The words that stand for no value; the empty cell always does. A number among them stands
-        for no value however it is written (-9, -9.0). COLUMN=WORD is a word of that column alone,
-        or of those whose names match the pattern COLUMN (``q*=9``).
+        The words for missing values; the empty cell is always missing. A number among them is
+        missing in any notation (-9, -9.0). COLUMN=WORD applies to that column only, or to those
+        whose names match the pattern COLUMN (``q*=9``).
     decimal : {'.', ','}, default='.'
         The decimal mark.
     thousands : str, default=''
         The mark between groups of three digits: one of , . ' or a space (which may be a no-break
-        one); '' if there is none.
+        space); '' without such a mark.
     limits : {'', 'half', 'limit'}, default=''
-        What a limit of detection (<0.5, >=60) beside numbers stands for: half of a lower one and
-        an upper one itself, or both themselves; '' if it is read as text.
+        How limits of detection (<0.5, >=60) among numbers are read: 'half' as half of a lower limit
+        and an upper limit itself, 'limit' as the limits themselves, '' as text.
 
     Raises
     ------
@@ -77,22 +77,23 @@ class Cells:
         must_be("the limits of detection (--limits)", self.limits, ("", "half", "limit"))
         if self.thousands and self.thousands not in tuple(_MARKS):
             raise PsephosError(
-                f"the thousands mark is {self.thousands!r}: use one of , . ' or a space."
+                "the thousands mark (--thousands) must be one of , . ' or a space; got "
+                f"{self.thousands!r}."
             )
         if self.thousands == self.decimal:
             raise PsephosError(
-                f"the decimal mark and the thousands mark are both {self.decimal!r}: one of them "
-                "must be another (--decimal, --thousands)."
+                f"the decimal mark (--decimal) and the thousands mark (--thousands) must differ; "
+                f"both are {self.decimal!r}."
             )
 
     @cached_property
     def gone(self) -> frozenset[str]:
-        """Return the words that stand for no value, the empty cell among them."""
+        """Return the words for missing values, with the empty cell."""
         return frozenset(self.missing) | {""}
 
     @cached_property
     def gone_numbers(self) -> tuple[float, ...]:
-        """Return the numbers that stand for no value."""
+        """Return the numbers that mean a missing value."""
         read = (self._value(word) for word in self.missing)
         return tuple(sorted({value for value in read if value is not None}))
 
@@ -102,7 +103,7 @@ class Cells:
         return self.decimal == "." and not self.thousands
 
     def is_missing(self, word: str) -> bool:
-        """Return whether a cell (without blanks around it) stands for no value."""
+        """Return whether a cell (without blanks around it) is a missing value."""
         if isinstance(word, Typed) and (word.value is not None or word in MISSING):
             return word.value != word.value
         if word in self.gone:
@@ -110,7 +111,7 @@ class Cells:
         return bool(self.gone_numbers) and self._value(word) in self.gone_numbers
 
     def number(self, cell: str) -> float | None:
-        """Return the number a cell holds (NaN if missing), or None if it holds text."""
+        """Return the number of a cell (NaN if missing), or None if it is text."""
         if isinstance(cell, Typed):
             return cell.value
         word = cell.strip()
@@ -120,9 +121,9 @@ class Cells:
         return math.nan if value is not None and value in self.gone_numbers else value
 
     def limit(self, word: str) -> float | None:
-        """Return the number that a limit of detection such as <0.5 stands for, None of others.
+        """Return the number that replaces a limit of detection such as <0.5; None for other words.
 
-        A lower limit that is not above 0 has no half below it: None.
+        It is also None for half of a lower limit that is not above 0.
         """
         bound = _LIMIT.fullmatch(word) if self.limits else None
         value = self._value(bound[2]) if bound else None
@@ -131,9 +132,9 @@ class Cells:
         return value / 2 if value > 0 else None
 
     def _value(self, word: str) -> float | None:
-        word = word.strip("\u200b")  # which web pages put there
+        word = word.strip("\u200b")  # from web pages
         if "_" in word:
-            return None  # Python reads 1_2 as twelve; a table means a text
+            return None  # float("1_2") is 12, but in a table it is text
         if not self.plain:
             if self._pattern.fullmatch(word) is None:
                 return None
@@ -144,7 +145,7 @@ class Cells:
             value = float(word)
         except ValueError:
             return None
-        return None if math.isnan(value) else value  # a way to write nan that is not in the list
+        return None if math.isnan(value) else value  # a spelling of nan that is not in `missing`
 
     @property
     def _thousands(self) -> str:
@@ -159,9 +160,9 @@ class Cells:
         return re.compile(rf"[+-]?(?:{whole}(?:{mark}\d*)?(?:[eE][+-]?\d+)?|inf|infinity)", re.I)
 
     def of_columns(self, names: Sequence[str], *, known: bool = False) -> dict[int, "Cells"]:
-        """Return the words of the columns that have some of their own, by position.
+        """Return, by position, the settings of columns that have their own words (COLUMN=WORD).
 
-        With `known` a column that is not among the names is an error.
+        With `known` a COLUMN that matches no name is an error.
         """
         found = dict[int, tuple[str, ...]]()
         for word in self.missing:
@@ -171,9 +172,9 @@ class Cells:
             at, own = next((way for way in ways if way[0]), ([], ""))
             if ways and not at and known:
                 raise PsephosError(
-                    f"--missing {word!r} is COLUMN=WORD, and the table has no such column: name "
-                    f"one of it, or a pattern (*={parts[-1]} for this value in all columns, "
-                    f"*={word} if = is part of the value)."
+                    f"--missing {word!r} is COLUMN=WORD, and the table has no such column: give "
+                    f"the name of a column, or a pattern (*={parts[-1]} for this value in all "
+                    f"columns, *={word} if = is part of the value)."
                 )
             for j in at:
                 found[j] = (*found.get(j, ()), own)
@@ -189,7 +190,7 @@ class Cells:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "Cells":
-        """Return the settings that `data` wrote."""
+        """Return the settings from what `data` returned."""
         missing, limits = data.get("missing"), data.get("limits", "")
         decimal, thousands = data.get("decimal"), data.get("thousands")
         words = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
@@ -205,15 +206,12 @@ class Cells:
         keep: Sequence[str] = (),
         limits: str | None = None,
     ) -> "Cells":
-        """Return these settings with other marks, and more words for missing values.
-
-        The words to `keep` are left out of those.
-        """
+        """Return these settings with other marks, and more words for missing values but `keep`."""
         given, kept = [word.strip() for word in missing or ()], [("=", word) for word in keep]
         if both := [one for one in given if one in keep or one.partition("=")[1:] in kept]:
             raise PsephosError(
-                f"--missing {both[0]!r} says that a word stands for no value, and --keep-word that "
-                "it is a value: leave one of them out."
+                f"{both[0]!r} is given both as missing (--missing) and as a value (--keep-word): "
+                "leave one of them out."
             )
         words = dict.fromkeys([*self.missing, *given])
         return Cells(
@@ -225,12 +223,12 @@ class Cells:
 
 
 def _columns_called(name: str, names: Sequence[str]) -> list[int]:
-    """Return the positions of the columns that have a name, or else match it as a pattern."""
+    """Return the positions of the columns with this name, or else that match it as a pattern."""
     alike = [j for j, one in enumerate(names) if one == name]
     return alike or [j for j, one in enumerate(names) if fnmatch.fnmatchcase(one, name)]
 
 
-# ---------------------------------------------------------------------- numbers written another way
+# ---------------------------------------------------------------------- numbers in other notations
 BEHIND, FORTRAN, HEXADECIMAL = "a minus behind", "a Fortran exponent", "hexadecimal"
 TYPESET = "a minus of typesetting"
 _FIGURES = r"\d[\d.,'’ \u00a0\u202f]*"
@@ -240,15 +238,15 @@ _REWRITTEN = (
     (TYPESET, rf"−({_FIGURES}(?:[eE][+-]?\d+)?)", r"-\1"),
 )
 _BARE = re.compile(r"[+-]?\d{1,30}[dD]\d{1,3}", re.ASCII)
-# more digits are not exact in float64, and more likely a key
+# more digits are not exact in float64, and probably a key
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)
 
 
 def plain_number(word: str) -> tuple[str, str]:
-    """Return (form, word) of a number that other programs write, the word as Python writes it.
+    """Return (form, word) of a number in the notation of other programs, rewritten for Python.
 
-    The forms are a minus behind (5.10-, SAP), a Fortran exponent (1.0D+00, SAS too), the
-    minus of Unicode and hexadecimal (0x1F); of any other word ('', word).
+    The forms are a trailing minus (5.10-, SAP), a Fortran exponent (1.0D+00, also SAS), the minus
+    of Unicode and hexadecimal (0x1F); for any other word it is ('', word).
     """
     for form, pattern, plain in _REWRITTEN:
         if len(word) <= _LONGEST and re.fullmatch(pattern, word, re.ASCII):
@@ -257,10 +255,10 @@ def plain_number(word: str) -> tuple[str, str]:
 
 
 def plain_numbers(words: Sequence[str], fitted: bool = False) -> dict[str, tuple[str, str]]:
-    """Return `plain_number` of the words of a column.
+    """Return `plain_number` of each word of a column.
 
-    A Fortran exponent without point and sign (1D3) is one beside others, or where a model reads
-    numbers (`fitted`): codes look so, too.
+    A word such as 1D3, which may be a code, is a Fortran exponent only if the column has other
+    ones, or a model reads numbers there (`fitted`).
     """
     found = {word: plain_number(word) for word in words}
     if fitted or FORTRAN in (form for form, _ in found.values()):
@@ -268,7 +266,7 @@ def plain_numbers(words: Sequence[str], fitted: bool = False) -> dict[str, tuple
     return found
 
 
-_LONGEST = 40  # letters of a number
+_LONGEST = 40  # characters of a number
 _N = r"[+\-−]?(?:\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?|[.,]\d+)"
 _FORMS = (
     ("decimal comma", r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"),
@@ -293,12 +291,12 @@ _FORMS = (
 
 
 def number_form(word: str) -> str:
-    """Return in which other way a word that is not read as a number writes one; '' if it is a word.
+    """Return the notation of a word that is a number in another notation; '' if it is a word.
 
-    The ways are 'decimal comma', 'decimal point' (where it is not the mark), 'thousands m' with the
-    mark m, 'grouped' (1,234: either of the two), 'both', and those no setting reads: 'other groups'
-    (1,23,456), 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg), 'currency', 'band' (20-30),
-    'ratio', 'mark', and those of `plain_number`.
+    Notations are 'decimal comma', 'decimal point' (if it is not the mark), 'thousands m' with the
+    mark m, 'grouped' (1,234: either of the two), 'both', and those that no setting reads: 'other
+    groups' (1,23,456), 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg), 'currency', 'band'
+    (20-30), 'ratio', 'mark', and those of `plain_number`.
     """
     if len(word) > _LONGEST or not any(map(str.isdigit, word)):
         return ""

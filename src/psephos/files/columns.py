@@ -1,4 +1,4 @@
-"""Columns of words: when they are categories, and when they are numbers written another way."""
+"""Columns of words: categories, or numbers in other notations, which are errors."""
 
 # pyright: reportUnknownArgumentType=false
 
@@ -24,17 +24,17 @@ _BANDS = frozenset({"band", "bound"})
 _TIMES = (datetime.date, datetime.time, datetime.timedelta)
 _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs without NumPy
 _PLAIN = (str, Number, type(None))
-_FEW = 10  # so many different texts may be categories
-_WORDS = 3  # different ones beside numbers that may stand for no value
+_FEW = 10  # fewer different words, one in each row, may be categories
+_WORDS = 3  # the most different words among numbers that may mean a missing value
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _LEFT_OUT = "leave out this last row, a total (--skip-last 1), or "
 Place = Callable[[int], str]
 
 
 class Remedies(NamedTuple):
-    """What users of the command, or of Python, do about a column: parts of sentences.
+    """Remedies for a column, for users of the command or of Python, as parts of messages.
 
-    ``{}`` is the column's name; in `reading` it is options, which `between` joins.
+    ``{}`` is the column's name; in `reading` it is a list of options, joined by `between`.
     """
 
     nothing: str
@@ -47,13 +47,13 @@ class Remedies(NamedTuple):
     between: str
 
     def read(self, **marks: str) -> str:
-        """Return how to have numbers read that have these marks."""
+        """Return how to read numbers with these marks."""
         options = [self.option.format(name, mark) for name, mark in marks.items()]
         return self.reading.format(self.between.join(options))
 
 
 COMMAND = Remedies(
-    "NA", "write NA there if it is missing (--missing lists other words)",
+    "NA", "write NA there if it is missing (--missing adds other words)",
     "declare the column categorical (--categorical {})", "leave it out (--drop {})",
     "name it with --id {0}, or leave it out with --drop {0}",
     "read the table with {}", "--{} {}", " ",
@@ -64,7 +64,7 @@ _HALF = (
     "--limits half reads half of a lower one, and an upper one itself; --limits limit reads both "
     "themselves"
 )
-#: What laboratories write for a value below a limit.
+#: Words of laboratories for a value below a limit.
 _BELOW = re.compile(
     r"[<≤]\s*(?:m?[dq]l|l[dq][dm]?|nwg|bg|rl)|[<≤]?\s*l*lo[dq]|b\W?(?:lo?)?\W?[dq]\W?l?\W?|"
     r"n\W?[dn]\W?|u\W?n\W?g\W?|(?:not |non |un)detect\w*|(?:nicht |n\W?\s*)nachw\w*\W?|"
@@ -84,13 +84,14 @@ TOTAL = re.compile(
 def _in_python(parameter: str, identifier: str) -> Remedies:
     return Remedies(
         "None", "put None there if it is missing", f"list the column in {parameter}", "drop it",
-        identifier, "make numbers of them (pandas.read_csv reads them with {})", "{}={!r}", " and ",
+        identifier, "convert them to numbers (pandas.read_csv reads them with {})", "{}={!r}",
+        " and ",
     )  # fmt: skip
 
 
 FIT = _in_python(
     "categorical_features",
-    "drop it, or, to have categories all the same, list the column in categorical_features",
+    "drop it, or list the column in categorical_features if it does hold categories",
 )
 COMPARED = _in_python("categorical", "drop it")
 
@@ -101,9 +102,9 @@ def is_time(kind: type[Any]) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a number, or a text that writes one."""
+    """Return whether a value is a number, or text that `float` converts."""
     if is_time(type(value)) or (isinstance(value, str) and "_" in value):
-        return False  # Python reads 1_2 as twelve; a table means a text
+        return False  # float("1_2") is 12, but in a table it is text
     try:
         float(value)
     except (TypeError, ValueError):
@@ -115,15 +116,15 @@ def holds_words(
     name: str, words: Sequence[str | None], n_numbers: int, place: Place, ways: Remedies = COMMAND,
     cells: Cells | None = None,
 ) -> bool:  # fmt: skip
-    """Return whether a column is one of categories: it holds words, and no number.
+    """Return whether a column is categorical: it holds words, and no numbers.
 
-    `words` are the cells that do not hold a number, None for the others.
+    `words` are the cells that are not numbers, None for the others.
 
     Raises
     ------
     PsephosError
-        If words stand among numbers, or are numbers written in another way. Bands that stand in
-        three rows each, on average (20-30, <20, >=7), are categories.
+        If the column has words and numbers, or numbers in another notation. Bands (20-30, <20, >=7)
+        with three rows each, on average, are categories.
     """
     if all(word is None for word in words):
         return False
@@ -159,7 +160,7 @@ def holds_words(
 
 
 def _are_bands(words: Sequence[str | None]) -> bool:
-    """Return whether words are bands of a measurement, two or more, each of several rows."""
+    """Return whether words are two or more bands of a measurement, with three rows each or more."""
     counts = Counter(word for word in words if word is not None)
     forms = [form for form in map(number_form, counts) if form]
     return len(forms) > 1 and set(forms) <= _BANDS and 3 * len(counts) <= counts.total()
@@ -168,12 +169,12 @@ def _are_bands(words: Sequence[str | None]) -> bool:
 def words_among(name: str, values: Sequence[Any], place: Place) -> list[str | None]:
     """Return the values of a column that are not numbers as words, None for the others.
 
-    None is a missing value.
+    A value that is None is missing.
 
     Raises
     ------
     PsephosError
-        If the column holds anything but texts and numbers: see `refuse_objects`.
+        If the column holds anything but text and numbers: see `refuse_objects`.
     """
     refuse_objects(name, values, place)
     return [None if v is None or is_number(v) else str(v) for v in values]
@@ -182,7 +183,7 @@ def words_among(name: str, values: Sequence[Any], place: Place) -> list[str | No
 def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
     """Raise PsephosError if a column holds dates, times, lists or the like.
 
-    Beside texts all but numbers and None is refused, booleans too.
+    A column with text may have only numbers and None besides, no booleans.
     """
     kinds = set(map(type, values))
     odd = {kind for kind in kinds if is_time(kind) or not issubclass(kind, Hashable)}
@@ -194,17 +195,17 @@ def refuse_objects(name: str, values: Sequence[Any], place: Place) -> None:
     where = f"({shown(value, CELL)} in {place(i)})"
     if is_time(type(value)):
         raise PsephosError(
-            f"column {shown(name)} holds dates or times {where}: give a number, such as days since "
-            "a date, or drop it."
+            f"column {shown(name)} holds dates or times {where}: convert it to numbers, such as "
+            "days since a date, or drop it."
         )
     raise PsephosTypeError(
         f"column {shown(name)} holds a {type(value).__name__} {where}: each value of the argument "
-        "must be a string or a number; drop the column, or write it so."
+        "must be a string or a number; convert it, or drop the column."
     )
 
 
 def refuse_identifier(name: str, present: Iterable[Hashable], ways: Remedies = COMMAND) -> None:
-    """Raise PsephosError if a category stands in each row that has one: such a name says nothing.
+    """Raise PsephosError if the categories of all rows differ, as those of an identifier do.
 
     `present` are the categories of the rows, without missing ones.
     """
@@ -215,7 +216,7 @@ def refuse_identifier(name: str, present: Iterable[Hashable], ways: Remedies = C
         seen.add(value)
     if len(seen) >= _FEW:
         raise PsephosError(
-            f"column {shown(name)} holds a different text in every row, as an identifier does: "
+            f"column {shown(name)} has a different text in every row, as an identifier does: "
             f"{ways.identifier.format(shown(name))}."
         )
 
@@ -228,12 +229,12 @@ def refuse_numbers_in_words(
     ways: Remedies = COMMAND,
     cells: Cells | None = None,
 ) -> None:
-    """Raise PsephosError if words are numbers in a form that no one asked to be read.
+    """Raise PsephosError if words are numbers in a notation that the settings do not read.
 
-    One decimal comma, thousands mark, share (5 %) or bound (<0.1) is enough; bands (20-30), numbers
-    with units and the like are refused where they are at least half of what is there. `words` are
-    the cells that are no plain numbers, None for the others; where a model reads numbers there
-    (`fitted`), words are no remedy. `cells` are the marks that numbers were read by.
+    One decimal comma, thousands mark, share (5 %) or bound (<0.1) suffices; bands (20-30), numbers
+    with units and the like are errors if they are at least half of the words. `words` are the cells
+    that are not plain numbers, None for the others. If a model reads numbers there (`fitted`), the
+    message does not offer categories. `cells` are the settings that numbers were read by.
     """
     forms = {word: number_form(word) for word in set(words) if word is not None}
     _one_unit_only(forms)
@@ -249,17 +250,17 @@ def refuse_numbers_in_words(
     )
     kinds = Counter(forms[word] for word in first if word is not None)
     if not fitted and all(_GROUPED.fullmatch(word or "") for word in first):
-        kinds = Counter({"thousands .": 1})  # 110.000 where the comma is the decimal mark
+        kinds = Counter({"thousands .": 1})  # 110.000 with a decimal comma
     if len(kinds) > 1:
-        del kinds["bound"]  # first the marks of all numbers
+        del kinds["bound"]  # the marks of all numbers come first
     remedy = _remedy(name, kinds, fitted, ways)
     given = cells.thousands if cells else ""
     mark = {",": "comma", ".": "point"}.get(given)
     if mark and f"decimal {mark}" in kinds:
         remedy = (
-            f"behind a {mark} between thousands (--thousands) stand three digits. Correct them, "
-            f"or, if the {mark} is the decimal mark, use --decimal {given} and leave --thousands "
-            "out."
+            f"a {mark} between thousands (--thousands) must be followed by three digits. Correct "
+            f"them, or, if the {mark} is the decimal mark, use --decimal {given} and leave "
+            "--thousands out."
         )
     start = ways.read()
     words_of = shlex.split(remedy.removeprefix(start)) if remedy.startswith(start) else []
@@ -273,7 +274,7 @@ def refuse_numbers_in_words(
     ):
         by, remedy = [("--limits", "half")], remedy.replace(_WRITE, _HALF)
     raise PsephosError(
-        f"column {shown(name)} holds numbers written another way ({found_in}): {remedy}"
+        f"column {shown(name)} has numbers in another notation ({found_in}): {remedy}"
     ).settled_by(*by).of_column(name, remedy)  # fmt: skip
 
 
@@ -281,10 +282,10 @@ def without_limits(
     name: str, read: Sequence[float | None], odd: Sequence[str | None], cells: Cells,
     notes: list[str], *, fitted: bool = False,
 ) -> tuple[Sequence[float | None], Sequence[str | None]]:  # fmt: skip
-    """Return the numbers of a column and its other cells, limits of detection among the numbers.
+    """Return the numbers of a column, with limits of detection, and its other cells.
 
-    The parameters are those of `in_one_form`. Where no cell is a number, and no model reads
-    numbers (`fitted`), <5 and >=5 are words.
+    The parameters are those of `in_one_form`. If no cell is a number, and no model reads numbers
+    (`fitted`), <5 and >=5 are words.
     """
     if not cells.limits or not (fitted or any(v is not None and v == v for v in read)):
         return read, odd
@@ -307,13 +308,12 @@ def in_one_form(
     *,
     fitted: bool = False,
 ) -> list[float] | None:
-    """Return the numbers of a column whose other cells are all of one form of `plain_number`.
+    """Return the numbers of a column whose other cells all have one form of `plain_number`.
 
-    `read` are the numbers, NaN where missing, and None where `odd` has another cell. Numbers beside
-    a minus behind are those above 0, and a Fortran program may write some without exponent; beside
-    hexadecimal ones they are unclear, and so are a minus before others, and, unless a model reads
-    numbers there (`fitted`), marks such as 1- and 2. None where anything is unclear; else `notes`
-    gets a sentence.
+    `read` are the numbers, NaN if missing, and None where `odd` has another cell. The result is
+    None if the notation is ambiguous: plain and hexadecimal numbers in a column, a minus both
+    before and after numbers, or, unless a model reads numbers there (`fitted`), marks such as 1-
+    and 2. Else a sentence is added to `notes`.
     """
     plain = plain_numbers([word for word in odd if word is not None], fitted)
     found = {word: cells.number(other) for word, (_, other) in plain.items()}
@@ -335,20 +335,20 @@ def in_one_form(
 
 
 def refuse_far(name: str, value: float, at: str) -> None:
-    """Raise PsephosError that a value of a column is infinite, or so large that squares are."""
+    """Raise PsephosError: a value of a column is infinite, or too large."""
     if math.isinf(value):
         raise PsephosError(
-            f"column {shown(name)} is infinite in {at}: replace it by a number, or by a missing "
-            "value."
+            f"column {shown(name)} is infinite in {at}: replace the value by a number, or by a "
+            "missing value."
         )
     raise PsephosError(
         f"column {shown(name)} is {value!r} in {at}, and values must be at most {FARTHEST:g} in "
-        "size: give the column in another unit, or a missing value there."
+        "size: use another unit, or a missing value there."
     )
 
 
 def _one_unit_only(forms: dict[str, str]) -> None:
-    """Take units without a blank (5mg) for words unless all are the same: 1a, 1b are grades."""
+    """Treat numbers with tight units (5mg) as words unless all units are the same: 1a, 1b."""
     tight = [word for word, form in forms.items() if form == "tight unit"]
     units = {word.lstrip("+-0123456789.,eE") for word in tight}
     if len(units) != 1 or len(tight) < 2:
@@ -368,28 +368,28 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Remedies) -> str
             return ways.read(thousands=mark, **comma)
         if set(kinds) == {"grouped"}:
             return (
-                f"{ways.read(thousands=',')} if the comma is between thousands, with "
+                f"{ways.read(thousands=',')} if the comma separates thousands, with "
                 f"{ways.option.format('decimal', ',')} if it is the decimal mark."
             )
         return ways.read(decimal=",")
     if "decimal point" in kinds:
         return (
-            f"{ways.read(decimal='.')} if all of it is written so, with "
-            f"{ways.option.format('thousands', '.')} if the point is between thousands; else "
+            f"{ways.read(decimal='.')} if all columns are written so, with "
+            f"{ways.option.format('thousands', '.')} if the point separates thousands; else "
             "write all columns with one decimal mark."
         )
     limits = f"{_LIMITS}{_WRITE}" if set(kinds) == {"bound"} else ""
     if fitted:
-        return f"{limits or 'write the bare numbers the model reads, NA where there is none'}."
-    bare = f"write the bare numbers ({ways.nothing} where it is missing)"
+        return f"{limits or 'write the bare numbers that the model reads, NA if missing'}."
+    bare = f"write the bare numbers ({ways.nothing} if missing)"
     return (
-        f"{limits or bare}, or, if they are meant as words (bands, "
+        f"{limits or bare}, or, if they are categories (bands, "
         f"grades), {ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
     )
 
 
 def levels_of(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the sorted levels of words: numbers by size, then by letters."""
+    """Return the sorted levels: numbers by size, then words."""
     return tuple(sorted(set(words), key=_level_order))
 
 

@@ -1,7 +1,7 @@
-"""Text files as programs write them: what stands before, between and below the rows of a table.
+"""Text files of other programs: lines above, between and below the rows of a table.
 
-Comment lines, Excel's ``sep=``, cells divided by blanks (R), BIOM's tsv, series matrices of GEO,
-and a row of units. What an exported scorer reads, too, is in `psephos.files.text`.
+Comment lines, Excel's ``sep=``, cells separated by blanks (R), BIOM's tsv, series matrices of GEO,
+and a row of units. The part that exported scorers use as well is in `psephos.files.text`.
 """
 
 import re
@@ -30,9 +30,9 @@ from psephos.files.text import (
 _BEGIN, _END = "!series_matrix_table_begin", "!series_matrix_table_end"
 _FREE = re.compile(r"!Sample_(title|source_name_ch\d|description)")
 _TAXON = ("taxonomy", "consensus lineage")
-_ABOVE = 9  # lines among which titles above the names are looked for
-_BLANKS = re.compile(r'"(?:\\"|""|[^"])*"|[^ \r\n]+')  # cells that blanks divide
-AHEAD = 5  # rows that show what kind a column is of
+_ABOVE = 9  # lines that are searched for titles above the names
+_BLANKS = re.compile(r'"(?:\\"|""|[^"])*"|[^ \r\n]+')  # cells separated by blanks
+AHEAD = 5  # rows that decide the type of a column
 _PART = r"(?:[kcmdnpfMGTµμu]?(?:g|[lL]|m|s|mol|M|Pa|Hz|V|A|W|J|K|Da|Eq|I?U|cal|Osm)|min|h|d|day)"
 _UNIT = re.compile(
     rf"[\[(].{{0,30}}[\])]|[%‰°](?:\s?\(?[wvm]/[wvm]\)?)?|°[CF]|{_PART}[²³23]?(?:\s?[/·*]\s?{_PART}[²³23]?)*|bpm|mmHg|"
@@ -46,8 +46,8 @@ _UNIT = re.compile(
 def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     """Read a text file.
 
-    The separator is by default a tab for .tsv, else whichever of comma, semicolon and tab the first
-    line has most of; blanks where it has none of these.
+    The default separator is a tab for .tsv, else the most frequent of comma, semicolon and tab in
+    the first line; blanks if it has none of these.
     """
     numbers: list[int] = []
     notes, wrong = list[str](), Complaints()
@@ -63,7 +63,7 @@ def read_text(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
 def _table(
     path: Path, stream: Iterator[str], how: Reading, notes: list[str], wrong: Complaints
 ) -> tuple[Header, Rows]:
-    """Return what a file says of its columns, and its rows."""
+    """Return the header of a file, and its rows."""
     separator, above, first = how.separator, list[str](), next(stream, "")
     if first.startswith("!"):
         return _series(path, first, stream, notes, wrong, how.labels_from is not None)
@@ -88,7 +88,7 @@ def _table(
     if not first.startswith("#OTU ID"):
         below = _without_units(header, below, notes)
         return header, _without_last(below, how.skip_last, notes) if how.skip_last else below
-    if header.names[-1].lower() in _TAXON:  # of BIOM's rows, and not a case
+    if header.names[-1].lower() in _TAXON:  # it describes BIOM's rows, and is not a case
         notes.append(f"the last column of the features is left out: {header.names[-1]}.")
         header = header._replace(names=header.names[:-1])
         below = ((line, text, row[:-1]) for line, text, row in below)
@@ -98,12 +98,12 @@ def _table(
 def _below_titles(
     path: Path, first: str, stream: Iterator[str], top: int, separator: str | None, notes: list[str]
 ) -> tuple[Iterator[str], str, int]:
-    """Return the lines below titles, the first of them, and how many lines stand above it."""
+    """Return the lines below titles, the first of them, and the number of lines above it."""
     lines = [first, *islice(stream, _ABOVE)]
     stream, held = chain(lines, stream), [k for k, line in enumerate(lines) if line.strip()]
     names, *widths = [len(_BLANKS.findall(lines[k])) for k in held] or [0]
     marked = separator or re.search("[,;\t]", re.sub('"[^"]*"', "", first))
-    if not marked and names > 1 and {*widths} in ({names}, {names + 1}):  # of R: 0,5 is a cell
+    if not marked and names > 1 and {*widths} in ({names}, {names + 1}):  # from R: 0,5 is a cell
         return stream, next(stream, ""), top
     for i, k in enumerate(held[:-1]):
         mark = separator or separator_of(path, lines[k])
@@ -111,7 +111,7 @@ def _below_titles(
         alike = n_cells == _filled(lines[held[i + 1]], mark)[1]
         few = n_cells == 2 and all(_filled(lines[j], mark)[1] == 2 for j in held)
         if lines[k].count('"') % 2 or (alike and not i and (few or 3 * names > n_cells > 2)):
-            break  # a cell of several lines, or names: the usual table
+            break  # a cell of several lines, or the names: no titles
         if i and alike and titles([_filled(lines[j], mark)[0] for j in held]) == i:
             above = [lines[j].strip(f"{mark} \t\r\n") for j in held[:i]]
             notes.append(titles_words([top + 1 + j for j in held[:i]], above))
@@ -121,13 +121,13 @@ def _below_titles(
 
 
 def _filled(line: str, mark: str) -> tuple[int, int]:
-    """Return how many cells of a line are filled, and how many it has."""
+    """Return the number of filled cells of a line, and of all its cells."""
     cells = re.sub('"[^"]*"', '"', line).split(mark)
     return sum(map(bool, map(str.strip, cells))), len(cells)
 
 
 def _names_columns(path: Path, above: str, first: str, separator: str | None) -> bool:
-    """Return whether the last line that begins with # names the columns of the rows below it."""
+    """Return whether the last line that begins with # has the names of the columns."""
     mark = separator or separator_of(path, above)
     numbers = any(Cells().number(word) is not None for word in first.split(mark) if word.strip())
     alike = 0 < above.count(mark) == first.count(mark) and numbers
@@ -137,7 +137,7 @@ def _names_columns(path: Path, above: str, first: str, separator: str | None) ->
 def _divided(
     path: Path, first: str, stream: Iterator[str], separator: str | None, notes: list[str]
 ) -> tuple[Iterator[str], str | None]:
-    """Return the lines and what separates their cells, if these are blanks."""
+    """Return the lines and their separator, if it is given or a blank, else None."""
     bare = re.sub('"[^"]*"', '""', first)
     if separator is not None or separator_of(path, first) in bare or ".tsv" in path.suffixes:
         return chain([first], stream), separator
@@ -146,8 +146,8 @@ def _divided(
     lines = chain([first, second], stream)
     if n_cells < 2 or n_cells - n_names not in (0, 1):
         return lines, None
-    notes.append("cells are divided by blanks (--separator says otherwise).")
-    quotes = re.compile(r'\\"(?!$)')  # as R writes them within a cell
+    notes.append("cells are separated by blanks (--separator names another separator).")
+    quotes = re.compile(r'\\"(?!$)')  # R's escape of a quote within a cell
     cells = ([quotes.sub('""', cell) for cell in _BLANKS.findall(text)] for text in lines)
     return (" ".join(row) + "\n" for row in cells), " "
 
@@ -157,7 +157,7 @@ def _series(
     path: Path, first: str, stream: Iterator[str], notes: list[str], wrong: Complaints,
     labelled: bool,
 ) -> tuple[Header, Rows]:  # fmt: skip
-    """Read a series matrix of GEO; its phenotypes are rows, too, unless labels are elsewhere."""
+    """Read a series matrix of GEO, with phenotypes as rows unless labels are in another file."""
     above = list(takewhile(lambda text: not text.startswith(_BEGIN), chain([first], stream)))
     notes.append(f"the table of the series matrix begins in line {len(above) + 2}.")
     lines = _until_end(path, stream)
@@ -167,13 +167,13 @@ def _series(
     if labelled and found:
         notes.append(
             "phenotypes of its header are left out, since --labels-from names another file: "
-            f"{quoted([*found])}; copy into that file what is needed there, such as the group."
+            f"{quoted([*found])}; copy those that are needed, such as the group, into that file."
         )
         found, beside = {}, frozenset[str]()
     if read := [name for name in found if name not in beside]:
         notes.append(f"phenotypes of its header, read as columns: {quoted(read)}.")
     if beside:
-        notes.append(f"of its header, read as a target alone (--target): {quoted(sorted(beside))}.")
+        notes.append(f"of its header, read only as a target (--target): {quoted(sorted(beside))}.")
     first_rows = ((0, "", [name, *map(of.get, cases, repeat(""))]) for name, of in found.items())
     return header._replace(features=True, beside=beside), chain(first_rows, below)
 
@@ -181,10 +181,10 @@ def _series(
 def _phenotypes(
     above: list[str], cases: list[str]
 ) -> tuple[dict[str, dict[str, str]], frozenset[str]]:
-    """Return what the header of a series matrix says of its cases, 'key: value', by key.
+    """Return the phenotypes 'key: value' of the cases in the header of a series matrix, by key.
 
-    The second are those that are titles, sources or descriptions, with at most half as many values
-    as there are cases.
+    The second are the keys of titles, sources or descriptions, which have at most half as many
+    different values as there are cases.
     """
     found, spelled = dict[tuple[str, str], dict[str, str]](), dict[str, str]()
     lines = [list(cells) for _, _, cells in rows(iter(above), "\t")]
@@ -209,7 +209,7 @@ def _until_end(path: Path, stream: Iterator[str]) -> Iterator[str]:
             return
         yield text
     raise PsephosError(
-        f"{path.name!r} begins as a series matrix of GEO, and has no table between {_BEGIN} and "
+        f"{path.name!r} begins as a series matrix of GEO, but has no table between {_BEGIN} and "
         f"{_END}: it was cut off, or the values are in another file of the series."
     )
 
@@ -225,13 +225,13 @@ def _without_last(below: Rows, n: int, notes: list[str]) -> Rows:
 
 
 def skipped_words(lines: Sequence[int]) -> str:
-    """Return the sentence on the last lines that are left out."""
+    """Return the note on the last lines that are left out."""
     return f"the last lines are left out (--skip-last): {', '.join(map(str, lines))}."
 
 
 # ---------------------------------------------------------------------- units
 def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
-    """Leave out the first row if it holds the units of columns whose other rows are numbers."""
+    """Leave out the first row if it has units of numeric columns."""
     rows = list(islice(below, 1 + AHEAD))
     words = units_words(rows[0][0], [row for _, _, row in rows]) if rows else ""
     notes += [words] * bool(words)
@@ -239,7 +239,7 @@ def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
 
 
 def units_words(line: int, rows: Sequence[Sequence[str]]) -> str:
-    """Return a sentence that the first of some rows holds units and is left out; '' if not."""
+    """Return the note that the first row has units and is left out; '' if it has none."""
     named = [word.strip() for word in rows[0] if word.strip()]
     if len(rows) < 3 or not _are_units(rows):
         return ""
@@ -249,10 +249,10 @@ def units_words(line: int, rows: Sequence[Sequence[str]]) -> str:
 def names_below(
     names: Sequence[str], lines: Sequence[Sequence[str]], notes: list[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the names of columns, and what is left of the first of `lines`, a line of units.
+    """Return the names of columns, and the rest of the first of `lines`, a line of units.
 
-    Its words that tell columns of one merged name apart join that name. Merged are names that stand
-    twice, and those without one, to the right of one. `notes` gets a sentence on them.
+    Words of this line that distinguish the columns of a merged name are appended to it. Merged
+    names are repeated names, and columns without a name to the right of one. A note lists them.
     """
     found, each = list(names), list[str]()
     below = [word.strip() for word in lines[0]] if len(lines) > 2 else []
@@ -278,7 +278,7 @@ def _are_units(lines: Sequence[Sequence[str]]) -> bool:
     rows = list(map(list, lines))
     for j, word in enumerate(map(str.strip, rows[0])):
         unit = _UNIT.fullmatch(word) is not None
-        # whichever the decimal mark
+        # with either decimal mark
         numeric = all(number(row[j].replace(",", ".", 1)) is not None for row in rows[1:])
         if word and not numeric and word in {row[j] for row in rows[1:]}:
             return False

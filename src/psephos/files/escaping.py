@@ -1,4 +1,4 @@
-"""Words that another program would obey: cells in a spreadsheet, controls in a terminal."""
+"""Escaping of text: formulas in spreadsheets, control characters in terminals."""
 
 import csv
 import io
@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-# a formula begins so, in a spreadsheet that reads ASCII or the full-width forms of it
+# formulas in spreadsheets begin with these, also in full-width forms
 _STARTS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)", re.ASCII)
 
-# control characters but tab and line feed, line separators, marks of the direction, and what has no
-# width
+# control characters except tab and line feed, line separators, direction marks, and characters
+# without width
 _CONTROLS = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def printable(text: str) -> str:
-    r"""Return text with control characters as escapes, such as \x1b: a terminal would obey them.
+    r"""Return text with control characters as escapes, such as \x1b, for terminals.
 
     Examples
     --------
@@ -27,24 +27,23 @@ def printable(text: str) -> str:
 
 
 def disarmed(cell: str) -> str:
-    """Return a cell that a spreadsheet shows and does not run.
+    """Return a cell that a spreadsheet shows instead of running it as a formula.
 
-    A cell whose first character that is no blank is one of ``= + - @``, or that begins with a tab
-    or a carriage return, gets an apostrophe before it. Numbers stay as they are, as do all other
-    cells. The apostrophe becomes part of the cell for every other program, which is why a plain
-    csv file does without.
+    A cell gets an apostrophe before it if its first character besides blanks is one of ``= + - @``,
+    or if it begins with a tab or a carriage return. Numbers and other cells are not changed. For
+    other programs the apostrophe is part of the cell, so plain csv files do not have it.
     """
     armed = cell.startswith(_STARTS) or cell.lstrip().startswith(_STARTS)
     return f"'{cell}" if armed and not _NUMBER.fullmatch(cell) else cell
 
 
 def disarmed_row(cells: Iterable[Any]) -> list[Any]:
-    """Return the cells of a row, words disarmed and numbers as they are."""
+    """Return the cells of a row, with words `disarmed`."""
     return [disarmed(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def csv_bytes(rows: Iterable[Iterable[Any]], *, safe: bool = False) -> bytes:
-    """Return rows as a csv file: None is empty, floats read back exactly; `safe`: disarmed."""
+    """Return rows as a csv file: None as empty, floats exactly; `safe`: with `disarmed` words."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in rows:

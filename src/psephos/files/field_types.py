@@ -1,8 +1,8 @@
-"""What a part's fields may hold, stated by their types and checked in one place.
+"""Validation of the fields of parts by their type annotations.
 
-A field holds what its annotation says: an array of that type, a number, a word, a tuple of such, or
-another part. Stored numbers are finite and at most `GREATEST` in size, so that sums of votes are
-finite, unless the annotation says that they may be something else.
+A field must match its annotation: an array of a dtype, a number, a word, a tuple of these, or
+another part. Numbers must be finite and at most `GREATEST` in size, so that sums of votes are
+finite, unless the annotation allows others.
 """
 
 # pyright: standard
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 GREATEST = 1e150
 _MISSING, _INFINITE, _LARGE = "may be missing", "may be infinite", "may be of any size"
 
-#: Numbers in the units of the table, as large as a column's values; no NaN, no infinity.
+#: Numbers in the units of the table, of any size; no NaN, no infinity.
 AnySize = Annotated[NDArray[np.float64], _LARGE]
 #: The same, or NaN: values of cases.
 Nullable = Annotated[NDArray[np.float64], _LARGE, _MISSING]
-#: The same, or NaN or an infinity: thresholds of splits, NaN where there is none.
+#: The same, or NaN or an infinity: thresholds of splits, NaN without a split.
 Thresholds = Annotated[NDArray[np.float64], _LARGE, _MISSING, _INFINITE]
 #: One number of any size, or an infinity.
 Distance = Annotated[float, _LARGE, _INFINITE]
@@ -31,13 +31,13 @@ _PLAIN = (bool, int, str, type(None))
 
 @cache
 def hints(cls: type[Any]) -> dict[str, Any]:
-    """Return what the fields of a part, or the annotated attributes of a class, may hold."""
+    """Return the type hints of the fields or attributes of a class."""
     return get_type_hints(cls, include_extras=True)
 
 
 @cache
 def array_types(cls: type[Any]) -> dict[str, np.dtype[Any]]:
-    """Return the fields of a part that are arrays of one type, and that type."""
+    """Return the fields of a part that are arrays of one dtype, with that dtype."""
     found: dict[str, np.dtype[Any]] = {}
     for name, hint in hints(cls).items():
         while get_origin(hint) in (Annotated, Union, UnionType):
@@ -50,9 +50,9 @@ def array_types(cls: type[Any]) -> dict[str, np.dtype[Any]]:
 
 
 def fault(value: Any, hint: Any, allowed: tuple[Any, ...] = ()) -> str:
-    """Return what is wrong with a value for an annotation; '' if it is as it says.
+    """Return the error of a value for an annotation, in words; '' if it is valid.
 
-    `allowed` is which numbers the annotation around this one allows.
+    `allowed` are the numbers that the enclosing annotation allows.
     """
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -108,10 +108,10 @@ def _fault_of_numbers(value: Any, allowed: tuple[Any, ...]) -> str:
     with np.errstate(invalid="ignore"):
         least, most = np.fmin.reduce(value, axis=None), np.fmax.reduce(value, axis=None)
     if _MISSING not in allowed and bool(np.isnan(value).any()):
-        return "holds what is not a number"
+        return "has a missing value"
     size = max(-float(least), float(most))
     if _INFINITE not in allowed and size == np.inf:
-        return "holds an infinite number"
+        return "has an infinite number"
     if _LARGE not in allowed and size > GREATEST:
-        return f"holds a number beyond {GREATEST:g}"
+        return f"has a number beyond {GREATEST:g}"
     return ""

@@ -1,6 +1,6 @@
-"""Which files hold a table: a line a format, beside the module that reads it.
+"""The file formats of tables, and the modules that read them.
 
-Nothing but these lines is imported to start a command: a reader is when it is needed.
+A reader is imported when it is needed, so that commands start quickly.
 """
 
 from collections.abc import Callable
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A kind of file that holds a table."""
+    """A file format of tables."""
 
     suffixes: dict[str, bool]  # and whether .gz may follow
     module: str
     reader: str  # a function in it of path, chooser, cells and Reading, which returns a Sheet
-    words: str  # of help texts
-    takes: tuple[str, ...] = ()  # options of Reading that not every kind of file takes
+    words: str  # for help texts
+    takes: tuple[str, ...] = ()  # options of Reading that only some formats take
 
 
 FORMATS = (
@@ -57,23 +57,23 @@ FORMATS = (
 
 
 def suffixes() -> dict[str, bool]:
-    """Return the suffixes of files that hold tables, and whether .gz may follow each."""
+    """Return the suffixes of all formats, and whether .gz may follow each."""
     return {suffix: packed for one in FORMATS for suffix, packed in one.suffixes.items()}
 
 
 def files_words() -> str:
-    """Return which files hold a table, for help texts."""
+    """Return the list of formats for help texts."""
     *most, last = [one.words for one in FORMATS]
     return f"{', '.join(most)}, or {last}"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table lies in its file, where that is not found: options of the same names.
+    """How a table is stored in its file, where that is not detected: the options of these names.
 
-    `id` is the column that names the rows, which tables are joined on, and what the names of a
-    transposed table's cases are called. Of `cases` to be answered, rows of empty cells between
-    others are kept in a workbook too; those at the end are left out, as spreadsheets leave them.
+    `id` is the column that names the rows, on which tables are joined; in a transposed table it is
+    the new name of this column. With `cases` (tables to be predicted) empty rows between others are
+    kept in workbooks as well; those at the end are left out, as in spreadsheets.
     """
 
     separator: str | None = None
@@ -93,7 +93,7 @@ def read_sheet(
     cells: Cells | None = None,
     how: Reading | None = None,
 ) -> "Sheet":
-    """Read the columns that `choose` takes from the header of a file of one of FORMATS."""
+    """Read the columns of a file that `choose` selects by its header."""
     from psephos.files.layout import arranged
 
     how = how or Reading()
@@ -101,7 +101,7 @@ def read_sheet(
     last = 0 if how.skip_last is None else how.skip_last
     if isinstance(last, bool) or not isinstance(last, Integral) or last < 0:
         raise PsephosError(
-            f"skip_last (--skip-last) must be a whole number, at least 0; got {last!r}."
+            f"skip_last (--skip-last) must be a whole number of at least 0; got {last!r}."
         )
     how = replace(how, separator=checked_separator(how.separator))
     with unpacked(path) as file:
@@ -110,7 +110,7 @@ def read_sheet(
         for name in ("separator", "sheet", "encoding", "skip_last"):
             if getattr(how, name) is not None and name not in found.takes:
                 raise PsephosError(
-                    f"--{name.replace('_', '-')} is not for {found.words}: leave it out."
+                    f"--{name.replace('_', '-')} does not apply to {found.words}: leave it out."
                 )
         read: Reader = getattr(import_module(found.module), found.reader)
         cells, own = cells or Cells(), "duplicates" in found.takes  # else any table's are arranged

@@ -1,4 +1,4 @@
-"""Where a table's cases stand: in rows or columns, with labels in another file, and names twice."""
+"""Layout of tables: cases in rows or columns, labels in another file, repeated names."""
 
 import re
 from collections import Counter
@@ -23,14 +23,14 @@ _THREE = re.compile(r"\s*[+-]?[1-9]\d{0,2}[.,]\d{3}\s*")
 
 
 class _TurnedError(Exception):
-    """Features stand in rows; or, with words, a column has no name, and perhaps no value."""
+    """Features are in rows; or, with an argument, a column has no name, and perhaps no value."""
 
 
 def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
-    """Read a file with its cases in rows, the labels of another beside it, and each name once.
+    """Read a file with cases in rows, joined with the labels of another, and unique names.
 
-    `read` takes a chooser. Features are in rows if the kind of file says so, or where the names
-    wanted, or the ids of the labels, are there alone.
+    `read` takes a chooser. Features are in rows if the format implies it, or if the requested
+    names, or the ids of the labels, are found only there.
     """
     must_be("--duplicates", how.duplicates, (None, "number", "mean", "first"))
     if choose is not _all_words and not how.cases:
@@ -67,17 +67,17 @@ def arranged(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
 
 
 def _with_hits(sheet: Sheet, how: Reading, before: int | None = 0) -> Sheet:
-    """Return a sheet, with a note where columns have words for missing values that none holds."""
+    """Return a sheet, with a note if the --missing words of columns are not found."""
     own = sheet.cells.of_columns(sheet.header.names)
     if own and sheet.hits == 0 and not (before or how.cases):
         vain = some([shown(sheet.header.names[j]) for j in own])
-        note = f"{vain}: no cell is what --missing names there (upper and lower case differ)."
+        note = f"{vain}: no cell equals the --missing word of the column (case matters)."
         sheet.notes.append(note)
     return sheet
 
 
 def _chosen(choose: Chooser, cells: Cells, header: Header) -> ColumnChoice:
-    """Return what is chosen of a table that has every column named for a word of its own."""
+    """Return the choice; raise PsephosError if --missing names a column that does not exist."""
     choice = choose(header)
     cells.of_columns(header.names, known=True)
     return choice
@@ -94,13 +94,13 @@ def _all_named(choose: Chooser, header: Header) -> ColumnChoice:
 
 
 def _all_but(empty: frozenset[str], choose: Chooser, header: Header) -> ColumnChoice:
-    """Return what is chosen of a table, without the columns of some names."""
+    """Return the choice without the columns named in `empty`."""
     choice = choose(header)
     return choice._replace(columns=[j for j in choice.columns if header.names[j] not in empty])
 
 
 def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Chooser:
-    """Return a chooser that raises _TurnedError if the names wanted are in the first column."""
+    """Return a chooser that raises _TurnedError if requested names are in the first column."""
 
     def checked(header: Header) -> ColumnChoice:
         if header.features:
@@ -125,19 +125,19 @@ def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Cho
 
 
 def across_hint(names: Sequence[str], width: int, cells: Cells) -> list[str]:
-    """Return a sentence if a first column may name features, and not cases; else none."""
+    """Return a hint if the first column may name features rather than cases; else []."""
     words = {one for one in names if cells.number(one) is None}
-    if not width < len(names) <= 1.1 * len(words):  # names of genes may stand twice
+    if not width < len(names) <= 1.1 * len(words):  # names of genes may be repeated
         return []
     return [
         f"Its first column holds {len(words)} different words beside {width - 1} other columns: if "
-        "its features are in rows, say --transpose (and --labels-from FILE where labels are "
-        "elsewhere); if they are not, --no-transpose."
+        "its features are in rows, give --transpose (and --labels-from FILE if labels are in "
+        "another file); if they are not, --no-transpose."
     ]
 
 
 def _refuse_other_ids(grid: "_Grid", labels: "_Grid", id_name: str | None) -> None:
-    """Raise PsephosError if another column of the labels than the one joined on has the ids."""
+    """Raise PsephosError if the ids are in another column of the labels than the one joined on."""
     mine = set(map(near_key, [*grid.names, *grid.columns[grid.id_column(id_name)]]))
 
     def shared(j: int) -> int:
@@ -154,22 +154,22 @@ def _refuse_other_ids(grid: "_Grid", labels: "_Grid", id_name: str | None) -> No
 
 
 def _across(grid: "_Grid", labels: "_Grid", id_name: str | None) -> bool:
-    """Return whether the ids of the labels stand in the first line, and not in a column."""
+    """Return whether the ids of the labels are in the first line, and not in a column."""
     at, theirs = grid.id_column(id_name), labels.columns[labels.id_column(id_name)]
     mine = grid.names[1:], grid.columns[at]
     alike = [[len({*map(key, theirs)} & {*map(key, w)}) for w in mine] for key in (str, near_key)]
-    across, down = alike[0] if any(alike[0]) else alike[1]  # ids spelled otherwise show it, too
+    across, down = alike[0] if any(alike[0]) else alike[1]  # by spelling if none is equal
     if across and down:
         raise PsephosError(
-            f"ids of {labels.header.file!r} stand in the first line of {grid.header.file!r} "
-            f"({across}) and in its column {shown(grid.names[at])} ({down}): say --transpose if "
+            f"ids of {labels.header.file!r} are in the first line of {grid.header.file!r} "
+            f"({across}) and in its column {shown(grid.names[at])} ({down}): give --transpose if "
             "cases are in columns, --no-transpose if they are in rows."
         )
     return across > 0
 
 
 def _called(names: Sequence[str]) -> list[str]:
-    """Return names of columns, and of those without one column 3 or the like, as no other is."""
+    """Return names of columns; those without one get a unique name such as 'column 3'."""
     made = [f"column {j}" for j, name in enumerate(names, 1) if not name]
     free = iter(numbered([*names, *made])[len(names) :])
     return [name or next(free) for name in names]
@@ -177,7 +177,7 @@ def _called(names: Sequence[str]) -> list[str]:
 
 @dataclass
 class _Grid:
-    """A table as words: one list a column."""
+    """A table of words: one list per column."""
 
     header: Header
     names: list[str]
@@ -185,17 +185,17 @@ class _Grid:
     lines: list[int] | None
     notes: list[str]
     wrong: Complaints  # rows that were not read
-    hits: int | None  # as of a Sheet
-    empty: frozenset[str] = frozenset()  # columns that had no name, and have no value
+    hits: int | None  # as in Sheet
+    empty: frozenset[str] = frozenset()  # columns that had no name, and have no values
 
     @classmethod
     def of(cls, sheet: Sheet) -> "_Grid":
-        """Return the words of a sheet all of whose columns were read as words."""
+        """Return the table of a sheet whose columns were all read as words."""
         header, names = sheet.header, list(sheet.header.names)
         if header.of_arrays:
             raise PsephosError(
-                f"{header.file!r} holds its labels itself, a case a row: leave --transpose, "
-                "--labels-from and --duplicates out, or give the table as another kind of file."
+                f"{header.file!r} has labels of its own, with cases in rows: leave --transpose, "
+                "--labels-from and --duplicates out, or give the table in another format."
             )
         columns = [sheet.words[j] for j in range(len(names))]
         gone = sheet.cells.is_missing
@@ -205,17 +205,17 @@ class _Grid:
         names, notes = [void.get(j, name) for j, name in enumerate(names)], list(sheet.notes)
         if void:
             notes.append(
-                f"columns that have no name and no value are left out: {quoted(void.values())}."
+                f"columns without a name and without values are left out: {quoted(void.values())}."
             )
         empty = frozenset(void.values())
         return cls(header, names, columns, sheet.lines, notes, sheet.wrong, sheet.hits, empty)
 
     def id_column(self, name: str | None) -> int:
-        """Return which column names the rows: that of a name, else the first."""
+        """Return the index of the column with this name, else of the first, which names rows."""
         return self.names.index(name) if name in self.names else 0
 
     def in_one_mark(self, id_name: str | None, cells: Cells) -> list[str]:
-        """Write numbers as `cells` do where the file has the other decimal mark; return a note."""
+        """Convert columns with the other decimal mark to that of `cells`; return a note."""
         mark = "," if cells.decimal == "." else "."
         other, key = replace(cells, decimal=mark, thousands=""), self.id_column(id_name)
         found = dict[int, list[str]]()
@@ -224,7 +224,7 @@ class _Grid:
             odd = (word for word, (mine, _) in zip(words, read, strict=True) if mine is None)
             if any(theirs is None for mine, theirs in read if mine is not None):
                 return []  # numbers with both marks
-            either = all(map(_THREE.fullmatch, odd))  # 1,234 may have either mark
+            either = all(map(_THREE.fullmatch, odd))  # 1,234 is ambiguous
             if j != key and not either and all(theirs is not None for _, theirs in read):
                 found[j] = [Typed(word.replace(mark, cells.decimal), v) if v == v else word
                             for word, (_, v) in zip(words, read, strict=True)]  # fmt: skip
@@ -233,7 +233,7 @@ class _Grid:
         return [f"{self.header.file!r} has the decimal mark {mark!r}: {named}."] * bool(found)
 
     def turn(self, id_name: str | None) -> None:
-        """Exchange rows and columns; the first column names the new ones."""
+        """Transpose the table; the first column has the new names of columns."""
         cases = self._ids(self.names[1:], "the first line")
         features = list(map(str, self.columns[0]))
         self.columns = [cases, *(list(row) for row in zip(*self.columns[1:], strict=True))]
@@ -242,11 +242,11 @@ class _Grid:
         self.header = self.header._replace(row_names=self.names[0], named=True, declared=none)
         self.notes.append(
             f"features are in rows: read as {len(cases)} cases of {len(features)} columns "
-            "(--no-transpose reads it as it stands)."
+            "(--no-transpose reads cases in rows)."
         )
 
     def join(self, labels: "_Grid", id_name: str | None) -> list[str]:
-        """Add the columns of another table, whose rows have the same ids; return their names."""
+        """Join the columns of another table by ids; return their names."""
         at, key = self.id_column(id_name), labels.id_column(id_name)
         file, other, column = self.header.file, labels.header.file, shown(labels.names[key])
         mine = self._ids(self.columns[at], f"the column {shown(self.names[at])}")
@@ -257,7 +257,7 @@ class _Grid:
             for one, alike in nearly(mine, theirs).items():
                 raise PsephosError(
                     f"ids of {file!r} and {other!r} differ in spelling ({shown(one)} and "
-                    f"{shown(alike)}): write them alike in both files."
+                    f"{shown(alike)}): write them the same in both files."
                 )
             raise PsephosError(
                 f"{file!r} has the cases {quoted(mine)}, and the column {column} of {other!r} has "
@@ -268,7 +268,7 @@ class _Grid:
             if words:
                 one = len(words) == 1
                 ids, end = ("id", end.replace("are", "is")) if one else ("ids", end)
-                found = f"{len(words)} {ids} of {there!r} stand{'s' * one} only there{end}"
+                found = f"{len(words)} {ids} of {there!r} {'is' if one else 'are'} only there{end}"
                 self.notes.append(f"{found}: {quoted(words)}.")
         if pairs := [f"{shown(a)} and {shown(b)}" for a, b in nearly(lone, spare).items()]:
             self.notes.append(f"ids that differ in spelling are not joined: {some(pairs)}.")
@@ -284,7 +284,7 @@ class _Grid:
         return added
 
     def _ids(self, words: list[str], where: str) -> list[str]:
-        """Return the names of cases; PsephosError if one stands twice."""
+        """Return the names of cases; raise PsephosError if one is repeated."""
         word, times = Counter(words).most_common(1)[0]
         if times > 1:
             raise PsephosError(
@@ -294,7 +294,7 @@ class _Grid:
         return words
 
     def name_once(self, how: str, cells: Cells) -> None:
-        """Leave one column of each name: numbered, averaged, or the first."""
+        """Make names unique: 'number' the columns, keep their 'mean', or the 'first'."""
         self.names = _called(self.names)
         where: dict[str, list[int]] = {}
         for j, name in enumerate(self.names):
@@ -308,14 +308,14 @@ class _Grid:
         for j in sorted(after, reverse=True) if how != "number" else ():
             del self.names[j], self.columns[j]
         if twice:
-            self.notes.append(f"names that stand twice, --duplicates {how}: {quoted(twice)}.")
+            self.notes.append(f"repeated names, --duplicates {how}: {quoted(twice)}.")
 
 
 def _means(name: str, columns: list[list[str]], cells: Cells) -> list[str]:
     rows = [[cells.number(word) for word in row] for row in zip(*columns, strict=True)]
     if any(None in row for row in rows):
         raise PsephosError(
-            f"the columns {shown(name)} hold words, which have no mean: say --duplicates number, "
+            f"the columns {shown(name)} hold words, which have no mean: give --duplicates number "
             "or first."
         )
     known = [[v for v in row if v is not None and v == v] for row in rows]

@@ -1,6 +1,6 @@
-"""Categories match by value: 1, 1.0, "1" and "1.0" are one level; words stay words.
+"""Categories match by value: 1, 1.0, "1" and "1.0" are the same level.
 
-A value that is no level is named in a warning, or refused.
+A value that is not a level is named in a warning, or is an error.
 """
 
 import math
@@ -16,12 +16,12 @@ from psephos.files.near import shown
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-# or an exponent without a sign behind whole figures, 0E1: programs write 1e+05 and 1.0E5
+# or an exponent without a sign or a point, 0E1: programs write numbers as 1e+05 and 1.0E5
 _LED = re.compile(r"[+-]?(?:0\d|\d+[eE]\d+\s*\Z)", re.ASCII)
 
 
 def value_of(value: Any) -> int | float | None:
-    """Return the number that a level is or writes, exactly; None if it is a word or no number."""
+    """Return the exact number of a level, also of a word such as "1.0"; else None."""
     if isinstance(value, str):
         word = value.strip()
         if _WHOLE.fullmatch(word) and len(word) < 400:
@@ -35,15 +35,15 @@ def value_of(value: Any) -> int | float | None:
 
 
 def is_led(value: Any) -> bool:
-    """Return whether a word is a number as identifiers look like one: 007, 0E1."""
+    """Return whether a word is a number with leading zeros, or like 0E1, as in identifiers."""
     return isinstance(value, str) and _LED.match(value) is not None
 
 
 def merged(levels: Iterable[Any]) -> dict[Any, Any]:
-    """Return the level that each value belongs to: values of one number are one level.
+    """Return the level of each value: values that are the same number share a level.
 
-    Of several ways to write a number the level is the number itself, else the shortest way. A word
-    with zeros before its digits (007) is a level of its own beside 7, and so is 0E1 beside 0.
+    The level is the number itself if it occurs, else its shortest notation. A word with leading
+    zeros (007) is not the level 7, and 0E1 is not 0.
     """
     values = list(dict.fromkeys(levels))
     names: dict[Any, Any] = {}
@@ -55,11 +55,11 @@ def merged(levels: Iterable[Any]) -> dict[Any, Any]:
 
 
 class LevelCodes:
-    """The codes of a column's levels, found by value.
+    """The codes of a column's levels, looked up by value.
 
-    A word as it is written comes first; then true and false in any case; then the number it writes,
-    zeros before it or not, as long as one level alone writes that number: 01 is level 1 where there
-    is not the level 01. The code of a level is its place.
+    A value matches first a level that is written the same; then true and false in any case; then a
+    level of the same number, also with leading zeros if only one level has that number: 01 is level
+    1 if there is no level 01. The code of a level is its index.
     """
 
     def __init__(self, levels: Sequence[Any]) -> None:
@@ -67,7 +67,7 @@ class LevelCodes:
         self._numbers: dict[int | float, float] = {}
         for code, level in enumerate(levels):
             self._known.setdefault(_exact(level), float(code))
-        for led in (False, True):  # 1 is level "1" rather than level "01"
+        for led in (False, True):  # 1 matches level "1" rather than level "01"
             for code, level in enumerate(levels):
                 number = value_of(level)
                 if number is not None and is_led(level) == led:
@@ -87,15 +87,15 @@ class LevelCodes:
     def _by_value(self, value: Any) -> float:
         number = value_of(value)
         word = self._words.get(_truth(value)) if number is None or number in (0, 1) else None
-        if word is not None or number is None:  # True and the word True are one
+        if word is not None or number is None:  # True and the word True are the same
             return math.nan if word is None else word
         if is_led(value) and number in self._shared:
-            return math.nan  # 001 is neither 01 nor 1 where both are levels
+            return math.nan  # 001 is neither 01 nor 1 if both are levels
         return self._numbers.get(number, math.nan)
 
 
 def _truth(value: Any) -> str:
-    """Return a level as a word, true and false as Python writes them; other programs write TRUE."""
+    """Return a level as a word, with TRUE and true as True."""
     word = str(value)
     return word.capitalize() if word.lower() in ("true", "false") else word
 
@@ -106,7 +106,7 @@ def _exact(value: Any) -> Hashable:
 
 
 def _shared(levels: Sequence[Any]) -> set[int | float]:
-    """Return the numbers that several levels write."""
+    """Return the numbers that several levels have."""
     seen: set[int | float] = set()
     shared: set[int | float] = set()
     for level in levels:
@@ -122,7 +122,7 @@ _quiet: ContextVar[bool] = ContextVar("quiet levels", default=False)
 
 @contextmanager
 def quiet_levels() -> Generator[None]:
-    """Read unknown categories as missing without a word, in folds of one table."""
+    """Within the block read unknown categories as missing without warnings (for folds)."""
     token = _quiet.set(True)
     try:
         yield
@@ -132,19 +132,19 @@ def quiet_levels() -> Generator[None]:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Values of a column that are none of its levels."""
+    """Values of a column that are not among its levels."""
 
     column: str
     n_present: int  # values that are not missing
-    values: tuple[Any, ...]  # those that are no level, each once, as they come
-    n: int  # rows that hold one of them
-    levels: tuple[Any, ...]  # what the model knows
+    values: tuple[Any, ...]  # different unknown values, in order of first appearance
+    n: int  # rows with an unknown value
+    levels: tuple[Any, ...]  # of the model
 
     @classmethod
     def among(
         cls, column: str, present: Iterable[Any], find: LevelCodes, levels: Sequence[Any]
     ) -> "Unknown | None":
-        """Return what is unknown among the values that are not missing; None if nothing is."""
+        """Return the unknown values among those that are not missing; None if there are none."""
         if _quiet.get():
             return None
         values = list(present)
@@ -155,24 +155,23 @@ class Unknown:
         return cls(column, len(values), tuple(once.values()), len(strange), tuple(levels))
 
     def refuse(self) -> None:
-        """Raise PsephosError if several values are there and none is a level.
+        """Raise PsephosError if all values, and at least two different ones, are unknown.
 
-        One unknown value alone, in one row or in all, is read as missing: it may be new.
+        A single unknown value, in one row or in all, is read as missing: it may be new.
         """
         if self.n < self.n_present or len(self.values) < 2:
             return
         raise PsephosError(
-            f"column {shown(self.column)} holds none of the categories that the model knows: it "
-            f"holds "
-            f"{_listed(self.values)}; the model knows {_listed(self.levels)}. Write them as they "
-            "were written for the fit, or leave the cells empty if they are missing."
+            f"column {shown(self.column)} has only unknown categories: it has "
+            f"{_listed(self.values)}; the model knows {_listed(self.levels)}. Write them as in the "
+            "training table, or leave the cells empty if they are missing."
         )
 
     def words(self) -> str:
         """Return a sentence with the share."""
         return (
             f"column {shown(self.column)}: {self.n} of {self.n_present} values "
-            f"({self.n / self.n_present:.0%}) are none of the categories that the model knows "
+            f"({self.n / self.n_present:.0%}) are not categories of the model "
             f"({_listed(self.values)}); they are read as missing."
         )
 

@@ -1,6 +1,6 @@
-"""Files that other libraries read: parquet, feather, spreadsheets, h5ad, mtx and npy.
+"""Files read by other libraries: parquet, feather, spreadsheets, h5ad, mtx and npy.
 
-Where a library that is an extra is absent, a sentence says how to install it.
+If an optional library is missing, the error has the command that installs it.
 """
 
 # pyright: standard
@@ -31,13 +31,13 @@ from psephos.files.packed import MOST, hostile, refuse_bomb
 from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, plain, refuse_huge, unnamed
 from psephos.files.text import Header, opened, rows, titles, titles_words
 
-#: What a library that may be absent returns.
+#: An object of an optional library.
 _Foreign: TypeAlias = Any
 _Cells: TypeAlias = list[list[object]]
 _Merged: TypeAlias = list[tuple[int, ...]]
 _ROW_NAMES, _INDEX = "row names", "__index_level_0__"
 _UNNAMED = "its columns have no names, and are called 'column 0', 'column 1', ..."
-_HEAD = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[^\n]*")  # of a matrix, its sizes the last line
+_HEAD = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[^\n]*")  # of a matrix: sizes in the last line
 _PLACE = re.compile(rb"""\sr=["']([A-Z]*)(\d{1,7})["']""")
 _FAR = re.compile(rb"""["'](?:[A-Z]{3}\d|[A-Z]+\d{6})""")
 _CELLS = ("c", "table-cell")  # of xlsx and ods
@@ -46,7 +46,7 @@ _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]|formula=")
 
 @contextmanager
 def _library(path: Path, name: str, package: str, extra: str = "") -> Generator[_Foreign]:
-    """Yield a library; what it raises is a sentence."""
+    """Yield a library; its errors become PsephosErrors."""
     try:
         library = import_module(name)
     except ImportError as error:
@@ -56,9 +56,9 @@ def _library(path: Path, name: str, package: str, extra: str = "") -> Generator[
 
 
 def _header(path: Path, names: list[str], declared: Collection[int] = ()) -> Header:
-    """Return the header of columns of which the first may have no name, and names the rows then.
+    """Return the header of columns; a first column without a name has the names of rows.
 
-    `declared` are the positions of those that are categories by their type.
+    `declared` are the positions of columns that are categories by their type.
     """
     words = [name.strip() for name in names]
     row_names = None if not words or words[0] not in ("", _INDEX) else _ROW_NAMES
@@ -81,11 +81,11 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
             with path.open("rb") as raw:
                 ipc, feather = map(import_module, ("pyarrow.ipc", "pyarrow.feather"))
                 table = ipc.open_stream(raw).read_all() if is_stream else feather.read_table(raw)
-        table.validate(full=True)  # what it holds is trusted by C
+        table.validate(full=True)  # C code trusts the content
         of_pandas = (table.schema.pandas_metadata or {}).get("columns", ())
         named = {one["field_name"] for one in of_pandas if one["pandas_type"] == "categorical"}
     names: list[str] = table.column_names
-    # names of rows, as pandas keeps them, stand first, as in its csv files
+    # names of rows, as pandas stores them, come first, as in its csv files
     order = sorted(range(len(names)), key=lambda j: names[j] != _INDEX)
 
     def column(k: int) -> Column:
@@ -98,7 +98,7 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
             return values.to_numpy() if numeric else values.to_pylist()
 
     kinds = [str(table.schema.field(j).type) for j in order]
-    # parquet keeps categories that are numbers as numbers, and pandas says that they are not
+    # parquet stores numeric categories as numbers; the metadata of pandas tell that they are not
     levels = [k for k, kind in enumerate(kinds)
               if kind.startswith("dictionary") or names[order[k]] in named]  # fmt: skip
     header = _header(path, [names[j] for j in order], levels)
@@ -107,7 +107,7 @@ def read_arrow(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet
 
 # ---------------------------------------------------------------------- spreadsheets
 def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
-    """Read a sheet of a workbook, by default the only one that is not empty."""
+    """Read a sheet of a workbook; by default the only sheet that is not empty."""
     with _library(path, "python_calamine", "python-calamine", "excel") as calamine:
         parts = _parts_of(path)
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
@@ -115,7 +115,7 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
             formula = _without_result(parts, name)
             if formula is not None:
                 raise PsephosError(
-                    f"{path.name!r} holds a formula without its result ({formula}): open it in a "
+                    f"{path.name!r} has a formula without a result ({formula}): open it in a "
                     "spreadsheet program, and save it there."
                 )
             sheet = book.get_sheet_by_name(name)
@@ -133,7 +133,7 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     filled = _filled(rows)
     top, *below = filled[above + len(heads) - 1 :] or [0]
     if not below:
-        raise PsephosError(f"the sheet of {path.name!r} has no rows below one of column names.")
+        raise PsephosError(f"the sheet of {path.name!r} has no rows below that of column names.")
     width = max(j + 1 for i in (*heads, *below) for j, value in enumerate(rows[i]) if value != "")
     named = [dict.fromkeys(filter(None, (str(rows[i][j]).strip() for i in heads)))
              for j in range(width)]  # fmt: skip
@@ -163,7 +163,7 @@ def _filled(rows: _Cells) -> list[int]:
 
 
 def _merged(path: Path, rows: _Cells, ranges: Sequence[Sequence[Sequence[int]]]) -> _Merged:
-    """Return merged cells that hold a value: their first row and column, and their last."""
+    """Return merged cells with a value as (first row, first column, last row, last column)."""
     n, p = len(rows), max(map(len, rows), default=0)
     ends = sorted((*first, min(last[0], n - 1), min(last[1], p - 1)) for first, last in ranges)
     if sum(max(0, k - i + 1) * max(0, m - j + 1) for i, j, k, m in ends) > n * p:
@@ -172,10 +172,10 @@ def _merged(path: Path, rows: _Cells, ranges: Sequence[Sequence[Sequence[int]]])
 
 
 def _heads(rows: _Cells, merged: _Merged) -> tuple[int, list[int]]:
-    """Return how many filled rows stand above the names of columns, and the rows of these.
+    """Return how many filled rows are above the column names, and the rows of the names.
 
-    There are two where cells above other names are merged. One merged cell alone is a title if it
-    spans the first column.
+    There are two rows of names if cells above other names are merged. A single merged cell that
+    spans the first column is a title.
     """
     filled = _filled(rows)
     above = titles([sum(v != "" for v in rows[i]) for i in filled[:10]])
@@ -190,15 +190,15 @@ def _heads(rows: _Cells, merged: _Merged) -> tuple[int, list[int]]:
     named = ahead and all(isinstance(v, str) for v in ahead[0]) and all(ahead[0][j] for j in under)
     numbers = any(not isinstance(row[j], str) for row in ahead[1:] for j in under)
     lines, parts = [list(map(str, row)) for row in ((rows or [[]])[top], *ahead)], list[str]()
-    names_below(lines[0], lines[1:], parts)  # a line of units, but for the names of parts
+    names_below(lines[0], lines[1:], parts)  # a line of units, with names of parts
     two = named and numbers and not parts and not units_words(0, lines[1:])
     return above, filled[above : above + 1 + bool(two)]
 
 
 def _fill(rows: _Cells, merged: _Merged, heads: list[int]) -> list[str]:
-    """Give merged cells their value throughout, as the sheet shows it; return notes on them.
+    """Fill merged cells with their value, as the sheet shows it; return notes on them.
 
-    Left as they are titles, and cells across that stand alone in their row.
+    Titles, and merged columns that are alone in their row, are not filled.
     """
     names, held = list[object](), list[object]()
     for i, j, k, m in merged:
@@ -218,7 +218,7 @@ def _fill(rows: _Cells, merged: _Merged, heads: list[int]) -> list[str]:
 
 
 def _parts_of(path: Path) -> dict[str, bytes]:
-    """Return the XML files in a workbook; none of xls. Too many bytes or cells are refused."""
+    """Return the XML files in a workbook ({} for xls); raise if it has too many bytes or cells."""
     if not zipfile.is_zipfile(path):
         return {}
     with zipfile.ZipFile(path) as archive:
@@ -229,12 +229,12 @@ def _parts_of(path: Path) -> dict[str, bytes]:
         found = {(b"", b"1"), *_PLACE.findall(text)}
         n = max(int(row) for _, row in found)
         p = max(reduce(lambda k, c: 26 * k + c - 64, letters, 0) for letters, _ in found)
-        refuse_huge(path.name, n, p, 1 << 27)  # cells are kept whether they are empty or not
+        refuse_huge(path.name, n, p, 1 << 27)  # empty cells take memory as well
     return parts
 
 
 def _without_result(parts: dict[str, bytes], sheet: str) -> str | None:
-    """Return the cell of the first formula of a sheet (xlsx, ods) that has no result, or itself."""
+    """Return the cell, or text, of the first formula of a sheet (xlsx, ods) without a result."""
     files = ["content.xml"]
     if "xl/workbook.xml" in parts:
         sheets = _elements(parts["xl/workbook.xml"])
@@ -257,7 +257,7 @@ def _without_result(parts: dict[str, bytes], sheet: str) -> str | None:
 
 
 def _elements(text: bytes) -> Generator[tuple[str, dict[str, str]]]:
-    """Yield the name of each element of XML, and its attributes and the texts inside by name."""
+    """Yield the name of each XML element, and its attributes and child texts by name."""
     for _, node in ElementTree.iterparse(BytesIO(text)):
         kind = node.tag.rpartition("}")[2]
         inside = ((one.tag, "".join(one.itertext()).strip()) for one in node)
@@ -267,7 +267,7 @@ def _elements(text: bytes) -> Generator[tuple[str, dict[str, str]]]:
 
 
 def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> tuple[str, list[str]]:
-    """Return the sheet to read, and the others unless it was named."""
+    """Return the sheet to read, and the other sheets unless it was given."""
     names: list[str] = book.sheet_names
     if wanted is not None and wanted not in names:
         if wanted.isdecimal() and 0 < int(wanted) <= len(names):
@@ -278,8 +278,8 @@ def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> tuple[str, li
     filled = [name for name in names if book.get_sheet_by_name(name).total_height]
     if wanted is None and len(filled) > 1:
         raise PsephosError(
-            f"{path.name!r} has {len(filled)} sheets ({quoted(filled)}): say which to read with "
-            f"--sheet, by name or by number from 1, such as --sheet '{filled[0]}'."
+            f"{path.name!r} has {len(filled)} sheets ({quoted(filled)}): choose one with --sheet, "
+            f"by name or by number from 1, such as --sheet '{filled[0]}'."
         )
     taken = wanted or (filled or names)[0]
     others = [] if wanted else [name for name in names if name != taken]
@@ -288,7 +288,7 @@ def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> tuple[str, li
 
 # ---------------------------------------------------------------------- AnnData
 def read_h5ad(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
-    """Read an AnnData file: the columns of obs, and X, whose columns var names."""
+    """Read an AnnData file: the columns of obs, and X, with the column names of var."""
     with _library(path, "h5py", "h5py", "h5ad") as h5py, h5py.File(path, "r") as file:
         obs, var = file["obs"], file["var"]
         if not hasattr(obs, "keys") or "X" not in file:
@@ -320,7 +320,7 @@ def _decoded(value: object) -> object:
 
 
 def _h5_column(found: _Foreign) -> list[object]:
-    """Return the values of a column: an array, codes of categories, or values with a mask."""
+    """Return the values of a column stored as an array, codes of categories, or with a mask."""
     group, levels = hasattr(found, "keys"), _h5_levels(found)
     if levels is not None:
         words, codes = _h5_column(levels), _h5_array(found["codes"] if group else found)
@@ -328,13 +328,13 @@ def _h5_column(found: _Foreign) -> list[object]:
     if group:
         pairs = zip(_h5_array(found["values"]), _h5_array(found["mask"]).tolist(), strict=True)
         return [None if gone else _decoded(value) for value, gone in pairs]
-    return [_decoded(value) for value in _h5_array(found)]  # numbers in the type they are kept in
+    return [_decoded(value) for value in _h5_array(found)]  # numbers in their stored type
 
 
 def _h5_levels(found: _Foreign) -> _Foreign | None:
-    """Return what holds the categories of a column; None if it is not of categories.
+    """Return the categories of a column; None if it is not categorical.
 
-    In files of anndata 0.7 codes name their categories in an attribute.
+    In files of anndata 0.7 an attribute of the codes refers to them.
     """
     if hasattr(found, "keys"):
         return found["categories"] if "codes" in found else None
@@ -352,7 +352,7 @@ def _h5_array(found: _Foreign) -> _Foreign:
 def _h5_matrix(
     found: _Foreign, shape: tuple[int, int]
 ) -> tuple[Callable[[int], Column], Sparse | None]:
-    """Return the columns of X, which is dense or sparse by rows or columns; and X if sparse."""
+    """Return a function of the columns of X, dense or sparse, and X if it is sparse."""
     if not hasattr(found, "keys"):
         if found.shape != shape:
             raise ValueError(f"X is {found.shape}, and obs and var name {shape}")
@@ -377,7 +377,7 @@ def _h5_matrix(
 
 # ---------------------------------------------------------------------- matrices
 def read_npy(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
-    """Read an array of numbers or words, a row a case; Python objects are never read."""
+    """Read an array of numbers or words with cases in rows; Python objects are never read."""
     with _library(path, "numpy", "numpy") as numpy:
         array = numpy.load(path, mmap_mode="r", allow_pickle=False)
         if array.ndim != 2 or array.dtype.kind not in "biufU":
@@ -393,10 +393,10 @@ def read_npy(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
 
 
 def read_mtx(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
-    """Read a sparse matrix: rows are cases, or features where the files beside it name them so.
+    """Read a sparse matrix: rows are cases, or features if files of names are beside it.
 
-    These are barcodes.tsv and features.tsv (or genes.tsv), as 10x Genomics writes them, with what
-    stands before "matrix" in the file's own name.
+    These are barcodes.tsv and features.tsv (or genes.tsv) of 10x Genomics, with the same prefix as
+    the file has before "matrix".
     """
     with _library(path, "scipy.io", "scipy") as io:
         text = _checked_matrix(path, io)
@@ -411,10 +411,10 @@ def read_mtx(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
             )
         matrix, first = matrix.T.tocsc(), [[row[0] for row in ids]]
         names = [row[min(1, len(row) - 1)] for row in features]
-        if len(set(names)) < len(names):  # symbols may stand twice, identifiers do not
+        if len(set(names)) < len(names):  # symbols may be repeated, identifiers are not
             names = [row[0] for row in features]
         header = _header(path, ["", *names])
-        notes = ["features stand in its rows, as in every such file: read as columns."]
+        notes = ["features are in its rows, as in every such file: read as columns."]
 
     def column(j: int) -> Column:
         return first[j] if j < len(first) else matrix[:, [j - len(first)]].toarray()[:, 0]
@@ -423,7 +423,7 @@ def read_mtx(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
 
 
 def _checked_matrix(path: Path, io: _Foreign) -> bytes:
-    """Return the text of a matrix, all that its reader in C trusts checked, and its end a line."""
+    """Return the text of a matrix, with a final line end, after checks that the C reader lacks."""
     with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
         text = file.read(MOST + 1)
     refuse_bomb(path, len(text))

@@ -1,4 +1,4 @@
-"""The words of a table, and numbers written for reading."""
+"""Names of columns, categories and classes, and numbers formatted for reading."""
 
 import math
 import operator
@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from psephos.files.near import some
 
 _WORD = re.compile(r"[^\W\d][\w.]*|\(.*\)|'.*'|\".*\"")
-# what divides a sentence: a name that holds it stands in quotes
+# a name with one of these is quoted in a sentence
 _DIVIDES = re.compile(r"""[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)""")
-MINUS = "−"  # a true one, for reading
+MINUS = "−"  # the minus of Unicode, for reading
 
 _DIGITS = 4
-_ROUNDING = 1e-12  # of the numbers beside it: what is smaller is rounding
+_ROUNDING = 1e-12  # relative to the numbers beside it: smaller values are rounding errors
 _LISTED = 20  # names in a sentence
-_CLASSES = 4  # of a vote that are named
-_ROW = 1e15  # whole numbers up to here are written out
-_CANCELS, _MOST = 100.0, 15  # terms cancel from that ratio on; digits of their numbers
+_CLASSES = 4  # classes of a vote that are named
+_ROW = 1e15  # whole numbers up to here are written with all digits
+_CANCELS, _MOST = 100.0, 15  # the ratio from which terms cancel; the most digits of their numbers
 _MORE = (_DIGITS, 6, 9, 12, 17)
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le, "<": operator.lt, ">": operator.gt, ">=": operator.ge,
@@ -27,7 +27,7 @@ _HOLDS: dict[str, Callable[[float, float], bool]] = {
 
 @dataclass(frozen=True)
 class Names:
-    """The words of a table: its columns, the levels of its categories, the classes.
+    """The names of a table: of its columns, categories and classes.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Names:
     classes : list of str
         The classes of the target, in their order; none for numbers.
     say : callable of a (K,) vote, default=None
-        What a vote says in words, for reasons that consist of several.
+        Describes a vote in words, for reasons that consist of several votes.
     """
 
     columns: list[str]
@@ -47,7 +47,7 @@ class Names:
     say: Callable[[Sequence[float]], str] | None = field(default=None, compare=False, repr=False)
 
     def value(self, column: int, value: float, scale: float = 0.0) -> str:
-        """Return a value of a column in words: its category, its number, or 'missing'."""
+        """Return a value of a column as text: its category, its number, or 'missing'."""
         if math.isnan(value):
             return "missing"
         if column in self.levels:
@@ -55,18 +55,18 @@ class Names:
         return number(value, scale)
 
     def level(self, column: int, code: int) -> str:
-        """Return a category in words; a code without a word is a number."""
+        """Return the name of a category, or its code if it has none."""
         known = self.levels.get(column, [])
         return known[code] if 0 <= code < len(known) else str(code)
 
     def in_sentences(self) -> "Names":
-        """Return the words as they stand in sentences: in quotes where `sentence_name` says so."""
+        """Return the names as `sentence_name` writes them."""
         levels = {j: list(map(sentence_name, own)) for j, own in self.levels.items()}
         columns, classes = (list(map(sentence_name, own)) for own in (self.columns, self.classes))
         return replace(self, columns=columns, levels=levels, classes=classes)
 
     def select(self, columns: Sequence[int]) -> "Names":
-        """Return the words of the table reduced to `columns`."""
+        """Return the names of the table reduced to `columns`."""
         kept = {i: self.levels[j] for i, j in enumerate(columns) if j in self.levels}
         return replace(self, columns=[self.columns[j] for j in columns], levels=kept)
 
@@ -74,15 +74,14 @@ class Names:
 def sentence_name(name: str) -> str:
     """Return the name of a column, category or class for a sentence.
 
-    It stands in quotes if it holds what divides a sentence (one of ``, ; < > = { }``, or a word
-    such as and, or, if, then, not, in, is), begins or ends with a blank, or is empty: ``dose``,
-    ``'none, really'``.
+    It is quoted if it has one of ``, ; < > = { }`` or a word such as and, or, if, then, not, in,
+    is, begins or ends with a blank, or is empty: ``dose``, ``'none, really'``.
     """
     return _in_quotes(name) if _DIVIDES.search(name) else name
 
 
 def formula_name(name: str) -> str:
-    """Return such a name for a formula: in quotes also unless it is one word or in brackets."""
+    """Return such a name for a formula: quoted unless it is one word or in brackets."""
     return name if _WORD.fullmatch(name) else _in_quotes(name)
 
 
@@ -91,9 +90,9 @@ def _in_quotes(name: str) -> str:
 
 
 def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
-    """Return a number for reading: four digits, more before the point; 0 where it is rounding.
+    """Return a number with four significant digits, or all before the point; 0 if it is rounding.
 
-    `scale` is the size of the numbers it stands beside.
+    `scale` is the size of the numbers beside it, relative to which rounding is decided.
     """
     if math.isnan(value):
         return "missing"
@@ -107,29 +106,29 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
 
 
 def true_minus(text: str) -> str:
-    """Return a number with a true minus, for reading."""
+    """Return a number with the minus of Unicode, for reading."""
     return text.replace("-", MINUS)
 
 
 def value_text(value: float, digits: int = 3) -> str:
-    """Return a value for reading: three figures, a true minus."""
+    """Return a value with three significant digits and the minus of Unicode."""
     return true_minus(number(value, digits=digits))
 
 
 def ends(values: Sequence[float]) -> list[str]:
-    """Return the numbers of a range, with as many digits as it takes to see how far apart they are.
+    """Return the numbers of a range with enough digits to show their differences.
 
-    Four, more before the point, and more where their distance is small beside them.
+    Four digits, all before the point, and more if the differences are relatively small.
     """
     digits = sum_digits(max(map(abs, values)), max(values) - min(values))
     return [number(value, digits=digits) for value in values]
 
 
 def sum_digits(largest: float, total: float = 1.0) -> int:
-    """Return how many digits numbers need so that their sum is true as printed.
+    """Return how many digits terms need so that their printed sum is right.
 
-    Four; where the terms cancel, so that the largest is a hundred times the total or more, as many
-    more as it is longer, up to 15. Of a rule, whose total is that of any case, the total is 1.
+    Four; if terms cancel (the largest is at least a hundred times the total), more by the order of
+    this ratio, up to 15. For a rule, whose total depends on the case, the total is 1.
     """
     if largest < _CANCELS * abs(total):
         return _DIGITS
@@ -138,45 +137,45 @@ def sum_digits(largest: float, total: float = 1.0) -> int:
 
 
 def fixed(value: float, digits: int = 3) -> str:
-    """Return a number to so many decimals, wherever it is printed: rounding errors are no digits.
+    """Return a number with `digits` decimals, independent of rounding errors.
 
-    0.1375 that was computed as 0.13749999999999998 is 0.138 as well; there is no minus zero.
+    0.13749999999999998, computed for 0.1375, is 0.138 as well; minus zero is written as 0.
     """
     text = f"{round(value, 12):.{digits}f}"
     return text.lstrip("-") if float(text) == 0 else text
 
 
 def decimals(value: float | None, digits: int = 3) -> str:
-    """Return a number to so many decimals, with a true minus; a dash where there is none."""
+    """Return a number as `fixed` with the minus of Unicode; a dash if it is missing."""
     if value is None or not math.isfinite(value):
         return "–"
     return true_minus(fixed(value, digits))
 
 
-def compared(value: float, asked: Sequence[tuple[str, float]]) -> tuple[str, list[str]]:
+def compared(value: float, bounds: Sequence[tuple[str, float]]) -> tuple[str, list[str]]:
     """Write a value and its bounds with just enough digits that every relation holds as printed.
 
-    `asked` are (relation, bound): what holds of the value.
+    `bounds` are pairs (relation, bound) that hold for the value.
     """
-    if not all(map(math.isfinite, (value, *(bound for _, bound in asked)))):
-        return number(value), [number(bound) for _, bound in asked]
+    if not all(map(math.isfinite, (value, *(bound for _, bound in bounds)))):
+        return number(value), [number(bound) for _, bound in bounds]
     for digits in _MORE:
         written = [
             (number(value, scale, digits), number(bound, scale, digits))
-            for _, bound in asked
+            for _, bound in bounds
             for scale in [max(abs(value), abs(bound))]
         ]
         same = all(
             (v == b) == (value == bound) and _HOLDS[relation](float(v), float(b))
-            for (v, b), (relation, bound) in zip(written, asked, strict=True)
+            for (v, b), (relation, bound) in zip(written, bounds, strict=True)
         )
         if same and len({v for v, _ in written}) == 1:
             return written[0][0], [b for _, b in written]
-    return repr(value), [repr(bound) for _, bound in asked]
+    return repr(value), [repr(bound) for _, bound in bounds]
 
 
 def percent(share: float) -> str:
-    """Return a share in percent; never 0 % or 100 % for what is more or less."""
+    """Return a share in percent; 0 % and 100 % only if exact."""
     if 0.0 < share < 0.001:
         return "< 0.1 %"
     if 0.999 < share < 1.0:
@@ -188,23 +187,23 @@ def class_vote(
     vote: Sequence[float], scale: float, adds: bool, names: Sequence[str], answer: int,
     level: Sequence[float], code: Sequence[float],
 ) -> str:  # fmt: skip
-    """Return what a (K,) vote says: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
+    """Return a (K,) vote in words: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
 
     Parameters
     ----------
     vote : sequence of float
     scale : float
-        The size of the votes beside it: what is rounding beside them is 0.
+        The size of the votes beside it, relative to which rounding errors are 0.
     adds : bool
-        Whether it is a term of a sum, not a share of one.
+        Whether it is a term of a sum, rather than a share.
     names : sequence of str
-        Of the classes.
+        Names of the classes.
     answer : int
         The class that the vote is for.
     level : sequence of float
-        The vote in which what is a tie but for rounding is a tie.
+        The vote with ties, where values differ only by rounding.
     code : sequence of float
-        The vote that is for that class alone.
+        The vote for that class alone.
     """
     if all(abs(v) <= _ROUNDING * scale for v in vote) or not any(vote):
         return "nothing"
@@ -225,13 +224,13 @@ def class_vote(
 
 
 def class_called(vote: Sequence[float], name: str) -> str:
-    """Return the name of the class that a vote is for, if it is for one class alone; else ''."""
+    """Return `name` if the vote is for a single class; '' if it is a tie or empty."""
     first, second = sorted(vote)[-1:-3:-1] if len(vote) > 1 else (abs(vote[0]), 0.0)
     return name if first > 0 and first > second else ""
 
 
 def _added_words(vote: Sequence[float], names: Sequence[str], scale: float) -> str:
-    """Return what a vote adds to a sum of scores, class by class, the most moved first."""
+    """Return the terms that a vote adds to the scores of classes, the largest first."""
     if len(vote) == 1:
         return f"+{number(abs(vote[0]), scale)} for {names[int(vote[0] > 0)]}"
     order = sorted(range(len(vote)), key=lambda k: -abs(vote[k]))
@@ -249,7 +248,7 @@ def _plus(value: float, scale: float) -> str:
 
 
 def label_vote(vote: Sequence[float], scale: float, adds: bool, names: Sequence[str]) -> str:
-    """Return what a vote for labels says: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
+    """Return a vote for labels in words: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
     names = list(map(sentence_name, names))
     there = [(n, v) for n, v in zip(names, vote, strict=True) if abs(v) > _ROUNDING * scale]
     if not any(v for _, v in there):
@@ -268,13 +267,13 @@ def labels_called(vote: Sequence[float], names: Sequence[str]) -> str:
 
 
 def numbers_called(vote: Sequence[float], names: Sequence[str]) -> str:
-    """Return numbers to five digits, more before the point, with their names."""
+    """Return numbers with five significant digits, or all before the point, and their names."""
     each = ((number(v, digits=5), n) for v, n in zip(vote, names, strict=True))
     return ", ".join(f"{n} = {v}" if n else v for v, n in each)
 
 
 def number_vote(vote: Sequence[float], scale: float, names: Sequence[str]) -> str:
-    """Return a number, or several with their names."""
+    """Return a number, or several numbers with their names."""
     each = [(v, n and sentence_name(n)) for v, n in zip(vote, names, strict=True)]
     return ", ".join(f"{n} = {number(v, scale)}" if n else number(v, scale) for v, n in each)
 
@@ -285,12 +284,12 @@ def plural(count: int, one: str, many: str = "") -> str:
 
 
 def listed(names: Sequence[str], most: int = _LISTED) -> str:
-    """Return ``a, b and 3 more``: the first names, and how many are left."""
+    """Return ``a, b and 3 more``: the first names, and the number of others."""
     return some(names, most)
 
 
 def joined_words(joined: Mapping[str, tuple[str | None, int]]) -> str:
-    """Return what became of classes that were joined, renamed or left out, and their rows."""
+    """Return which classes were merged, renamed or left out, with their rows."""
     of: dict[str | None, list[str]] = {}
     for old, (new, n) in joined.items():
         of.setdefault(new, []).append(f"{sentence_name(old)} ({n})")
@@ -307,7 +306,7 @@ def series(words: Sequence[str]) -> str:
 
 
 def class_words(name: str, target: str | None = None) -> str:
-    """Return what cases of a class are called: its name, with the target's where it is a number."""
+    """Return the name of a class, with the target's name before it if it is a number."""
     try:
         float(name)
     except ValueError:
@@ -316,10 +315,10 @@ def class_words(name: str, target: str | None = None) -> str:
 
 
 def threshold_words(name: str, threshold: float) -> str:
-    """Return when a class is the answer."""
+    """Return the condition under which a class is predicted."""
     return f"{sentence_name(name)} where its probability is at least {percent(threshold)}"
 
 
 def backup_words(count: int) -> str:
-    """Return how many columns more are read where others are missing, '' if none is."""
+    """Return the number of columns that are read if others are missing; '' if it is 0."""
     return f" (and {count} more where those are missing)" if count else ""

@@ -1,4 +1,4 @@
-"""Files of arrays (.npz): numbers and words, never Python objects."""
+"""npz files: arrays of numbers and words, never Python objects."""
 
 from pathlib import Path
 from typing import Any
@@ -24,15 +24,15 @@ from psephos.files.text import Header
 
 
 def read_arrays(path: Path) -> dict[str, Array]:
-    """Return the arrays of an npz file; the table X among them; bytes are read as UTF-8 words."""
+    """Return the arrays of an npz file, which must have X; bytes are read as UTF-8 words."""
     with hostile(path, "is damaged, or holds bytes that are not UTF-8 text"):
-        # opened here: np.load does not close a file that is no archive
+        # opened here, since np.load does not close a file that is not an archive
         with path.open("rb") as raw:
             archive = raw.read(2) == b"PK"
         if not archive:
             raise PsephosError(
-                f"{path.name!r} is no npz archive: write it by numpy.savez, or name it as what it "
-                f"is ({', '.join(one for one in suffixes() if one != '.npz')})."
+                f"{path.name!r} is not an npz archive: write it with numpy.savez, or give it the "
+                f"suffix of its format ({', '.join(one for one in suffixes() if one != '.npz')})."
             )
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as archive:
             arrays = {key: _array(archive, key, path) for key in archive.files}
@@ -50,7 +50,9 @@ def read_arrays(path: Path) -> dict[str, Array]:
             check_values(arrays[key], key, path.name)
     empty = [j for j, name in enumerate(arrays.get("feature_names", ())) if not str(name).strip()]
     if empty:
-        raise PsephosError(f"'feature_names' of {path.name!r} names no column {empty[0] + 1}.")
+        raise PsephosError(
+            f"'feature_names' of {path.name!r} has no name for column {empty[0] + 1}."
+        )
     return arrays
 
 
@@ -92,13 +94,13 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
 
 
 def _labels(table: Array | None, given: Array | None, n: int, file: str) -> dict[str, Array]:
-    """Return the columns of the table Y by name; none without it."""
+    """Return the columns of the table Y by name; {} without it."""
     if table is None:
         return {}
     if table.ndim != 2 or len(table) != n or not table.shape[1]:
         raise PsephosError(
-            f"'Y' of {file!r} has shape {table.shape}: it is a table of 0 and 1 for the {n} rows "
-            "of X, a column a label. One label a row is the array y."
+            f"'Y' of {file!r} must be a table of 0 and 1 for the {n} rows of X, one column per "
+            f"label; got shape {table.shape}. One label per row is the array y."
         )
     names = [f"label {k}" for k in range(table.shape[1])]
     if given is not None:
@@ -119,7 +121,7 @@ def _array(archive: Any, key: str, path: Path) -> Array:
             raise
         raise PsephosError(
             f"the array {key!r} of {path.name!r} holds Python objects, which are never read: store "
-            "numbers or texts of fixed length."
+            "numbers or strings of fixed length."
         ) from error
     if array.dtype.kind == "S":
         words = [word.decode("utf-8") for word in array.ravel().tolist()]

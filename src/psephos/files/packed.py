@@ -1,6 +1,6 @@
-"""Archives of one table: zip, bz2 and xz files, unpacked within bounds, into a folder of its own.
+"""Compressed tables: zip, bz2 and xz files, unpacked within bounds into a temporary folder.
 
-What is packed by gzip is unpacked as it is read, where its kind of file is text.
+gzip files of text formats are unpacked while they are read.
 """
 
 import bz2
@@ -24,7 +24,7 @@ _Stream: TypeAlias = IO[bytes] | bz2.BZ2File | lzma.LZMAFile
 def hostile(
     path: Path, words: str = "is damaged, or not what its name says", advice: str = "write it again"
 ) -> Generator[None]:
-    """Make a sentence of whatever a library raises when it reads a file, which may be hostile."""
+    """Turn any error of a library that reads an untrusted file into a PsephosError."""
     try:
         yield
     except (PsephosError, KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -38,7 +38,7 @@ def hostile(
 
 @contextmanager
 def unpacked(path: Path) -> Generator[Path]:
-    """Yield the file of a table: the path itself, or what it unpacks to if it is an archive."""
+    """Yield the path of a table: the path itself, or that of the unpacked file of an archive."""
     kind = path.suffix.lower()
     if kind not in PACKED or not path.is_file():
         yield path
@@ -62,8 +62,8 @@ def _only_file(path: Path, archive: zipfile.ZipFile) -> str:
     names = [one for one in every if one[-1:] != "/" and not one.startswith("__MACOSX/")]
     if len(names) != 1:
         raise PsephosError(
-            f"{path.name!r} holds {len(names)} files ({quoted(names)}), and an archive of one "
-            "table is read: unpack it, and name the table."
+            f"{path.name!r} must be an archive of one table; it has {len(names)} files "
+            f"({quoted(names)}): unpack it, and give the file of the table."
         )
     return names[0]
 
@@ -76,7 +76,7 @@ def _copy(source: _Stream, to: Path, path: Path) -> None:
 
 
 def refuse_bomb(path: Path, size: int) -> None:
-    """Raise PsephosError if a file unpacks to more bytes than are read."""
+    """Raise PsephosError if a file unpacks to more than MOST bytes."""
     if size > MOST:
         raise PsephosError(
             f"{path.name!r} unpacks to more than {MOST >> 20:,} MiB: unpack it yourself, and give "

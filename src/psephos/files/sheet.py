@@ -1,4 +1,4 @@
-"""What was read from a file of a table: which cells are numbers, words or missing."""
+"""Tables read from files: cells as numbers, words or missing values."""
 
 import datetime
 import math
@@ -26,11 +26,11 @@ from psephos.files.text import Header, Split
 
 
 class ColumnChoice(NamedTuple):
-    """Which columns are wanted, by place in the header."""
+    """The columns to read, by position in the header."""
 
-    columns: Sequence[int]  # of the table, in the order wanted
-    words: Sequence[int] = ()  # of the table or not, whose cells are kept as they are written
-    left_out: Sequence[int] = ()  # of `words`, those that only cautions look at
+    columns: Sequence[int]  # of the table, in the requested order
+    words: Sequence[int] = ()  # columns, also others, whose cells are kept as they are written
+    left_out: Sequence[int] = ()  # those of `words` that only cautions use
 
 
 @dataclass
@@ -39,27 +39,26 @@ class Sheet:
 
     header: Header
     choice: ColumnChoice
-    X: Floats  # (n, q), the columns chosen: NaN where missing, and where a column holds words
-    # By place in the header, the cells of columns asked for as words, and of those in which a cell
-    # is no number: as they are written but for blanks around them. None stands for cells before the
-    # first that is no number.
+    X: Floats  # (n, q), the chosen columns: NaN if missing, or if a column has words
+    # By position in the header, the stripped cells of columns requested as words, and of those with
+    # a cell that is not a number. None replaces numbers before the first such cell.
     words: dict[int, list[Any]]
-    lines: list[int] | None  # where each row begins; None for an npz file
+    lines: list[int] | None  # the first line of each row; None for an npz file
     cells: Cells
     notes: list[str] = field(default_factory=list[str])  # sentences on how it was read
-    rest: Sparse | None = None  # (n, q'), columns chosen behind those of X that stay sparse
-    wrong: Complaints = field(default_factory=Complaints)  # rows that were not read, and why
-    # cells that words of their columns alone make missing; None where they were not counted
+    rest: Sparse | None = None  # (n, q'), the chosen columns after those of X that stay sparse
+    wrong: Complaints = field(default_factory=Complaints)  # errors of rows that were not read
+    # number of cells that are missing by a word of their column (COLUMN=WORD); None: not counted
     hits: int | None = None
-    # by place in the header, a cell such as 007 of columns of texts that were read as numbers
+    # by position in the header, a cell such as 007 of text columns that were read as numbers
     codes: dict[int, str] = field(default_factory=dict[int, str])
 
     def dense(self) -> Floats:
-        """Return all columns chosen, (n, q + q')."""
+        """Return all chosen columns, (n, q + q')."""
         return self.X if self.rest is None else np.hstack([self.X, self.rest.toarray()])
 
     def place(self, i: int) -> str:
-        """Return the words for row i: its line in the file, or its row from 0 and its name."""
+        """Return the name of row i in messages: its line, or its number from 0 and its name."""
         if self.lines is not None and not self.header.of_arrays:
             return f"line {self.lines[i]}"
         name = self.header.row_names
@@ -69,27 +68,27 @@ class Sheet:
 
 
 def with_words(numbers: Floats, words: Sequence[Cell]) -> list[Any]:
-    """Return the cells of a column that is not all numbers: a number where there is no word."""
+    """Return the cells of a column with words: the number where a word is None."""
     return [v if w is None else w for v, w in zip(numbers.tolist(), words, strict=True)]
 
 
 Chooser = Callable[[Header], ColumnChoice]
 
 
-_BLOCK, _CELL = 1 << 22, 50  # characters of rows that wait to be read, and of a cell's word
+_BLOCK, _CELL = 1 << 22, 50  # characters of rows that are parsed together; of a cell on average
 _UNIT = "\x1f"
-_KEY = re.compile(r"\d+[eE]\d+", re.ASCII)  # a number as few programs write it
+_KEY = re.compile(r"\d+[eE]\d+", re.ASCII)  # a number that few programs write so
 _CODE = re.compile(r"0\d+", re.ASCII)  # 00204
 _CODE_WITHIN = re.compile(r"0(?<![\w.+:/-]0)\d", re.ASCII)
 
 
 def unnamed(p: int) -> list[str]:
-    """Return the names of columns that have none."""
+    """Return names for p columns that have none."""
     return [f"column {j}" for j in range(p)]
 
 
 class SheetRows:
-    """The rows read so far: numbers in a table that grows, words in lists; the last rows wait."""
+    """The rows read so far: numbers in a growing array, words in lists; rows are read in blocks."""
 
     def __init__(
         self, header: Header, choice: ColumnChoice, cells: Cells, *, cases: bool = False
@@ -99,11 +98,11 @@ class SheetRows:
         self._waiting, self._size = list[Sequence[str]](), 0
         self._words: dict[int, list[Any]] = {j: [] for j in choice.words}
         self._place_numbers()
-        # columns whose cells so far are 0E1 or the like; a model has decided on those of cases
+        # columns whose cells so far are like 0E1; not for prediction, where the model decides
         self._keys: dict[int, str] | None = {} if cases else None
         self._codes: dict[int, str] | None = None if cases else {}  # columns with a cell 00204
         self._own, self._gone = cells.of_columns(header.names), Counter[int]()
-        self._hits = 0  # cells that words of their columns alone make missing
+        self._hits = 0  # cells that are missing by a word of their column
 
     def _place_numbers(self) -> None:
         columns, words = self._choice.columns, self._words
@@ -124,14 +123,14 @@ class SheetRows:
                 row[j] = "" if gone else row[j]
         self._waiting.append(row)
         self._size += len(row.text) if isinstance(row, Split) else _CELL * len(row)
-        if self._size > _BLOCK or not self._n:  # the first shows which columns hold words
+        if self._size > _BLOCK or not self._n:  # the first row shows which columns have words
             self._read()
 
     def _read(self) -> None:
-        """Read the rows that wait: all at once if every cell is a number or missing."""
+        """Read the waiting rows, as a block if every cell is a number or missing."""
         rows, self._waiting, self._size = self._waiting, [], 0
         start, self._n = self._n, self._n + len(rows)
-        if self._n > len(self._X):  # in place, where the system can
+        if self._n > len(self._X):  # in place, if the system can
             self._X.resize((self._n + start // 32, len(self._choice.columns)), refcheck=False)
         self._X[start : self._n] = math.nan
         self._find_keys(rows)
@@ -163,12 +162,12 @@ class SheetRows:
                         self._codes.setdefault(j, cells[j].strip())
 
     def _keep(self, row: Sequence[str]) -> None:
-        cells = list(row) if len(self._words) > 2 else row  # of few a line is not divided
+        cells = list(row) if len(self._words) > 2 else row  # for a few the line is not split
         for j, kept in self._words.items():
             kept.append(cells[j].strip())
 
     def _at_once(self, rows: list[Sequence[str]]) -> Floats | None:
-        """Return the rows as numbers, or None where a cell is neither a number nor missing."""
+        """Return the rows as numbers, or None if a cell is neither a number nor missing."""
         width, first = len(self._header.names), rows[0]
         mark = first.separator if isinstance(first, Split) else _UNIT
         lines = [row.text if isinstance(row, Split) else mark.join(row) for row in rows]
@@ -186,7 +185,7 @@ class SheetRows:
         return None
 
     def _marked(self, line: str, mark: str) -> str:
-        """Return a line with nan for each of the words for missing values."""
+        """Return a line with nan in place of the words for missing values."""
         line = f"{mark}{line}{mark}"
         for word in self._cells.gone:
             found = f"{mark}{word}{mark}"
@@ -195,7 +194,7 @@ class SheetRows:
         return line[1:-1]
 
     def _are_missing(self, X: Floats, rows: list[Sequence[str]]) -> bool:
-        """Return whether the rows were read, and all NaN of them are words for missing values."""
+        """Return whether all rows were read, and all NaN in them are words for missing values."""
         if self._cells.gone_numbers:
             X[np.isin(X, self._cells.gone_numbers)] = math.nan
         gone, found = np.isnan(X), Counter[int]()
@@ -210,7 +209,7 @@ class SheetRows:
         return len(X) == len(rows)
 
     def _one_by_one(self, i: int, row: list[str]) -> None:
-        """Read a row; columns that turn out to hold words are kept as words."""
+        """Read a row; a column with a cell that is not a number is kept as words from then on."""
         n_words = len(self._words)
         for k, j in zip(self._slots.tolist(), self._places, strict=True):
             number = self._cells.number(row[j])
@@ -226,7 +225,7 @@ class SheetRows:
     def sheet(
         self, lines: list[int] | None, notes: Sequence[str] = (), wrong: Complaints | None = None
     ) -> Sheet:
-        """Return what was read."""
+        """Return the table that was read."""
         if self._waiting:
             self._read()
         self._X.resize((self._n, self._X.shape[1]), refcheck=False)
@@ -243,19 +242,19 @@ class SheetRows:
                 continue
             self._gone[j] += sum(word is not None and _is_gone(word, self._cells) for word in words)
         names = self._header.names
-        counted = self._codes is not None and self._choice.columns  # else they are read again
+        counted = self._codes is not None and self._choice.columns  # else counted in a later read
         keys += _gone_words(self._gone, names) if counted else []
         notes, wrong = [*notes, *keys], wrong or Complaints()
         return Sheet(*given, notes, wrong=wrong, hits=self._hits, codes=codes)
 
 
 def _is_gone(word: object, cells: Cells) -> bool:
-    """Return whether a cell stands for no value by a word that is not a usual one."""
+    """Return whether a cell is missing by a word that is not one of the usual ones."""
     return isinstance(word, str) and word not in MISSING and cells.is_missing(word)
 
 
 def _gone_words(counts: Mapping[int, int], names: Sequence[str]) -> list[str]:
-    """Return the note on the cells that a word of the user makes missing, if there are any."""
+    """Return the note on cells that are missing by a word of the user, if any."""
     found = [f"{counts[j]} in {shown(names[j])}" for j in sorted(counts) if counts[j]]
     return [f"cells that --missing makes missing: {some(found)}."] if found else []
 
@@ -266,27 +265,27 @@ _USUAL, _EMPTY = Cells(), Cells(())
 Column: TypeAlias = Floats | list[Any]
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
 _MOST, _WIDEST = 1 << 31, 1 << 24  # cells, 16 GiB of numbers; and columns, each with a name
-DENSE = 1 << 25  # cells, 256 MiB: columns of a sparse file that are fewer are made dense
+DENSE = 1 << 25  # cells, 256 MiB: smaller choices of a sparse file are made dense
 
 
 def refuse_huge(file: str, n_rows: int, n_columns: int, most: int = _MOST) -> None:
-    """Raise PsephosError if a file claims more cells than can be read."""
+    """Raise PsephosError if a file declares more cells than can be read."""
     if n_rows * n_columns > most or n_columns > _WIDEST:
         raise PsephosError(
-            f"{file!r} claims {n_rows:,} rows and {n_columns:,} columns, more than the {most:,} "
+            f"{file!r} declares {n_rows:,} rows and {n_columns:,} columns, more than the {most:,} "
             f"cells and {_WIDEST:,} columns that are read: write the part of it that is needed."
         )
 
 
 def plain(value: object) -> object:
-    """Return a value as a spreadsheet shows it: whole numbers without a point."""
+    """Return a value as spreadsheets show it: whole numbers without a point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     return value
 
 
 def cell_word(value: object, name: str, cells: Cells) -> str:
-    """Return a value as a csv file shows it: empty if it is missing, dates as ISO 8601."""
+    """Return a value as in a csv file: empty if it is missing, dates as ISO 8601."""
     if isinstance(value, Typed):
         return value
     if value is None or value != value:  # NaN, and NaT
@@ -297,12 +296,12 @@ def cell_word(value: object, name: str, cells: Cells) -> str:
     if kind in ("list", "dict", "bytes", "ndarray"):
         raise PsephosError(
             f"column {shown(name)} holds a {kind} ({shown(value, CELL)}): each cell must be a "
-            "number or a word; leave the column out of the file, or write it so."
+            "number or a word; convert the column, or leave it out of the file."
         )
     word = str(value).strip()
     if isinstance(value, bool) or not isinstance(value, _NUMBERS):
         return word
-    shown_as = float(word)  # of 32 bits the shortest number, as it is written elsewhere
+    shown_as = float(word)  # for 32 bits the shortest notation, as in other files
     number = shown_as if isinstance(value, int) else float(cast("float", value))
     return Typed(word, math.nan if shown_as in cells.gone_numbers else number)
 
@@ -367,7 +366,7 @@ def columns_sheet(
 
 
 def _gone_in(values: Column, name: str, by: Cells) -> NDArray[np.bool_]:
-    """Return which values of a column stand for no value by some words."""
+    """Return a mask of the values of a column that are missing by the words of `by`."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return np.isnan(known_numbers(values, by.gone_numbers))
     return np.array([by.is_missing(cell_word(value, name, by)) for value in values], bool)
@@ -390,13 +389,13 @@ def _number(value: object, name: str, cells: Cells) -> float | None:
 # ---------------------------------------------------------------------- cases
 @dataclass(frozen=True)
 class CaseTable:
-    """Cases to be answered: their names, and the columns asked for, in that order."""
+    """Cases to be predicted: their names, and the requested columns in order."""
 
-    ids: list[str]  # the id column; without one the line in a csv file, or the row of an npz from 0
-    # (n, q), NaN where missing; of categories the codes of the model's levels
+    ids: list[str]  # the id column, else 'row N' with the line of a text file, or the row from 0
+    # (n, q), NaN if missing; for categories the codes of the model's levels
     X: NDArray[np.float64]
-    notes: list[str]  # sentences on how the table was read that its reader must know
-    sheet: Sheet  # what was read
+    notes: list[str]  # notes for users on how the table was read
+    sheet: Sheet  # the table that was read
 
 
 def read_cases(
@@ -409,13 +408,13 @@ def read_cases(
     how: Reading | None = None,
     also: Callable[[Header], Sequence[str]] | None = None,
 ) -> CaseTable:
-    """Read the columns of a model; all others are ignored, whatever they hold.
+    """Read the columns of a model; all others are ignored.
 
-    A model that knows the names of its columns finds them by name (columns of an npz file without
-    feature_names are called 'column 0', 'column 1', ...). A model that was fitted on a table
-    without names reads columns by position: the table must have as many as that one, besides the
-    id. The words of `missing` stand for no value even where the model has a category of that name.
-    `also` returns further columns, whose words the sheet has.
+    A model with column names finds them by name (columns of an npz file without feature_names are
+    called 'column 0', 'column 1', ...). A model that was fitted on a table without names reads
+    columns by position: the table must have as many as that one, besides the id. The words of
+    `missing` mean a missing value even if the model has a category of that name. `also` returns
+    further columns, which the sheet keeps as words.
     """
     places: list[int] = []
     notes: list[str] = []
@@ -423,7 +422,7 @@ def read_cases(
 
     def choose(header: Header) -> ColumnChoice:
         nonlocal wanted, parts
-        notes.clear()  # of a header that was refused
+        notes.clear()  # those of an earlier header that was rejected
         if given.names is not None and not header.named:
             _check_width(header, given)
         wanted, parts = given.in_factors(header, notes)
@@ -459,21 +458,21 @@ def read_cases(
 
 
 def _check_width(header: Header, wanted: Wanted) -> None:
-    """Raise PsephosError if names that stand for positions are of a table of another width."""
+    """Raise PsephosError if the model's names are positions in a table of another width."""
     made = unnamed(wanted.n_columns)
     own = [name for name in header.names if name not in header.beside]
     if list(map(wanted.word, range(wanted.n_columns))) == made and own != made:
         raise PsephosError(
             f"{header.file!r} has {len(own)} columns and no names, and the model was "
-            f"fitted on {wanted.n_columns}, which it finds by position: give a table of those "
-            "columns in that order, or fit the model on a table with names."
+            f"fitted on {wanted.n_columns}, which it finds by position: give those columns "
+            "in that order, or fit the model on a table with names."
         )
 
 
 def _numbers(
     values: Floats, sheet: Sheet, place: int, name: str, notes: list[str]
 ) -> NDArray[np.float64]:
-    if place in sheet.words:  # words where numbers should be, or the column of the ids as well
+    if place in sheet.words:  # words in place of numbers, or the column is also that of the ids
         words = with_words(values, sheet.words[place])
         values = np.array(numbers_in(name, words, sheet.cells, sheet.place, notes))
     bad = np.flatnonzero(beyond(values))

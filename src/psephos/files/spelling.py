@@ -1,4 +1,4 @@
-"""Words that differ in spelling alone: classes, groups, names of columns, ids of two files."""
+"""Words that differ only in spelling: classes, groups, names of columns, ids of two files."""
 
 import re
 import unicodedata
@@ -9,25 +9,24 @@ from psephos.files.cells import plain_number
 from psephos.files.levels import value_of
 from psephos.files.near import shown, some
 
-# Blanks and hyphens that no number needs: of two digits, and of a sign, they are kept.
+# Blanks and hyphens are ignored, except between two digits and in a sign.
 _HYPHEN = re.compile(r"(?<=[^\W\d_])(?:[-_]| [-_] )(?=[^\W_])|(?<=\d)(?:[-_]| [-_] )(?=[^\W\d_])")
 _BLANK = re.compile(r"(?<!\d) | (?!\d)")
 _ZEROS = re.compile(r"[+-]?0\d", re.ASCII)
 _PADDED = re.compile(r"(?<![\d.])0+(?=\d)", re.ASCII)
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")
-# Of names: a unit in brackets, and the -1 that barcodes of cells end in.
+# A unit in brackets in a name, and the -1 at the end of barcodes of cells.
 _BESIDE = re.compile(r"\((?!\d+\))[^()]*\)|\[[^\[\]]*\]|(?<=\w{6})-1$")
 # 1.5 is not 15, CD4- is not CD4.
 _DIVIDING = re.compile(r"(?<!\d)[\s_./:-]+(?!$)|[\s_./:-]+(?!\d|$)")
 
 
 def spelling_key(label: object, *, padded: bool = False) -> Hashable:
-    """Return what labels share that differ only in case, in blanks or in how they write a number.
+    """Return a key that is equal for labels that differ only in case, blanks or number notation.
 
-    Blanks do not count, nor do characters without width, accents and dashes of another encoding,
-    nor - and _ between letters and digits. Between two digits all count: 1 2, 1-2 and 12 are three.
-    007 is not 7: zeros before a number are those of a key, unless some may be `padded`;
-    then 1.1 and 1.10 are two keys.
+    Ignored are blanks, characters without width, the encoding of accents and dashes, and - and _
+    between letters and digits; not between two digits: 1 2, 1-2 and 12 have three keys. 007 is not
+    7 unless numbers may be `padded` with zeros; then 1.1 and 1.10 have two keys.
     """
     word = unicodedata.normalize("NFKC", str(label)).translate(_DASHES)
     word = "".join(c for c in word if unicodedata.category(c) != "Cf")
@@ -39,7 +38,7 @@ def spelling_key(label: object, *, padded: bool = False) -> Hashable:
 
 
 def alike(labels: Iterable[Any], *, padded: bool = False) -> list[list[Any]]:
-    """Return labels of one `spelling_key`, together."""
+    """Return the groups of several labels that have the same `spelling_key`."""
     found: dict[Hashable, list[Any]] = {}
     for label in labels:
         found.setdefault(spelling_key(label, padded=padded), []).append(label)
@@ -47,21 +46,21 @@ def alike(labels: Iterable[Any], *, padded: bool = False) -> list[list[Any]]:
 
 
 def near_key(name: str) -> Hashable:
-    """Return a name without what differs between files that mean the same by it.
+    """Return a key of a name that is more tolerant than `spelling_key`, to match two files.
 
-    These are, beside what differs in its `spelling_key`, all marks but those of a number or at the
-    end, a unit in brackets, and the -1 that barcodes of cells end in.
+    It also ignores punctuation (not in numbers, nor at the end), a unit in brackets, and the -1 at
+    the end of barcodes of cells.
     """
     return spelling_key(_DIVIDING.sub("", _BESIDE.sub("", name).strip()), padded=True)
 
 
 def nearly(wanted: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Return the known name of each wanted name that differs from it in spelling alone."""
+    """Return, by wanted name, the known names with the same `near_key`."""
     of = {near_key(name): name for name in known}
     return {name: of[key] for name in wanted if (key := near_key(name)) != "" and key in of}
 
 
 def renaming_words(alike: Mapping[str, str], most: int = 40) -> str:
-    """Return the sentence on columns of a table that are nearly those that it lacks; '' if none."""
+    """Return a hint on columns whose names resemble missing ones; '' without any."""
     pairs = [f"{shown(name)} (rename it {shown(one)})" for one, name in alike.items()]
     return f" It has {some(pairs, most)}, if these are the same in the same units." * bool(alike)

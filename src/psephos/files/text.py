@@ -18,29 +18,29 @@ from psephos.files.near import quoted
 
 
 class Header(NamedTuple):
-    """What a file says before its rows."""
+    """The header of a file: the names and properties of its columns."""
 
     file: str  # its name without the folder
-    # of its columns, 'column 0', 'column 1', ... where the file has none
+    # of the columns; 'column 0', 'column 1', ... if the file has no names
     names: list[str]
-    named: bool = True  # whether the names are the file's own
-    # of an npz file: the columns that are no part of its table X, its arrays of one value a row;
-    # those of them that its table Y of labels is made of; and what numbers as labels stand for
+    named: bool = True  # whether the names are from the file
+    # of an npz file: the columns from arrays of one value per row, which are not part of X; those
+    # that are columns of the table Y of labels; and the class names of numeric labels
     beside: frozenset[str] = frozenset()
     labels: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
-    # the name given to a first column that has none, as R and pandas write the names of rows
+    # the name given to a first column without a name, as R and pandas write names of rows
     row_names: str | None = None
-    relation: str | None = None  # the name that an ARFF file gives its table
+    relation: str | None = None  # the name of the table in an ARFF file
     of_arrays: bool = False  # whether labels and ids are arrays, and not columns
-    declared: frozenset[str] = frozenset()  # columns that it says are categories
-    features: bool = False  # whether its kind of file has features in rows, and cases in columns
+    declared: frozenset[str] = frozenset()  # columns that are declared as categories
+    features: bool = False  # whether the format has features in rows, and cases in columns
 
 
 class Split(Sequence[str]):
-    """The cells of a line without quotes, which is divided anew whenever one is wanted.
+    """The cells of a line without quotes, which is split at each access.
 
-    A table of numbers is read from its lines, so that wide ones are never held as words.
+    So wide tables of numbers are parsed from their lines, and never held as strings.
     """
 
     def __init__(self, text: str, separator: str) -> None:
@@ -66,7 +66,7 @@ class Split(Sequence[str]):
         return self.text.split(self.separator, index + 1)[index]
 
 
-#: The line that a row begins in, its text ('' of quoted rows), and its cells.
+#: The number of a row's first line, its text ('' for rows with quotes), and its cells.
 Line: TypeAlias = tuple[int, str, Sequence[str]]
 Rows: TypeAlias = Iterator[Line]
 
@@ -80,18 +80,18 @@ _BYTES = {
     b"PAR1": "a parquet file",
     b"\x89HDF": "an HDF5 file (.h5ad)",
 }
-_BLOCK = 1 << 20  # bytes that are decoded at once
+_BLOCK = 1 << 20  # bytes decoded at once
 _WIDE = {
-    "UTF-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),  # which begins as UTF-16 does
+    "UTF-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),  # first: it begins like UTF-16
     "UTF-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
 }
 _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
 def kind_of(file: pathlib.Path, known: Mapping[str, bool] = SUFFIXES) -> str:
-    """Return the known suffix of a file; some may be followed by that of a compression."""
+    """Return the known suffix of a file, which .gz may follow for some formats."""
     if not file.is_file():
-        raise PsephosError(f"there is no file {str(file)!r}: check the name and the folder.")
+        raise PsephosError(f"the file {str(file)!r} does not exist: check the name and the folder.")
     ends = [suffix.lower() for suffix in file.suffixes[:-3:-1]]
     for place, suffix in enumerate(ends):
         if known.get(suffix, False) or (place == 0 and suffix in known):
@@ -100,7 +100,7 @@ def kind_of(file: pathlib.Path, known: Mapping[str, bool] = SUFFIXES) -> str:
     *rest, end = ["", *(suffix for suffix in known if not known[suffix])]
     others = f"{', '.join(rest)} or {end}" if rest else ""
     raise PsephosError(
-        f"{file.name!r} is of an unknown kind: give a {', '.join(most)} or {last} file (perhaps "
+        f"the format of {file.name!r} is unknown: give a {', '.join(most)} or {last} file (perhaps "
         f"with .gz){others}."
     )
 
@@ -109,10 +109,10 @@ def kind_of(file: pathlib.Path, known: Mapping[str, bool] = SUFFIXES) -> str:
 def opened(
     file: pathlib.Path, encoding: str | None = None, notes: list[str] | None = None
 ) -> Generator[io.TextIOWrapper]:
-    """Open a table as text; .gz is unpacked.
+    """Open a table as text; .gz is decompressed.
 
-    Without an `encoding` it is UTF-8, UTF-16 if the file begins with its mark, and Windows-1252 if
-    it is not UTF-8, which `notes` gets a sentence on.
+    The default encoding is UTF-8, UTF-16 or UTF-32 if the file begins with a byte order mark, and
+    Windows-1252, with a note, if it is not valid UTF-8.
     """
     try:
         found = encoding or _encoding(file, [] if notes is None else notes)
@@ -121,11 +121,11 @@ def opened(
         with io.TextIOWrapper(_bytes_of(file), encoding=found, newline="") as stream:
             yield stream
     except (UnicodeError, LookupError) as error:
-        if isinstance(error, IndexError | KeyError):  # of what reads the stream
+        if isinstance(error, IndexError | KeyError):  # raised within the block
             raise
         raise PsephosError(
-            f"{file.name!r} is not text of the encoding {encoding or 'UTF-8 or Windows-1252'}: "
-            "save it as UTF-8, or name its encoding, such as cp1252 (--encoding)."
+            f"{file.name!r} is not text in the encoding {encoding or 'UTF-8 or Windows-1252'}: "
+            "save it as UTF-8, or give its encoding, such as cp1252 (--encoding)."
         ) from error
     except (gzip.BadGzipFile, zlib.error, EOFError, csv.Error) as error:
         raise PsephosError(
@@ -138,24 +138,24 @@ def _bytes_of(file: pathlib.Path) -> gzip.GzipFile | io.BufferedReader:
 
 
 def _encoding(file: pathlib.Path, notes: list[str]) -> str:
-    """Return how a file is encoded, all of which is decoded for that."""
+    """Return the encoding of a file, which is decoded as a whole to detect it."""
     decoder, line = codecs.getincrementaldecoder("utf-8")(), 1
     with _bytes_of(file) as raw:
         block = raw.read(_BLOCK)
         for name, marks in _WIDE.items():
             if block.startswith(marks):
-                notes.append(f"{file.name!r} is {name} text, and read as such.")
+                notes.append(f"{file.name!r} is read as {name} text.")
                 return name.lower()
         kind = next((words for mark, words in _BYTES.items() if block.startswith(mark)), None)
         if kind is not None:
             raise PsephosError(
-                f"{file.name!r} is {kind} by its first bytes, and not the text that its name says: "
-                "give it the ending of its kind, or write the table as csv."
+                f"{file.name!r} is {kind} by its first bytes, and not text as its name says: "
+                "give it the suffix of its format, or write the table as csv."
             )
         if b"\0" in block.partition(b"\n")[0]:
             raise PsephosError(
-                f"{file.name!r} is not text (its first line holds NUL bytes): save it as UTF-8, or "
-                "name its encoding (--encoding, such as utf-16-le)."
+                f"{file.name!r} is not text (its first line has NUL bytes): save it as UTF-8, or "
+                "give its encoding (--encoding, such as utf-16-le)."
             )
         try:
             while block:
@@ -167,26 +167,28 @@ def _encoding(file: pathlib.Path, notes: list[str]) -> str:
             line += error.object.count(b"\n", 0, error.start)
             notes.append(
                 f"{file.name!r} is not UTF-8 text (line {line}): read as Windows-1252 (--encoding "
-                "names another)."
+                "sets another)."
             )
             return "cp1252"
     return "utf-8-sig"
 
 
 def checked_separator(given: str | None) -> str | None:
-    """Return the mark between cells that was asked for: one character, or the word tab."""
+    """Return the given separator of cells as one character; None if none is given."""
     if given is None:
         return None
     mark = _MARKS_NAMED.get(given.lower(), given)
     if len(mark) != 1 or mark in '"\r\n\0':
-        raise PsephosError(f"the separator is {given!r}: use one character, or the word tab.")
+        raise PsephosError(
+            f"the separator (--separator) must be one character, or the word tab; got {given!r}."
+        )
     return mark
 
 
 def titles(filled: Sequence[int]) -> int:
-    """Return how many first rows are titles above the names, by the filled cells of each.
+    """Return how many first rows are titles above the names, from the filled cells of each row.
 
-    At most a third as many are filled in a title as in the names, which are three or more.
+    A title has at most a third as many filled cells as the row of names, which has at least three.
     """
     most = max(filled, default=0)
     head = next((i for i, n in enumerate(filled) if 2 < n > most / 3), 0)
@@ -194,16 +196,16 @@ def titles(filled: Sequence[int]) -> int:
 
 
 def titles_words(lines: Sequence[int], words: Sequence[str]) -> str:
-    """Return a sentence on titles that are left out: their lines, and what stands there."""
+    """Return the note on titles that are left out, with their lines and texts."""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
-    return f"{where} above the names of columns ({quoted(words)}): left out as a title."
+    return f"{where} above the column names ({quoted(words)}): left out as a title."
 
 
 def separator_of(file: pathlib.Path, first: str) -> str:
-    """Return what separates cells: a tab in .tsv, else the commonest mark of the first line."""
+    """Return the separator: a tab in .tsv, else the most frequent mark of the first line."""
     if file.name.lower().removesuffix(".gz").endswith(".tsv"):
         return "\t"
-    outside = re.sub('"[^"]*"', "", first)  # a quoted name may hold any mark
+    outside = re.sub('"[^"]*"', "", first)  # a quoted name may have any mark
     return max(",;\t", key=outside.count)
 
 
@@ -211,12 +213,12 @@ def table_rows(
     path: pathlib.Path, stream: Iterator[str], separator: str | None, notes: list[str],
     wrong: Complaints, start: int = 1,
 ) -> tuple[Header, Rows]:  # fmt: skip
-    """Return what the first line of a text file says, and its rows as `rows` yields them.
+    """Return the header in the first line of a text file, and its rows as `rows` yields them.
 
-    Left out are empty lines and empty last columns. Where the rows have one cell more than the
-    first line has names, these cells are names of rows, as R writes them. `notes` gets a sentence
-    on each, and `wrong` rows of another length, which are left out; `start` is the line that
-    `stream` is at.
+    Empty lines and empty last columns are left out. If rows have one cell more than the first line
+    has names, the first cells are names of rows, as R writes them. A note is added for each, and an
+    error to `wrong` for rows of another length, which are left out. `start` is the line number of
+    `stream`.
     """
     first, above = next(stream, ""), start
     while first and not first.strip():
@@ -261,7 +263,7 @@ def _below(
             blank.append((line, text, [*row, *[""] * n_names][:n_names]))
             continue
         gone += line - last - 1 - len(blank) if last else 0
-        yield from blank  # rows of empty cells are rows, unless nothing stands below them
+        yield from blank  # rows of empty cells are rows, unless they are the last
         blank.clear()
         if len(row) != n_names and (len(row) < n_names or any(map(str.strip, row[n_names:]))):
             odd.append((line, len(row)))
@@ -272,7 +274,7 @@ def _below(
                 f"line {last + 1} of {file!r} is blank, and the table has one column: write "
                 "NA where its value is missing, or remove the line."
             )
-        last = line if text else 0  # a quoted row may have many lines
+        last = line if text else 0  # a row with quotes may have several lines
         empty = False
         yield line, text, row if len(row) == n_names else row[:n_names]
     if odd:
@@ -282,8 +284,8 @@ def _below(
         wrong.add(
             PsephosError(
                 f"line {odd[0][0]} of {file!r} has {plural(odd[0][1], 'cell')} where the first "
-                f"line names {plural(n_names, 'column')}{more}: check its quotes, and what "
-                f"separates its cells (--separator; now {separator!r})."
+                f"line names {plural(n_names, 'column')}{more}: check its quotes and the "
+                f"separator (--separator; now {separator!r})."
             )
         )
     if odd and empty:
@@ -300,10 +302,10 @@ def _below(
 def rows(stream: Iterator[str], separator: str, start: int = 1) -> Rows:
     """Yield (line, text, cells) of every row that is not blank; a quoted empty cell is a cell.
 
-    The line is the one the row begins in, counted from `start` as an editor counts: quoted cells
-    may hold separators and line ends. A quote opens a quoted cell only where a cell begins, blanks
-    before it apart; inside a cell (5" pipe) it is a quote. In a quoted cell it is written twice, or
-    behind a backslash, as R writes it. Of quoted rows the text is ''.
+    The line is the first of the row, counted from `start`, since quoted cells may have separators
+    and line ends. A quote opens a quoted cell only at the beginning of a cell, after blanks; within
+    a cell (5" pipe) it is a character. In a quoted cell it is doubled, or escaped by a backslash,
+    as in R. The text of rows with quotes is ''.
     """
     csv.field_size_limit(2**31 - 1)
     blank = " " if separator == "\t" else " \t"
@@ -328,8 +330,8 @@ def rows(stream: Iterator[str], separator: str, start: int = 1) -> Rows:
             if "unexpected end" in str(error):
                 raise PsephosError(f"the quote opened in line {line} is never closed.") from error
             raise PsephosError(
-                f"line {line} cannot be divided into cells: a quoted cell goes on after its "
-                'closing quote; inside quotes a quote is written twice ("").'
+                f"line {line} cannot be split into cells: a quoted cell continues after its "
+                'closing quote; inside quotes a quote must be doubled ("").'
             ) from error
         yield line, "", cells
         line += reader.line_num
