@@ -125,7 +125,7 @@ def test_too_few_rows_for_the_folds_are_in_the_same_message(measured_twice, tmp_
     done = call("compare", measured_twice, "--target", "state", *out)
     assert done.exit_code == 2
     assert "FD020 replicates: " in done.output
-    assert "Besides, class 'rare' has 4 rows, fewer than the 5 folds" in done.output
+    assert "Also, class 'rare' has 4 rows, fewer than the 5 folds" in done.output
     again = [one for one in done.output.splitlines() if ":  psephos compare" in one]
     assert len(again) == 2
     assert all("--folds 4" in one for one in again)

@@ -69,7 +69,7 @@ def test_a_model_with_a_map_says_so_or_is_written_through_it(tmp_path):
     save(model, path)
     for form in ("--sql", "--plain"):
         plainly = run("export", path, form, tmp_path / "plain")
-        assert "answers as psephos predict does without --calibrated" in plainly.stderr
+        assert "as psephos predict without --calibrated" in plainly.stderr
         mapped = run("export", path, form, tmp_path / "mapped", "--calibrated")
         assert "without" not in mapped.stderr
         assert ("LN(" if form == "--sql" else "sigmoid") in (tmp_path / "mapped").read_text()
@@ -84,14 +84,14 @@ def test_ids_are_of_sql(files, tmp_path):
     assert (tmp_path / "q.sql").read_text().startswith("WITH ")
     assert '\nSELECT k0 AS "case",\n  k1 AS "clinic"' in (tmp_path / "q.sql").read_text()
     told = run("export", files["adaboost"], "--scorer", tmp_path / "s.py", "--id", "case", code=2)
-    assert "--id is of --sql" in told.stderr
+    assert "--id applies only to --sql" in told.stderr
     told = run("export", files["samba"], "--calibrated", "--plain", tmp_path / "p.json", code=2)
     assert "has no map of held-out answers" in told.stderr
 
 
 def test_check_compares_the_scores_of_the_file(files):
     assert (
-        "16 generated rows have the scores that the file holds"
+        "16 generated rows have the scores stored in the file"
         in run("check", files["samba"]).stdout
     )
 

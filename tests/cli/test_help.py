@@ -75,7 +75,7 @@ def test_no_mark_of_the_help_library_is_shown(call):
         ("train", "did you mean fit?"),
         ("warmup", "did you mean warm-up?"),
         ("xyzzy", "there are compare, report"),
-        (__file__, "is a file and no command"),
+        (__file__, "is a file, not a command"),
     ],
 )
 def test_a_wrong_command_is_told_which_was_meant(call, word, told):

@@ -136,7 +136,7 @@ def test_a_scorer_and_the_plain_form_are_written_and_the_model_is_reduced(folder
     model = folder / "cart.psephos"
     run("export", model, "--scorer", folder / "scorer.py", "--plain", folder / "plain.json")
     assert json.loads((folder / "plain.json").read_text())["classes"] == []
-    assert "the scores that the file holds" in run("check", model)
+    assert "the scores stored in the file" in run("check", model)
     run("reduce", model, "--out", folder / "small.psephos")
     new = folder / "new.csv"
     assert run("predict", folder / "small.psephos", new) == run("predict", model, new)

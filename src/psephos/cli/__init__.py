@@ -1,7 +1,6 @@
 """The command `psephos`: one module per command, each a call to a public function.
 
-Nothing heavy is imported here: a command imports what it needs when it runs, so that help comes
-at once.
+Commands import heavy modules when they run, so that help is fast.
 """
 
 from psephos.cli.app import main

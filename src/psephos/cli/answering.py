@@ -1,4 +1,4 @@
-"""What `predict` and `explain` share: a model that asks only for the columns it reads."""
+"""The shared part of `predict` and `explain`: a model file, with cases on the columns it reads."""
 
 import csv
 import io
@@ -36,45 +36,44 @@ def place_of(positive: str | None, classes: Sequence[str]) -> int:
     """Return the index of the class of a threshold; by default the second."""
     if not classes:
         raise PsephosError(
-            "--threshold and --positive are of classes: this model predicts numbers."
+            "--threshold and --positive need a classifier: this model predicts numbers."
         )
     if positive is None:
         return 1
     if positive not in classes:
-        raise PsephosError(f"--positive {positive!r} is not a class: {', '.join(classes)}.")
+        raise PsephosError(f"--positive must be one of {', '.join(classes)}; got {positive!r}.")
     return list(classes).index(positive)
 
 
 def _first(header: Header, read: set[str], *, named: bool) -> list[str]:
-    """Return the first column, in which a total may be named, unless the model reads it."""
+    """Return the name of the first column, which may name a total, unless the model reads it."""
     named = named and header.named and not header.of_arrays
     return [name for name in header.names[:1] if named and name not in read]
 
 
 class Answering:
-    """A model file, opened and reduced to its columns, with the cases it is to answer.
+    """A model file, reduced to the columns it reads, with the cases to predict.
 
-    Warnings on how the table was read go to standard error.
+    Notes on how the table was read go to standard error.
 
     Parameters
     ----------
     model_path, table_path : Path
     id_column : str or None
-        The column that names the cases; None: `row N`, N the line of a csv file, or the row of an
-        npz from 0.
+        The column that names the cases; None: `row N`, with the line of a csv file, or the row of
+        an npz file from 0.
     missing, decimal, thousands, limits : optional
-        How cells are written; by default as in the table the model was fitted on.
+        The notation of cells; by default that of the training table.
     keep_word : sequence of str, default=()
-        Words that are values though they stand for none by default.
+        Words that are values although they mean missing by default.
     calibrated : bool, default=False
-        Whether it answers through the map that held-out answers justify; PsephosError if the file
-        has none.
+        Whether to use the recalibration by held-out predictions; PsephosError if the file has none.
     threshold : float, optional
-        The probability from which on a class is the answer, in place of the file's own.
+        The probability from which a class is predicted, in place of the file's own.
     positive : str, optional
-        That class, in words; by default the second.
+        That class; by default the second.
     **how : optional
-        How the table lies in its file: the fields of `Reading`.
+        How the table is stored in its file: the fields of `Reading`.
     """
 
     def __init__(
@@ -97,9 +96,9 @@ class Answering:
         self.recalibration = stored.recalibration if calibrated else None
         if calibrated and self.recalibration is None:
             raise PsephosError(no_map(str(model_path), stored.vote.target.n_classes))
-        # a library may be asked with what was measured: its other models abstain
-        asked = stored.manifest["params"].get("absent") == "vote"
-        library: Any = stored.model() if asked else None
+        # in a library, only models whose columns were measured vote
+        partial_vote = stored.manifest["params"].get("absent") == "vote"
+        library: Any = stored.model() if partial_vote else None
         self.absent = getattr(library, "absent", None) == "vote"
         schema, columns = stored.schema, stored.vote.columns
         reads: list[int] = columns.tolist()
@@ -132,18 +131,18 @@ class Answering:
             place_of(positive, self.classes)
             raise PsephosError("--positive is the class of --threshold: give both, or neither.")
         for rule in filter(None, [getattr(self.vote.target, "rule", str)()]):
-            say(f"Note: the answer is {rule}.")
+            say(f"Note: the prediction is {rule}.")
         self._stored = stored
-        self._names = schema.words().select(columns.tolist())  # those of the model's own table
+        self._names = schema.words().select(columns.tolist())  # those of the training table
         self._library: Any = library.reduce() if self.absent else None
         last = [str(w) for _ in first(cases.sheet.header) for w in cases.sheet.words[0][-1:]]
         self._show_cautions([*self.ids[:-1], *([*filter(TOTAL.fullmatch, last)] or self.ids[-1:])])
-        # the columns were matched here: the model itself then takes a plain array
+        # the columns were matched here, so the model gets a plain array
         if self.absent:
             vars(self._library).pop("feature_names_in_", None)
 
     def _show_cautions(self, rows: list[str]) -> None:
-        """Print the cautions on cases of these names."""
+        """Print the cautions on the cases; `rows` are names that may be those of totals."""
         baseline = self._baseline() if self._stored.vote.columns.size else None
         if baseline is not None and baseline.profile is not None:
             names, quantiles = self._names.columns, baseline.profile.quantiles
@@ -153,7 +152,7 @@ class Answering:
 
     @property
     def classes(self) -> list[str]:
-        """Return the class labels as words; a regressor has none."""
+        """Return the class labels as words; [] of a regressor."""
         target: Any = self.vote.target
         return [str(one) for one in target.classes] if target.n_classes else []
 
@@ -169,7 +168,7 @@ class Answering:
 
     @property
     def returns(self) -> list[str]:
-        """Return in a sentence how surely columns were chosen, where the model estimated it."""
+        """Return a sentence on how often other samples choose the columns, if estimated."""
         if "selection_" not in self._stored.manifest["extras"]:
             return []
         return returns_words(self._stored.model().returns_words())
@@ -180,7 +179,7 @@ class Answering:
         return self.vote.target.kind == "multilabel"
 
     def answers(self, X: NDArray[np.float64]) -> tuple[Array, list[list[float]], list[str]]:
-        """Return each row's class or number, probabilities (none of a number) and 'answered'."""
+        """Return each row's class or number, probabilities ([] for numbers) and 'answered'."""
         vote = self.vote
         score, mass = vote.score_and_mass(X)
         answers = vote.decided(score, mass)
@@ -190,7 +189,7 @@ class Answering:
         return answers, vote.readout.probabilities(score, vote.target, mass).tolist(), answered
 
     def spread(self, X: NDArray[np.float64], quantiles: Sequence[float]) -> list[tuple[str, ...]]:
-        """Return each row's standard deviation and quantiles, where the vote has densities."""
+        """Return each row's standard deviation and quantiles; the vote must have densities."""
         from psephos.models.prototypes.mixture import mixture_of
 
         found = mixture_of(self.vote, X)
@@ -198,26 +197,27 @@ class Answering:
         return [tuple(map(repr, row)) for row in table.tolist()]
 
     def ballots(self, X: NDArray[np.float64]) -> Ballots:
-        """Return who voted for the answer of each row."""
+        """Return the ballots of each row."""
         return Ballots.of(self.vote, self._names, X, list(range(len(X))))
 
     def multiplicity(self, X: NDArray[np.float64]) -> list[tuple[int, int, str]]:
-        """Return for each row how many models were asked and disagree, and the class these say."""
+        """Return for each row how many models voted and disagree, and the class of these."""
         found, classes = multiplicity_of(self.vote, X), self.classes
         rival = [classes[k] if k >= 0 else "" for k in found.rival.tolist()]
         return list(zip(found.n_models.tolist(), found.against.tolist(), rival, strict=True))
 
     def next_columns(self, X: NDArray[np.float64]) -> list[tuple[Any, ...]]:
-        """Return for each row the column whose value would move the answer most, and by how much.
+        """Return for each row the missing column with the largest mean change, and this change.
 
-        Empty cells where nothing is missing; no column and 0.0 where no value moves the answer.
+        Cells are empty if nothing is missing; the column is '' and the change 0.0 if no value
+        changes the prediction.
         """
         from psephos.explain.missing_columns import next_of
 
         baseline = self._baseline()
         if baseline is None or baseline.profile is None:
             raise PsephosError(
-                "the model file keeps no summary of its training columns (it was written by an "
+                "the model file has no summary of its training columns (it was written by an "
                 "older version): fit the model again."
             )
         found = next_of(self.vote, baseline.profile, self._names.columns, X, range(len(X)))
@@ -231,7 +231,7 @@ class Answering:
         return decode(stored.manifest.get("baseline"), stored.arrays)
 
     def usable(self, X: NDArray[np.float64]) -> ColumnLists:
-        """Return for each row which models of a library had the columns they need."""
+        """Return for each row which models of a library had all columns they need."""
         levels = [self.schema.levels.get(j) for j in range(self.schema.n_features)]
         return self._library.usable(_with_levels(X, levels))
 
@@ -253,10 +253,7 @@ def _with_levels(codes: NDArray[np.float64], levels: Sequence[Any]) -> Array:
 
 
 class _Sheet:
-    """Writes rows of a csv file, the words disarmed where a spreadsheet is to open it.
-
-    On a terminal control characters are escapes.
-    """
+    """Writes rows of a csv file, `disarmed` if `safe`, with escapes of controls on a terminal."""
 
     def __init__(self, file: Any, safe: bool):
         self._csv, self._safe = csv.writer(file, lineterminator="\n"), safe
@@ -269,20 +266,20 @@ class _Sheet:
 
 
 def refuse_overwriting(out: Path | None, *read: Path) -> None:
-    """Raise PsephosError if what is written would take the place of what is read."""
+    """Raise PsephosError if the output would overwrite an input."""
     for path in read:
         if out is not None and out.exists() and path.exists() and out.samefile(path):
-            raise PsephosError(f"--out {str(out)!r} is a file that is read here: name another.")
+            raise PsephosError(f"--out {str(out)!r} is an input file: give another.")
 
 
 @contextmanager
 def writer(out: Path | None, safe: bool = False) -> Iterator[Any]:
-    """Yield a csv writer on a file (written whole or not at all) or on standard output.
+    """Yield a csv writer on a file (written atomically) or on standard output.
 
     `safe` disarms the cells that a spreadsheet would run as formulas.
     """
     if out is None:
-        # redirected, it is a file: UTF-8 as with --out, or labels would be written as escapes
+        # if redirected, UTF-8 as with --out, or labels would be written as escapes
         if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
             sys.stdout.reconfigure(encoding="utf-8")
         yield _Sheet(sys.stdout, safe)

@@ -1,4 +1,4 @@
-"""The command group, and what its exit codes mean: 0 done, 1 a bug, 2 bad input, 130 stopped."""
+"""The command group, with the exit codes 0: done, 1: a bug, 2: bad input, 130: stopped."""
 
 import shlex
 import sys
@@ -27,7 +27,7 @@ from psephos.cli.words import forgive_encodings, plain_warnings, repeated, say
 from psephos.files.atomic import reason
 from psephos.files.escaping import printable
 
-# what other programs call these jobs
+# names of these commands in other programs
 _OTHER_WORDS = {
     "train": "fit", "learn": "fit", "classify": "predict", "score": "predict", "test": "predict",
     "models": "list", "ls": "list", "benchmark": "compare", "run": "compare", "html": "report",
@@ -45,15 +45,15 @@ class _Stopped(click.ClickException):
     exit_code = 130
 
     def show(self, file: Any = None) -> None:
-        """Print the sentence on a line of its own, and no 'Error:'."""
+        """Print the message on a new line, without 'Error:'."""
         say(f"\n{self.format_message()}")
 
 
 class _Commands(click.Group):
-    """A group that says what was wrong with its input in one sentence, without a traceback."""
+    """A group that reports bad input in a sentence, without a traceback."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words of the command line: a message may end with the command to repeat."""
+        """Keep the command line, since a message may end with the command to repeat."""
         ctx.meta["words"] = list(args)
         return super().parse_args(ctx, args)
 
@@ -70,12 +70,12 @@ class _Commands(click.Group):
         except KeyboardInterrupt as error:
             raise _Stopped("stopped.") from error
         except BrokenPipeError:
-            raise  # whoever read our output has gone: click knows what to do
+            raise  # the reader of our output has ended: click handles it
         except OSError as error:
             place = "" if error.filename is None else f"{str(error.filename)!r}: "
             raise _BadInput(printable(f"{place}{reason(error)}.")) from error
         except Exception as error:
-            jit = sys.modules.get("psephos.runtime.jit")  # no kernel is met without it
+            jit = sys.modules.get("psephos.runtime.jit")  # without it no kernel was called
             damaged = jit.damaged_cache(error) if jit else None
             if damaged is None:
                 raise
@@ -84,7 +84,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that was named, or say which one may have been meant."""
+        """Return the command; the error for an unknown one suggests similar commands."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -97,25 +97,25 @@ class _Commands(click.Group):
         word = _OTHER_WORDS.get(wanted.lower(), wanted.lower())
         near = [word] if word in known else get_close_matches(word, known, n=2, cutoff=0.7)
         if near:
-            return f"there is no command {wanted!r}: did you mean {' or '.join(near)}?"
+            return f"unknown command {wanted!r}: did you mean {' or '.join(near)}?"
         if Path(wanted).is_file():
             return (
-                f"{wanted!r} is a file and no command: psephos compare {wanted} --target COLUMN "
+                f"{wanted!r} is a file, not a command: psephos compare {wanted} --target COLUMN "
                 "compares models on a table."
             )
-        return f"there is no command {wanted!r}: there are {', '.join(known)}."
+        return f"unknown command {wanted!r}: the commands are {', '.join(known)}."
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of work."""
         return list(self.commands)
 
 
-# "\b" tells click to leave the lines of a paragraph as they are
+# "\b" keeps click from rewrapping a paragraph
 _HELP = """Few voters, named and counted: classifiers for tables with more columns than rows.
 
 \b
-psephos demo                                 the main job on a table that is at hand
-psephos compare cases.csv --target outcome   the main job on yours
+psephos demo                                 compare models on an included table
+psephos compare cases.csv --target outcome   compare models on your table
 
 \b
 Completion by the tab key, in bash (zsh_source, fish_source: in these shells):
@@ -130,14 +130,14 @@ eval "$(_PSEPHOS_COMPLETE=bash_source psephos)"
     "modules",
     multiple=True,
     metavar="MODULE",
-    help="A module with models of your own, which it registers; may be repeated.",
+    help="A module that registers models of your own; may be repeated.",
 )
 def main(modules: tuple[str, ...]) -> None:
     """Run the command line."""
     if modules:
         from psephos.registry import import_models
 
-        sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in
+        sys.path.insert(0, str(Path.cwd()))  # the current folder, as with python -m
         with redirect_stdout(sys.stderr):
             for module in modules:
                 import_models(module)

@@ -1,4 +1,4 @@
-"""Cautions on the table of a command: which end it, how to go on, and which are only printed."""
+"""Cautions on the table of a command: those that stop it, with remedies, and those only printed."""
 
 import shlex
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from psephos.cautions import Caution, Cautions
     from psephos.protocol import DataTable, Protocol
 
-#: Cautions that end no command, and say what to leave out.
+#: Cautions that never stop a command, and recommend to leave something out.
 ADVISED = ("FD001", "FD007", "FD009", "FD010", "FD012", "FD033")
 
 accept_option = click.option(
@@ -22,17 +22,18 @@ accept_option = click.option(
     multiple=True,
     metavar="CODE",
     callback=lambda _context, _option, codes: tuple(code.upper() for code in codes),
-    help="Go on in spite of a caution that ends the command, such as FD004 (docs/cautions.md); "
-    "repeatable. It is kept with the study.",
+    help="Accept a caution that would stop the command, such as FD004 (docs/cautions.md); "
+    "repeatable. It is recorded with the study.",
 )
 
 
 def read_whole(
     path: Path, roles: dict[str, Any], command: str, accepted: Sequence[str] = ()
 ) -> "DataTable":
-    """Read a table; raise PsephosError of all that is wrong with it.
+    """Read a table; raise a PsephosError that lists all that is wrong with it.
 
-    What is found once the first complaints are settled, cautions too, is in the same message.
+    The table is read again with the remedies of the first errors, so that later errors, and
+    cautions, are in the same message.
     """
     from psephos.protocol import read_table
 
@@ -56,10 +57,10 @@ def with_remedies(
     roles: dict[str, Any], errors: Sequence[PsephosError], known: dict[tuple[str, str], None],
     wrong: Complaints,
 ) -> bool:  # fmt: skip
-    """Add what settles errors to the values of options, and the errors to `wrong`.
+    """Add the remedies of errors to the values of options, and the errors to `wrong`.
 
-    If a last row is a total, what else is wrong may be so because of it: that row alone is settled.
-    Returned is whether an option was added that is not `known`.
+    If the last row is a total, which may cause other errors, only that row is left out. Return
+    whether an option was added that is not `known`.
     """
     last = [
         one for one in errors if ("--skip-last", "1") in one.options and roles["skip_last"] is None
@@ -78,7 +79,7 @@ def with_remedies(
 
 
 def settling(found: "Cautions", command: str, accepted: Sequence[str] = ()) -> "Sequence[Caution]":
-    """Return the cautions that end a command, and, if there are any, those that advise options."""
+    """Return the cautions that stop a command, and, if there are any, those that advise options."""
     refused = found.refused(command, accepted)
     return [
         one for one in found
@@ -87,10 +88,10 @@ def settling(found: "Cautions", command: str, accepted: Sequence[str] = ()) -> "
 
 
 def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[tuple[str, str]]:
-    """Return the options of the command that settle cautions, with their values.
+    """Return the command-line options, with values, that resolve cautions.
 
-    The first column that names rows may name the cases, numbers rather than words (FD002), unless a
-    column does (`ids`), and the first of subjects is the group.
+    The first column that names rows becomes the id (numbers before words, FD002), unless there is
+    one (`ids`), and the first column of subjects becomes the group.
     """
     pairs = [pair for one in found for pair in one.remedy]
     order = sorted(found, key=lambda one: one.code == "FD002")
@@ -106,11 +107,10 @@ def options_of(found: "Sequence[Caution]", *, ids: bool) -> list[tuple[str, str]
 def settle(
     table: "DataTable", command: str, accepted: Sequence[str], plan: "Protocol | None" = None
 ) -> tuple[str, ...]:
-    """Print the cautions on a DataTable; raise PsephosError for those that end the command.
+    """Print the cautions on a DataTable; raise PsephosError for those that stop the command.
 
-    The sentence says, too, why a table cannot be divided into the folds of a `plan`, and the
-    command to repeat has as many as fit. Returned are
-    the cautions that were accepted, by code and name.
+    If the table cannot be divided into the folds of a `plan`, the message says so, and the
+    suggested command has as many folds as possible. Return the accepted cautions, by code and name.
     """
     from psephos.cautions.registry import known_codes
     from psephos.protocol.evaluation.splits import outer_splits
@@ -127,11 +127,11 @@ def settle(
         folds = [pair for error in wrong.found for pair in error.options]
         again = repeated(words, [*options_of(settled, ids=table.ids is not None), *folds])
         insisting = repeated(words, [*(("--accept", one.code) for one in refused), *folds])
-        lines = [f"{table.dataset!r} cannot be learnt from as it is:", *map(str, settled)]
+        lines = [f"{table.dataset!r} must be corrected before a fit:", *map(str, settled)]
         if again != words:
             lines.append(f"Repeat with:  {shlex.join(again)}")
-        lines[len(settled) + 1 : len(settled) + 1] = [f"Besides, {error}" for error in wrong.found]
-        lines.append(f"To go on nevertheless:  {shlex.join(insisting)}")
+        lines[len(settled) + 1 : len(settled) + 1] = [f"Also, {error}" for error in wrong.found]
+        lines.append(f"To continue anyway:  {shlex.join(insisting)}")
         raise PsephosError("\n".join(lines))
     for one in found:
         say(f"{one}" + (" Accepted (--accept)." if one.code in accepted else ""))

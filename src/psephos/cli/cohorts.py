@@ -1,4 +1,4 @@
-"""A cohort read from a file for a model of another."""
+"""Validation of a model file on a cohort read from a table file."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -69,10 +69,10 @@ def validation_of(
             f"--group {group!r} is missing in {words[group].count(None)} of {len(cases.ids)} "
             "cases: name the group of each."
         )
-    mapped = [f"answers are mapped by {model.recalibration_.words()}."] if calibrated else []
+    mapped = [f"predictions are mapped by {model.recalibration_.words()}."] if calibrated else []
     cohort = known_cohort(
         reading,
-        labels_in(target or "y", sheet),  # of an npz file y
+        labels_in(target or "y", sheet),  # y in an npz file
         classes, cells.number, X=cases.X, ids=cases.ids,
         groups=None if group is None else np.array(list(map(str, words[group]))),
         by={name: ["missing" if c is None else str(plain(c)) for c in words[name]] for name in by},
@@ -86,11 +86,11 @@ def validation_of(
 
 
 def _apart(target: str | None, others: list[str], header: Header) -> list[str]:
-    """Return the columns beside those of the model: the true classes, groups and subgroups."""
+    """Return the columns to read besides those of the model: target, groups and subgroups."""
     answer = target or "y"
     if target is None and answer not in header.beside:
         raise PsephosError(
-            "--target COLUMN says which column holds the true classes (numbers) of the cohort."
+            "give --target COLUMN, the column with the true classes (numbers) of the cohort."
         )
     for name in (answer, *others):
         if name not in header.names:
@@ -103,7 +103,7 @@ def _apart(target: str | None, others: list[str], header: Header) -> list[str]:
 def _contents(
     cohort: Cohort, reading: Any, header: Header, group: str | None, apart: dict[str | None, str]
 ) -> str:
-    """Return the first line: cases, classes, the model's columns, and those that are others."""
+    """Return the first line of output: cases, classes, columns of the model, and others."""
     names, n_categories = reading.schema_.words().columns, len(reading.schema_.levels)
     left_out = [f"{name} ({flag})" for name, flag in apart.items() if name and flag == "--id"]
     by = [str(name) for name, flag in apart.items() if flag == "--by"]

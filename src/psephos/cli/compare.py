@@ -1,4 +1,4 @@
-"""psephos compare: the main job, from a table to a report."""
+"""psephos compare: from a table to a comparison of models and a report."""
 
 import sys
 import warnings
@@ -31,13 +31,14 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
 @click.option(
     "--models",
     metavar="A,B,...",
-    help="Models to compare, of psephos list, or 'all'; besides, any classifier or regressor of "
-    "scikit-learn's kind as module:Class, with its default parameters: the module is imported, so "
-    "that its code runs.  [default: those marked + there: samba, swag, proset, random-forest, "
-    "newton-boosting, rank-ridge, column-budget-4, column-budget-8, column-budget-16, majority, "
-    "sklearn-l1-logistic and sklearn-svm-rbf; of several labels a case those that take them "
-    "themselves; with --unlabeled pu besides, and where both classes are recorded one-sided-noise "
-    "and liois; of numbers the regressors marked +, ridge and lasso of sklearn, and the mean]",
+    help="Models to compare, from psephos list, or 'all'; also any classifier or regressor "
+    "compatible with scikit-learn as module:Class, with its default parameters (the module is "
+    "imported, which runs its code).  [default: those marked + there: samba, swag, proset, "
+    "random-forest, newton-boosting, rank-ridge, column-budget-4, column-budget-8, "
+    "column-budget-16, majority, sklearn-l1-logistic and sklearn-svm-rbf; for several labels a "
+    "case the multilabel models; with --unlabeled also pu, and if both classes are recorded "
+    "one-sided-noise and liois; for numbers the regressors marked +, ridge and lasso of sklearn, "
+    "and the mean]",
 )
 @click.option(
     "--protocol",
@@ -48,8 +49,8 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
 @click.option(
     "--budget",
     metavar="draws=N|seconds=S",
-    help="The same for every model, its default setting first: N settings a search, or S seconds, "
-    "in which a search begins new ones (results then depend on the machine).",
+    help="The same search for every model, its default setting first: N settings, or as many as "
+    "begin within S seconds (results then depend on the machine).",
 )
 @click.option(
     "--time-limit",
@@ -65,22 +66,22 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
 @click.option(
     "--repeats",
     type=click.IntRange(min=1),
-    help="How often the outer folds are drawn.  [default: the protocol's: 1, of samba 10]",
+    help="How often the outer folds are drawn.  [default: the protocol's: 1, for samba 10]",
 )
 @click.option(
     "--leave-out",
     metavar="COLUMN[=VALUE]",
-    help="Test parts by a column (a clinic, a batch), which is not learnt from, in place of folds: "
-    "each of its values is left out of training once and tested; with =VALUE those rows are the "
-    "one test part. (After a column name that holds =, write = again.)",
+    help="Test by a column (a clinic, a batch) in place of folds: each of its values is left out "
+    "of training once and tested; with =VALUE those rows are the only test part. Models do not "
+    "read the column. (After a column name that contains =, write = again.)",
 )
 @click.option(
     "--out",
     type=OUT_FOLDER,
     default=Path("psephos-out"),
     show_default=True,
-    help="Folder for results, models and report, made for one table and its settings; an "
-    "interrupted run goes on where it stopped.",
+    help="Folder for results, models and report of one table and its settings; an interrupted run "
+    "resumes where it stopped.",
 )
 @click.option(
     "--replace", is_flag=True, help="Delete the results of another table or settings in --out."
@@ -95,60 +96,60 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
 @click.option(
     "--metric",
     metavar="NAME",
-    help="By what settings and models are chosen (capitals, hyphens and blanks do not count): "
+    help="The measure that selects settings and models (case, hyphens and blanks are ignored): "
     "log-loss, average precision, Matthews correlation (mcc), F1, Brier score, Hand-Till AUC, "
-    "ROC-AUC, accuracy, sensitivity@0.95 (at 0.95 specificity), of numbers MAE, RMSE, pinball loss "
-    "or CRPS (a prediction without a distribution counts as one of that point), or "
+    "ROC-AUC, accuracy, sensitivity@0.95 (at 0.95 specificity), for numbers MAE, RMSE, pinball "
+    "loss or CRPS (a prediction without a distribution counts as a point mass), or "
     "module:name of your own function of y_true and y_pred or y_score.  "
-    "[default: balanced accuracy, of numbers R²]",
+    "[default: balanced accuracy, for numbers R²]",
 )
 @click.option(
     "--cost",
     metavar="missed=N",
-    help="Of two classes: what a case of --positive costs that is missed, where a false alarm "
-    "costs 1. Models are ranked by cost, and saved with the threshold that costs least in folds.",
+    help="For two classes: the cost of a missed case of --positive, if a false alarm costs 1. "
+    "Models are ranked by cost, and saved with the threshold of least cost in the folds.",
 )
 @click.option(
     "--select",
     type=click.Choice(["best", "one-se"]),
     default="best",
     show_default=True,
-    help="Inside the folds: the best settings, or those of the fewest columns within one standard "
-    "error of the best.",
+    help="Selection inside the folds: the best settings, or those with the fewest columns within "
+    "one standard error of the best.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--n-jobs",
     type=int,
     default=-1,
-    help="Fits at the same time; the results do not depend on it.  [default: one per core]",
+    help="Number of parallel fits; the results do not depend on it.  [default: one per core]",
 )
-@click.option("--no-report", is_flag=True, help="Leave the report out.")
+@click.option("--no-report", is_flag=True, help="Write no report.")
 @click.option(
     "--fold-models/--no-fold-models",
     default=True,
-    help="Keep the models of the folds, small, to be read in Python, and permute each column among "
-    "the held-out rows of each (permuted.csv).  [default: kept, of at most 512 KiB each]",
+    help="Keep the models of the folds for use in Python, and measure the effect of permuting each "
+    "column among their held-out rows (permuted.csv).  [default: kept, if at most 512 KiB each]",
 )
 @click.option(
     "--curve",
     is_flag=True,
     help="Fit each model again, with its tuned settings, on the 1, 2, 4, ... 64 columns that it "
-    "ranks first inside each fold: up to eight fits a fold more; curve.csv and the report have it.",
+    "ranks first inside each fold: up to eight more fits per fold; in curve.csv and the report.",
 )
 @partial_options
 @click.option(
     "--truth",
     metavar="COLUMN",
-    help="The true classes, to measure against: models are fitted and tuned by --target alone. "
-    "Without it the measures are PU-F and an interval of the accuracy, and there is no report.",
+    help="The true classes for the measures; models are fitted and tuned by --target alone. "
+    "Without it the measures are PU-F and an interval of the accuracy, and no report is written.",
 )
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="The class that measures and page are about.  [default: the class that is not named "
-    "healthy, control, no or similar; otherwise the rarest; the page of several classes opens at "
-    "the one that is found least]",
+    help="The positive class of measures and report.  [default: the class that is not named "
+    "healthy, control, no or similar; otherwise the rarest; a report on several classes opens at "
+    "the one with the lowest sensitivity]",
 )
 @accept_option
 @safe_option
@@ -164,11 +165,11 @@ def compare(
     no_report: bool,
     **roles: Any,
 ) -> None:
-    """Compare models on TABLE under a nested protocol, and write one report.
+    """Compare models on TABLE by nested cross-validation, and write one report.
 
-    Leaves results.csv, model files and report.html. The exit code is 0 if any fit in the folds
-    succeeded (the last lines say how many failed), 2 if none did or the input is refused, and 130
-    where Ctrl-C stopped it; the same command then resumes.
+    Writes results.csv, model files and report.html. The exit code is 0 if any fit in the folds
+    succeeded (the last lines say how many failed), 2 if none did or the input has errors, and 130
+    if Ctrl-C stopped it; the same command then resumes.
     """
     from psephos.protocol.evaluation.splits import protocol_named
     from psephos.protocol.tables.copies import copies_of
@@ -187,7 +188,7 @@ def compare(
         say(f"importing {place}: the code of its module is run")
         sys.path.insert(0, str(Path.cwd()))  # as with --import
     if metric and ":" in metric:
-        sys.path.insert(0, str(Path.cwd()))  # as with python -m, the folder one is in
+        sys.path.insert(0, str(Path.cwd()))  # the current folder, as with python -m
     settings |= {"protocol": plan, "random_state": seed}
     run(data, out, models=named, n_jobs=n_jobs, report=not no_report, **settings)
 
@@ -196,7 +197,7 @@ _LIMITS = ("budget", "time_limit")
 
 
 def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
-    """Compare into a folder, and print what came out; warnings and interruptions are sentences."""
+    """Compare into a folder, and print the result; warnings and interruptions are sentences."""
     from psephos.cli.words import truth_known
     from psephos.protocol import compare as compare_models
     from psephos.runtime.workers import rerouted
@@ -204,8 +205,8 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
     try:
         for sentence in (data.contents(), *data.notes):
             say(sentence)
-        with warnings.catch_warnings(), rerouted(2, 1):  # stdout is for what we print
-            warnings.showwarning = partial(_tell, data.notes)
+        with warnings.catch_warnings(), rerouted(2, 1):  # standard output is for results
+            warnings.showwarning = partial(_show_warning, data.notes)
             warnings.simplefilter("default", UserWarning)
             found = compare_models(data, out=out, progress=True, **settings)
         reported = report and truth_known(found.about)
@@ -216,17 +217,17 @@ def run(data: Any, out: Path, *, report: bool, **settings: Any) -> None:
         sys.exit(130)
     except UnwritableError as error:
         raise PsephosError(
-            f"{error} Finished fits are kept: the same command resumes once this is mended."
+            f"{error} Finished fits are kept: the same command resumes when this is fixed."
         ) from error
 
 
-def _tell(printed: Sequence[str], message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(printed: Sequence[str], message: Warning | str, *_: Any, **__: Any) -> None:
     if str(message) not in printed:
         say(f"warning: {message}")
 
 
 def _show_cohorts(found: "Comparison") -> None:
-    """Print the first measure of each model by cohort, and what may be concluded."""
+    """Print the first measure of each model by cohort, and the meaning of the intervals."""
     from psephos.cli.words import print_table
     from psephos.protocol.evaluation.scores import ranked_by
     from psephos.protocol.evaluation.statistics import ONE_PART
@@ -245,7 +246,7 @@ def _show_cohorts(found: "Comparison") -> None:
 
 
 def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> None:
-    """Print the table of a comparison and where everything is; write the report."""
+    """Print the table of a comparison and the paths of its files; write the report."""
     from psephos.cli.words import label_words, partial_words, show_bounds, show_knees, show_summary
     from psephos.report import build_report
 
@@ -270,6 +271,6 @@ def conclude(found: Any, out: Path, *, report: bool, budget: bool = False) -> No
         say(found.words())
     if len(found.failures) == len(found.results):
         raise PsephosError(
-            "every fit of every model failed in the folds, so that nothing was compared (the "
-            f"first: {found.failures[0]['error']})."
+            "every fit of every model failed in the folds, so nothing was compared (the first "
+            f"error: {found.failures[0]['error']})."
         )

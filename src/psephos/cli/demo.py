@@ -1,4 +1,4 @@
-"""psephos demo: the main job on real data that needs no download."""
+"""psephos demo: compare on real data that needs no download."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import click
 from psephos.cli.options import OUT_FOLDER
 
 
-@click.command(short_help="Run compare on a table that is at hand.")
+@click.command(short_help="Run compare on an included table.")
 @click.option(
     "--out",
     type=OUT_FOLDER,
@@ -16,14 +16,14 @@ from psephos.cli.options import OUT_FOLDER
     help="Folder for results, models and report.",
 )
 @click.option(
-    "--n-jobs", type=int, default=-1, help="Fits at the same time.  [default: one per core]"
+    "--n-jobs", type=int, default=-1, help="Number of parallel fits.  [default: one per core]"
 )
 @click.option("--replace", is_flag=True, help="Delete the results of another study in --out.")
 def demo(out: Path, n_jobs: int, replace: bool) -> None:
     """Run compare on scikit-learn's breast cancer table with all its first-order interactions.
 
-    569 cases, 465 columns: 30 measurements and their 435 products. Each model is tried with its
-    default settings and one other, so that this takes a minute; compare tries four.
+    569 cases, 465 columns: 30 measurements and their 435 products. Each model is tuned over its
+    default setting and one other, so that it takes a minute; compare tries four settings.
     """
     from psephos.cli.compare import run
     from psephos.datasets import breast_cancer_interactions

@@ -14,9 +14,9 @@ from psephos.cli.words import show
 def describe(model: Path) -> None:
     """Print a model file in words.
 
-    Its voters, their weights, and the columns they read. A model that is one tree prints the tree.
-    Voters of equal content are one line, and the percentage is their share of the weight over all.
-    What they say to a case: psephos explain.
+    Its voters, their weights, and the columns they read. A single tree is printed as a tree. Voters
+    of equal content share a line; percentages are shares of the total weight. Their votes for a
+    case: psephos explain.
     """
     from psephos.models import load
     from psephos.vote.describing import kept_words, products_words

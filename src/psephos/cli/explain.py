@@ -1,4 +1,4 @@
-"""psephos explain: who voted for each answer."""
+"""psephos explain: the ballots of each case."""
 
 import json
 from pathlib import Path
@@ -9,17 +9,17 @@ import click
 from psephos.cli.options import answer_options
 from psephos.cli.words import say
 
-_WIDE = 50  # columns, of each of many neighbours
+_WIDE = 50  # columns that are written for each of many neighbours
 _CELL = 32_000  # characters; a spreadsheet takes 32,767
 _ENTRIES = 256  # of a list that is cut
 
 
-@click.command(short_help="Write who voted for the answer of each row.")
+@click.command(short_help="Write the votes for the prediction of each row.")
 @answer_options
 @click.option(
     "--details", "whole", is_flag=True,
-    help="Write every cell whole. Without it lists in cells of more than 32,000 characters, which "
-    "a spreadsheet would not open, are cut, and say how many entries they leave out.",
+    help="Write all cells completely. By default lists in cells of more than 32,000 characters, "
+    "which spreadsheets cannot open, are cut, with the number of omitted entries.",
 )  # fmt: skip
 def explain(
     model: Path,
@@ -32,16 +32,16 @@ def explain(
 ) -> None:
     """Write the ballots of each row of TABLE, as csv: one line per case and voter.
 
-    A line holds why the voter says what it says to this case (the branch taken with the case's own
-    values, the terms of a score, the training case it resembles; rounded for reading), its vote,
-    its weight here, its contribution to the score, the columns it read, and the same reason as
-    data with all digits, the terms that move the score most first; where weights keep training
-    cases (SamBA, proset) also the nearest of them as lists of row, distance, share of the weight
-    and class. Lists and data are JSON. Where training cases vote (ml-knn), the lines of a case are
-    its neighbours; of several labels there is a contribution_LABEL for each, above 0 where the
-    neighbour has the label. Columns and data are left empty there if the model reads more than 50
-    columns, which is said, and written with --details. Notes on standard error name the cases
-    without an answer (column answered of psephos predict) and the values that they need.
+    A line has the reason of the vote for this case (the branch with the case's values, the terms of
+    a score, the training case it resembles; rounded for reading), the vote, its weight for the
+    case, its contribution to the score, the columns it read, and the reason as data with all
+    digits, with the largest terms first. If weights keep training cases (SamBA, proset), it also
+    has the nearest of them as lists of row, distance, share of the weight and class. Lists and data
+    are JSON. If training cases vote (ml-knn), the lines of a case are its neighbours; for several
+    labels there is a contribution_LABEL for each, above 0 if the neighbour has the label. If such a
+    model reads more than 50 columns, columns and data are written only with --details (a note says
+    so). Notes on standard error name the cases without an answer (column answered of psephos
+    predict) and the values that they need.
     """
     from psephos.cli.answering import Answering, refuse_overwriting, writer
     from psephos.vote.describing import answer_rule
@@ -49,10 +49,10 @@ def explain(
 
     refuse_overwriting(out, model, table)
     answering = Answering(model, table, id_column, **form)
-    decides = getattr(answering.vote.target, "rule", str)()  # printed when the model was opened
+    decides = getattr(answering.vote.target, "rule", str)()  # already printed
     rule = answer_rule(answering.vote).removesuffix(decides).removesuffix(", ")
     if rule:
-        say(f"Note: the answer to a case: {rule}.")
+        say(f"Note: the prediction of a case: {rule}.")
     for note in answering.returns:
         say(f"Note: {note}")
     with writer(out, spreadsheet_safe) as sheet:
@@ -99,7 +99,7 @@ def _cell(name: str, value: Any, whole: bool) -> Any:
 
 
 def _cut(data: Any, most: int) -> Any:
-    """Return data whose lists are no longer than `most`, and say how many entries they lack."""
+    """Return data with lists cut after `most` entries, and the number of omitted ones."""
     if isinstance(data, list):
         entries = cast("list[Any]", data)
         more = len(entries) - most

@@ -1,4 +1,4 @@
-"""psephos export: a model file as a program, plain JSON, SQL, ONNX or a sheet of paper."""
+"""psephos export: a model file as a program, plain JSON, SQL, ONNX or a printable sheet."""
 
 import os
 from pathlib import Path
@@ -10,19 +10,19 @@ from psephos.cli.options import IN_FILE, OUT_FILE
 from psephos.cli.words import say, show
 
 
-@click.command(short_help="Write a model for where psephos is not installed.")
+@click.command(short_help="Write a model for use without psephos.")
 @click.argument("model", type=IN_FILE)
-@click.option("--scorer", type=OUT_FILE, help="A program of one file, for predictions and ballots.")
+@click.option("--scorer", type=OUT_FILE, help="A program in one file, for predictions and ballots.")
 @click.option("--plain", "plain_file", type=OUT_FILE, help="The model as documented JSON.")
 @click.option(
     "--sql", "sql_file", type=OUT_FILE, help="One SELECT: stumps, trees, rules, linear models."
 )
-@click.option("--table", default="cases", show_default=True, help="Of --sql: where the cases are.")
+@click.option("--table", default="cases", show_default=True, help="For --sql: table of the cases.")
 @click.option(
-    "--id", "ids", multiple=True, metavar="COLUMN", help="Of --sql: names the cases; repeatable."
+    "--id", "ids", multiple=True, metavar="COLUMN", help="For --sql: names the cases; repeatable."
 )
 @click.option(
-    "--sheet", type=OUT_FILE, help="A page (HTML) to print and fill in, of stumps or rules."
+    "--sheet", type=OUT_FILE, help="A page (HTML) to print and fill in, for stumps or rules."
 )
 @click.option(
     "--onnx", "onnx_file", type=OUT_FILE, help="The score in ONNX, float32 (extra 'onnx')."
@@ -30,8 +30,8 @@ from psephos.cli.words import say, show
 @click.option(
     "--calibrated",
     is_flag=True,
-    help="Write the model that answers through the map of its held-out answers. A scorer has the "
-    "map anyway, and asks with --calibrated.",
+    help="Write the model with the recalibration by its held-out predictions. A scorer always has "
+    "it, and applies it with --calibrated.",
 )
 def export(
     model: Path,
@@ -40,11 +40,11 @@ def export(
     calibrated: bool,
     **files: Path | None,
 ) -> None:
-    """Write MODEL in forms that are read without psephos.
+    """Write MODEL in forms that can be used without psephos.
 
-    A scorer needs Python 3.11 and nothing else, and answers as psephos predict and explain do; each
-    form holds the columns that the model reads, no others. Every form asked for is tried; those
-    that the model does not have are told at the end, and the exit code is 2.
+    A scorer needs only Python 3.11, and predicts and explains as psephos predict and explain do.
+    Each form has only the columns that the model reads. All requested forms are tried; an error at
+    the end lists those that the model does not support, and the exit code is 2.
     """
     from psephos._errors import PsephosError
     from psephos.files.atomic import write_whole
@@ -58,13 +58,13 @@ def export(
         raise PsephosError("nothing to write: give --scorer, --plain, --sql, --sheet or --onnx.")
     _refuse_overwriting(model, wanted)
     if ids and "sql_file" not in wanted:
-        raise PsephosError("--id is of --sql: the other forms find the columns that name cases.")
+        raise PsephosError("--id applies only to --sql: leave it out.")
     if calibrated:
         fitted = recalibrated(fitted)
     elif fitted.recalibration_ is not None and set(wanted) - {"scorer"}:
         say(
-            "Note: the file has a map of held-out answers; what is written answers as psephos "
-            "predict does without --calibrated. psephos export --calibrated writes it with the map."
+            "Note: the file has a recalibration by held-out predictions, which the output does not "
+            "apply (as psephos predict without --calibrated). psephos export --calibrated does."
         )
     kept = kept_words(fitted.vote_)
     if kept:
@@ -85,23 +85,23 @@ def export(
 
 
 def _refuse_overwriting(model: Path, wanted: dict[str, Path]) -> None:
-    """Raise PsephosError if an output is the model, or two outputs are one file."""
+    """Raise PsephosError if an output is the model file, or two outputs are the same file."""
     from psephos._errors import PsephosError
 
     taken: dict[str, str] = {}
     for name, path in wanted.items():
         flag, place = f"--{name.removesuffix('_file')}", os.path.realpath(path)
         if path.exists() and path.samefile(model):
-            raise PsephosError(f"{str(path)!r} is the model itself: name another file.")
+            raise PsephosError(f"{str(path)!r} is the model file itself: give another.")
         if place in taken:
             raise PsephosError(
-                f"{taken[place]} and {flag} both name {str(path)!r}: give each a file of its own."
+                f"{taken[place]} and {flag} both name {str(path)!r}: give two different files."
             )
         taken[place] = flag
 
 
 def _content(name: str, fitted: Any, path: Path, table: str, ids: tuple[str, ...]) -> bytes:
-    """Return what a form of a model is."""
+    """Return the content of an exported form of a model."""
     if name == "scorer":
         from psephos.scoring.scorer import scorer
 
@@ -126,14 +126,14 @@ def _content(name: str, fitted: Any, path: Path, table: str, ids: tuple[str, ...
     return onnx_model(fitted)
 
 
-@click.command(short_help="Compare a model file's answers to those it was written with.")
+@click.command(short_help="Verify a model file against the predictions stored in it.")
 @click.argument("model", type=IN_FILE)
 def check(model: Path) -> None:
-    """Say whether MODEL answers the generated rows in its file as when it was written.
+    """Verify that MODEL predicts the generated rows in its file as when it was written.
 
-    It compares scores, probabilities and answers, the names of columns, categories and classes, and
-    the ballots of one row. It prints the greatest difference of a score, and fails where that is
-    more than rounding, or anything else is not the same.
+    It compares scores, probabilities and predictions, the names of columns, categories and classes,
+    and the ballots of one row. It prints the greatest difference of a score, and fails if that
+    exceeds rounding errors, or anything else differs.
     """
     from psephos.modelfile import read
 
@@ -141,6 +141,6 @@ def check(model: Path) -> None:
     rows = "1 generated row has" if found.rows == 1 else f"{found.rows} generated rows have"
     same = "" if found.note else "; names and words are the same"
     worst = f"the greatest difference is {found.worst:.1e}"
-    show(f"{rows} the scores that the file holds; {worst}{same}.")
+    show(f"{rows} the scores stored in the file; {worst}{same}.")
     if found.note:
         say(f"Note: {found.note}.")
