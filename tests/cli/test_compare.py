@@ -278,6 +278,6 @@ def test_where_no_bound_holds_for_one_reason_that_is_one_sentence(capsys):
         for model in ("cart", "samba") for bound in ("hold-out, folds", "published")
     ]  # fmt: skip
     show_bounds(rows)
-    assert capsys.readouterr().out == "what can be proved: no bound holds; bounds need rows.\n"
+    assert capsys.readouterr().out == "error bounds: no bound holds; bounds need rows.\n"
     show_bounds([rows[0], rows[1] | {"told": "another"}])
     assert capsys.readouterr().out.splitlines()[1].split() == ["cart", *["does", "not", "hold"] * 2]

@@ -105,6 +105,6 @@ def test_the_parameters_of_a_model_are_listed_with_their_defaults(call):
     wrong = call("list", "ml-kn")
     assert wrong.exit_code == 2
     assert "did you mean 'ml-knn'? All: psephos list." in wrong.output
-    assert "no model of psephos" in call("list", "sklearn-svm-linear").output + str(
+    assert "is not a model of psephos" in call("list", "sklearn-svm-linear").output + str(
         call("list", "xgboost").output
     )

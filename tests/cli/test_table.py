@@ -125,14 +125,14 @@ def test_the_next_command_is_not_refused(patients, call):
     ]
     again = call("table", *words[1:])
     assert again.exit_code == 0, again.output
-    assert "Refused by" not in again.stdout
+    assert "Stops " not in again.stdout
 
 
 def test_a_caution_without_a_remedy_comes_first(tmp_path, call):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "".join(f"{i % 7}.5,{'aAbb'[i % 4]}\n" for i in range(40)))
     found = call("table", path, "--target", "y")
-    assert "next     when FD034 is settled: psephos compare" in found.stdout
+    assert "next     after correcting FD034: psephos compare" in found.stdout
 
 
 def test_a_row_of_sums_without_a_label_is_left_out(patients, call):
@@ -194,7 +194,7 @@ def test_all_that_is_wrong_is_one_message_with_the_command(german, call, command
     }  # fmt: skip
     again = call("table", german, "--target", "Befund", *added)
     assert again.exit_code == 0, again.output
-    assert "Refused by" not in again.stdout
+    assert "Stops " not in again.stdout
 
 
 def test_a_complaint_without_a_remedy_ends_the_search(tmp_path, call):

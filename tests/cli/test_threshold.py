@@ -46,14 +46,19 @@ def test_a_file_with_a_threshold_is_honoured_by_every_command(call, table, colum
     run = [sys.executable, str(scorer), str(table), "--id", "name"]
     told = subprocess.run(run, capture_output=True, text=True, check=True)
     assert answers(told.stdout)["predicted"] == answers(kept.stdout)["predicted"]
-    assert told.stderr.count("Note: the prediction is ill where its probability is at least 38") == 1
+    assert (
+        told.stderr.count("Note: the prediction is ill where its probability is at least 38") == 1
+    )
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         (("--threshold", "1.5"), "1.5 is not in the range"),
-        (("--threshold", "0.3", "--positive", "Ill"), "--positive must be one of ill, well; got 'Ill'"),
+        (
+            ("--threshold", "0.3", "--positive", "Ill"),
+            "--positive must be one of ill, well; got 'Ill'",
+        ),
         (("--positive", "ill"), "--positive is the class of --threshold"),
     ],
 )

@@ -530,7 +530,7 @@ def test_the_command(tmp_path, study):
     assert load(model).classes_.tolist() == ["red", "green", "blue"]
     refused = call("fit", path, "--labels", 3, "--model", "samba", "--out", model)
     assert refused.exit_code == 2
-    assert "samba gives a case one class" in refused.output
+    assert "samba predicts one class per case" in refused.output
     assert "use ml-knn" in refused.output
     answers = list(csv.DictReader(call("predict", model, path).stdout.splitlines()))
     named = pd.DataFrame(X, columns=list("abcd"))
@@ -551,7 +551,7 @@ def test_the_command(tmp_path, study):
                     "--protocol", "demo", "--out", tmp_path / "out", "--n-jobs", 1)  # fmt: skip
     assert compared.exit_code == 0, compared.output
     assert "average precision" in compared.output
-    assert "adaboost: one model a label, which no model file holds." in compared.output
+    assert "adaboost: one model per label, which is not saved to a file." in compared.output
 
 
 def test_labels_of_a_file_are_counted_without_its_ids_and_gaps_are_said_to_be_gaps(tmp_path):

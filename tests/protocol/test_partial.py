@@ -317,7 +317,7 @@ def test_records_that_are_refuted_are_told(tmp_path):
             X, record, ["majority"], PLAN, truth=wrong, recorded_class="ill", n_jobs=1, out=tmp_path
         )
     assert found.about["partial"]["contradicted"] == n
-    assert f"{n} cases are recorded 'ill' and truly are not." in partial_words(found.about)
+    assert f"{n} cases are recorded 'ill' but are of the other class." in partial_words(found.about)
 
 
 def test_a_draw_without_a_positive_answer_beside_records_is_not_the_worst():
@@ -403,8 +403,8 @@ def test_the_command(tmp_path):
     assert "The share of 'ill' among cases without a label was estimated in each fit: pu" in (
         told.output
     )
-    assert "with 95 % the accuracy on new cases like those without a label" in told.output
-    assert "A record of 'ill' counts as right" in told.output
+    assert "accuracy on new cases like those without a label" in told.output
+    assert "Records of 'ill' count as certain" in told.output
     assert alone.exit_code == 0, alone.output
     assert "no report" in alone.output
     assert ("smallest" in alone.output) == ("best in PU-F" in alone.output)

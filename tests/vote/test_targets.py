@@ -199,5 +199,5 @@ def test_wrong_labels_are_refused():
         LabelsTarget(np.array(["a", "a"]))
     with pytest.raises(PsephosError, match="different names"):
         NumbersTarget(("a", "a"))
-    with pytest.raises(ValueError, match="gives a case one class"):
+    with pytest.raises(ValueError, match="predicts one class per row"):
         SamBAClassifier().fit(X, Y)

@@ -1,4 +1,4 @@
-"""psephos fit: one model on the whole table, kept in a file."""
+"""psephos fit: one model on the whole table, saved to a file."""
 
 import ast
 import math
@@ -16,7 +16,7 @@ from psephos.cli.words import say, show
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
 _LARGE = 50_000  # cells of a table whose fit may take a while
 _DEFAULT = {"classes": "samba", "labels": "samba", "numbers": "random-forest-regressor"}
-_NUMBERS = "-regressor"  # what the name of a model of numbers ends with
+_NUMBERS = "-regressor"  # suffix of the names of regressors
 
 
 @click.command(short_help="Fit one model on a table and write it to a file.")
@@ -24,8 +24,8 @@ _NUMBERS = "-regressor"  # what the name of a model of numbers ends with
 @click.option(
     "--model",
     "model_name",
-    help="See psephos list. Of a target of numbers random-forest is random-forest-regressor.  "
-    f"[default: {_DEFAULT['classes']}; of numbers {_DEFAULT['numbers']}]",
+    help="See psephos list. For a target of numbers random-forest is random-forest-regressor.  "
+    f"[default: {_DEFAULT['classes']}; for numbers {_DEFAULT['numbers']}]",
 )
 @click.option(
     "--set",
@@ -52,8 +52,8 @@ def fit(
 ) -> None:  # fmt: skip
     """Fit one model on all rows of TABLE and write it to a file that holds data only.
 
-    Its accuracy is not measured here: psephos compare does that, and its models, of other settings
-    and seeds, are others even with the same --seed. Committees have their default members.
+    Its accuracy is not measured: psephos compare does that, but its models have other settings and
+    seeds, even with the same --seed. Committees have their default members.
     """
     from psephos.calibrating import at_threshold
     from psephos.cli.answering import refuse_overwriting
@@ -64,8 +64,8 @@ def fit(
 
     if positive is not None and threshold is None:
         raise PsephosError(
-            "--positive is the class of --threshold in fit: give both, or neither; the class whose "
-            "records are right is --recorded-class."
+            "in fit --positive is the class of --threshold: give both, or neither; the class whose "
+            "records are certain is --recorded-class."
         )
     refuse_overwriting(out, table)
     roles["task"] = roles["task"] or _task_of(model_name)
@@ -77,15 +77,15 @@ def fit(
     in_spite = settle(data, "fit", accept)
     if data.multilabel and not estimator.multilabel:
         raise PsephosError(
-            f"{model_name} gives a case one class, and {data.target_name} are labels of which a "
-            f"case may have several: use {_multilabel()}, or name one --target."
+            f"{model_name} predicts one class per case, and cases may have several of the labels "
+            f"{data.target_name}: use {_multilabel()}, or give one --target."
         )
     place = None if threshold is None else _place(data, positive)
-    if data.X.size > _LARGE:  # it may be long until the next line
+    if data.X.size > _LARGE:  # the fit may take long
         say(f"fitting {model_name} on {data.n_rows} cases and {data.n_columns} columns")
     with warnings.catch_warnings(record=True) as caught, announced(True):
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", "y has |the classes ")  # refused before, or insisted on
+        warnings.filterwarnings("ignore", "y has |the classes ")  # cautions cover these
         warnings.simplefilter("error", WeakLabelsWarning)
         try:
             model = fitted(estimator, data)
@@ -95,19 +95,19 @@ def fit(
         model = at_threshold(model, threshold, model.classes_.tolist()[place])
     model.accepted_ = in_spite
     save(model, out)
-    for sentence in _told(model, data):
+    for sentence in _summary(model, data):
         say(sentence)
     if kept := kept_words(model.vote_):
         say(kept)
     if not model.n_features_used_:
-        say("This model reads no column: it gives every case the same answer.")
+        say("This model reads no column: it predicts the same for every case.")
     for text, count in told_warnings(caught).items():
         say(f"warning: {text}" + (f" ({count} times)" if count > 1 else ""))
     show(str(out))
 
 
 def _place(data: Any, positive: str | None) -> int:
-    """Return the index of the class of a threshold, before anything is fitted."""
+    """Return the index of the class of a threshold."""
     from psephos.cli.answering import place_of
 
     classes = [] if data.multilabel else [str(label) for label in data.classes.tolist()]
@@ -120,8 +120,8 @@ def _place(data: Any, positive: str | None) -> int:
     return place_of(positive, classes)
 
 
-def _told(model: Any, data: Any) -> list[str]:
-    """Return what is said of a model: its first sentence, and the labels it was fitted on."""
+def _summary(model: Any, data: Any) -> list[str]:
+    """Return the summary of a model: its first sentence, and the labels it was fitted on."""
     from psephos.protocol.tables.labels import given_rows
 
     words = [model.describe()[0]]
@@ -146,13 +146,13 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int, views: Any) -> A
     for parameter in given:
         if parameter in known.keys() & _OBJECTS:
             raise PsephosError(
-                f"{parameter!r} of {name} holds estimators, which no text can give: the command "
-                "fits its default members; give others in Python."
+                f"{parameter!r} of {name} holds estimators, which --set cannot give: the command "
+                "fits the default members; give others in Python."
             )
         if parameter not in usable:
             raise PsephosError(
                 f"{name} has no parameter {parameter!r} to set: it has {', '.join(usable)}. "
-                f"What they mean: psephos list {name}."
+                f"psephos list {name} describes them."
             )
     if "random_state" in known:
         given = {"random_state": seed} | given
@@ -164,7 +164,7 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int, views: Any) -> A
 
 
 def _multilabel() -> str:
-    """Return the models that take several labels a case."""
+    """Return the models that predict several labels per case."""
     from psephos.registry import estimator_classes, model_names
 
     classes, every = model_names(), estimator_classes()
@@ -173,14 +173,14 @@ def _multilabel() -> str:
 
 
 def _task_of(name: str | None) -> str | None:
-    """Return 'numbers' of a model that predicts them; raise an error for an unknown name."""
+    """Return 'numbers' if the model is a regressor; raise an error for an unknown name."""
     from sklearn.base import is_regressor
 
     return "numbers" if name is not None and is_regressor(class_of(name)()) else None
 
 
 def _fitting(name: str, data: Any) -> str:
-    """Return the model of a name that fits the target: of numbers its regressor."""
+    """Return the name of the model, or of its regressor if the target is numeric."""
     from sklearn.base import is_regressor
 
     from psephos.registry import estimator_classes, model_names, variant
@@ -196,21 +196,21 @@ def _fitting(name: str, data: Any) -> str:
         near = own.removesuffix(_NUMBERS)
         other = f"use --model {near}" if near in classes else "see psephos list"
         whole = data.kind == "classes" and data.y.dtype.kind in "iu"
-        more = ", or say --task numbers" if whole else ""
+        more = ", or give --task numbers" if whole else ""
         raise PsephosError(
             f"{name} predicts numbers, and {data.target_name} holds {data.kind}: {other}{more}."
         )
     if own + _NUMBERS in classes:
         return own + _NUMBERS
     raise PsephosError(
-        f"{name} tells classes apart, and {data.target_name!r} holds numbers: use one of "
-        f"{', '.join(one for one in classes if one.endswith(_NUMBERS))}; or say --task classes if "
+        f"{name} predicts classes, and {data.target_name!r} holds numbers: use one of "
+        f"{', '.join(one for one in classes if one.endswith(_NUMBERS))}; or give --task classes if "
         "its numbers are classes."
     )
 
 
 def class_of(name: str) -> Any:
-    """Return the class that a name, or the name of the class, stands for."""
+    """Return the class with this model name or class name."""
     from psephos.files.near import suggest
     from psephos.protocol.running.contenders import PEERS
     from psephos.registry import estimator_class, model_names, variant
@@ -221,18 +221,20 @@ def class_of(name: str) -> Any:
         return found
     if name in PEERS:
         raise PsephosError(
-            f"{name} is no model of psephos, and a model file holds only those: psephos compare "
-            f"measures it beside them. psephos fit knows {', '.join(classes)}."
+            f"{name} is not a model of psephos, and model files hold only those (psephos compare "
+            f"evaluates it as well): use one of {', '.join(classes)}."
         )
-    raise PsephosError(f"there is no model {name!r}: {suggest(name, classes)} All: psephos list.")
+    raise PsephosError(
+        f"there is no model {name!r}: {suggest(name, classes)} psephos list shows all models."
+    )
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Return the name and value of 'a=0.1'; what is no Python value is a word."""
+    """Return the name and value of 'a=0.1'; a value that is not a Python literal is a word."""
     name, equals, value = text.partition("=")
     if not equals:
         raise PsephosError(f"--set {text!r} has no value: write it as PARAMETER=VALUE.")
-    if value.strip() == "inf":  # a number that is no literal
+    if value.strip() == "inf":  # not a literal
         return name.strip(), math.inf
     try:
         return name.strip(), ast.literal_eval(value.strip())
@@ -243,7 +245,7 @@ def _setting(text: str) -> tuple[str, Any]:
 def fitted(estimator: Any, data: Any) -> Any:
     """Fit an estimator on a table that was read from a file; columns and levels keep their names.
 
-    The table holds codes where the file has words; a model that is used later meets the words.
+    The table has codes for the words of the file; the fitted model takes the words.
     """
     from psephos.estimator.labels import naming_rows
     from psephos.estimator.schema import Schema, naming_columns
@@ -257,7 +259,9 @@ def fitted(estimator: Any, data: Any) -> Any:
             f"{type(estimator).__name__} reads numbers only, and {names} hold categories: leave "
             "them out with --drop, or choose another model."
         )
-    schema = Schema(data.n_columns, data.names, cells=data.cells)  # the table has no names yet
+    schema = Schema(
+        data.n_columns, data.names, cells=data.cells
+    )  # for parameters that name columns
     placed: dict[str, Any] = estimator._params_placed(schema)
     given = {name: estimator.get_params(deep=False)[name] for name in placed}
     estimator.set_params(**placed)
@@ -270,7 +274,7 @@ def fitted(estimator: Any, data: Any) -> Any:
 
 
 def _labelled(estimator: Any, data: Any) -> tuple[Any, Any]:
-    """Return the rows to fit on and their labels, None where there is none; as `compare` does."""
+    """Return the rows to fit on and their labels, None if missing, as `compare` does."""
     import numpy as np
 
     from psephos.protocol.running.tasks import named_labels
@@ -287,7 +291,7 @@ def _labelled(estimator: Any, data: Any) -> tuple[Any, Any]:
             estimator.set_params(prior=partial.prior)
     elif partial.prior is not None:
         raise PsephosError(
-            f"--prior is of models that take a class prior, and {type(estimator).__name__} takes "
-            "none: leave it out, or fit pu, one-sided-noise or liois."
+            f"--prior needs a model that takes a class prior, and {type(estimator).__name__} does "
+            "not: leave it out, or fit pu, one-sided-noise or liois."
         )
     return rows, named_labels(codes, data.classes)

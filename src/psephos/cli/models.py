@@ -1,4 +1,4 @@
-"""psephos list: the models, each with its anatomy, and who takes part in a comparison."""
+"""psephos list: the models with their anatomy, and which take part in a comparison."""
 
 import inspect
 
@@ -12,11 +12,11 @@ from psephos.cli.words import show
 @click.command("list", short_help="List the models, or the parameters of one.")
 @click.argument("model", required=False)
 def list_models(model: str | None) -> None:
-    """List the models: those of psephos with what they are made of, and the others of compare.
+    """List the models of psephos with their parts, and the other models of compare.
 
-    Those marked + take part in psephos compare if --models does not name others. The target is what
-    a model predicts: classes, several labels a case, or numbers. With MODEL: its parameters, with
-    their defaults, as --set takes them.
+    Those marked + take part in psephos compare by default. The target is what a model predicts:
+    classes, several labels per case, or numbers. With MODEL: its parameters for --set, with their
+    defaults.
     """
     if model is not None:
         _list_parameters(model)
@@ -42,33 +42,33 @@ def list_models(model: str | None) -> None:
     show("Models of psephos, each a vote F(x) = sum of w_t(x) h_t(x)")
     heads = ("model", "", "target", "class", "voters; weights; read-out; found by")
     print_table(heads, ours, words=heads, spare=("class",), fold=heads[-1])
-    show("\nThe same under other names, with parameters that are fixed")
+    show("\nVariants of these with fixed parameters")
     heads = ("model", "", "with")
     print_table(heads, fixed, words=heads, fold="with")
-    show("\nOther models that psephos compare sets beside them")
+    show("\nOther models of psephos compare")
     heads = ("model", "", "family", "here")
     print_table(heads, theirs, words=heads, spare=("family",), fold="here")
     show("\n+ takes part in psephos compare if --models is not given")
-    show("--models all: every one but those under other names that are not marked")
+    show("--models all: all models except variants that are not marked")
 
 
 def _list_parameters(name: str) -> None:
-    """Print how a model is called, and what its documentation says of its parameters."""
+    """Print the summary, the signature and the documented parameters of a model."""
     from psephos.protocol.running.contenders import PEERS
     from psephos.registry import variant
 
     if name in PEERS:
         raise PsephosError(
-            f"{name} is no model of psephos: its parameters are those that its own package "
-            "documents, and psephos compare draws the ones it tunes."
+            f"{name} is not a model of psephos: its package documents its parameters, and psephos "
+            "compare draws those that it tunes."
         )
     kind, fixed = class_of(name), variant(name)[1]
     written = inspect.getdoc(kind) or ""
     show(written.split("\n", 1)[0])
     signature = inspect.signature(kind.__init__)
-    told = [p for p in signature.parameters.values() if p.name != "self"]
-    for one in told:
-        show(f"  {one.name}={fixed.get(one.name, one.default)!r}")
+    for one in signature.parameters.values():
+        if one.name != "self":
+            show(f"  {one.name}={fixed.get(one.name, one.default)!r}")
     body = written.partition("\nParameters\n----------\n")[2]
     lines = body.split("\n")
     end = next((i for i, line in enumerate(lines) if line.startswith("---")), len(lines) + 1)

@@ -1,4 +1,4 @@
-"""What several commands ask for: a table, and which of its columns are what."""
+"""Options that several commands share: the table, and the roles of its columns."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,15 +16,15 @@ OUT_FOLDER = click.Path(file_okay=False, path_type=Path)
 safe_option = click.option(
     "--spreadsheet-safe",
     is_flag=True,
-    help="Put an apostrophe before words that a spreadsheet would run (= + - @); numbers stay. "
-    "Without it ids and labels are written as they are.",
+    help="Put an apostrophe before text that a spreadsheet would run as a formula (= + - @), not "
+    "before numbers. By default ids and labels are written unchanged.",
 )
 _THRESHOLD = (
     click.option(
         "--threshold",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         metavar="P",
-        help="Of two classes: answer --positive where its probability is at least P.",
+        help="For two classes: predict --positive if its probability is at least P.",
     ),
     click.option(
         "--positive",
@@ -38,8 +38,8 @@ classes_option = click.option(
     metavar="OLD=NEW",
     help="Rename the label OLD of TABLE to the class NEW; several: benign,borderline=negative. "
     "'unclear=' leaves its rows out, '=' those without a label, and '*=other' renames all labels "
-    "that are neither OLD nor NEW of another --classes. Labels may hold = or a comma; repeatable. "
-    "Models keep it for psephos validate.",
+    "that are neither OLD nor NEW of another --classes. Labels may contain = or a comma; "
+    "repeatable. Models keep the renaming for psephos validate.",
 )
 _ANSWERS = (
     click.argument("model", type=IN_FILE),
@@ -48,7 +48,7 @@ _ANSWERS = (
         "--id",
         "id_column",
         metavar="COLUMN",
-        help="Names the cases.  [default: row N, its line in TABLE]",
+        help="The column that names the cases.  [default: row N, the line in TABLE]",
     ),
     click.option("--out", type=OUT_FILE, help="[default: screen]"),
     safe_option,
@@ -68,39 +68,37 @@ _OPTIONS = (
         "n_labels",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Instead of --target: the last N columns, those of --id and --group apart, are such "
-        "labels, as in Mulan's files. "
-        "MEKA's ARFF files say so themselves.",
+        help="Use the last N columns (not counting --id and --group) as 0/1 labels instead of "
+        "--target, as in Mulan's files; MEKA's ARFF files declare them.",
     ),
     click.option(
         "--task",
         type=click.Choice(["classes", "numbers"]),
-        help="What the target holds.  [default: numbers where they clearly are a measurement; in "
-        "doubt it is required; up to 20 whole numbers are classes]",
+        help="The type of the target.  [default: numbers if they clearly are a measurement, "
+        "classes if they are up to 20 whole numbers; required in doubt]",
     ),
     classes_option,
     click.option("--id", metavar="COLUMN", help="The column that names the cases."),
     click.option(
         "--group",
         metavar="COLUMN[=PATTERN]",
-        help="Cases of one group (a subject) stay on one side of a split. Of values such as "
-        "P000_V1 and P000_V2 a pattern says which part is the group: the first * of 'COLUMN=*_V*'.",
+        help="Cases of one group (a subject) are never divided by a split. For values such as "
+        "P000_V1 and P000_V2 a pattern selects the group: the first * of 'COLUMN=*_V*'.",
     ),
     click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable."),
     click.option(
         "--categorical",
         multiple=True,
         metavar="COLUMN",
-        help="A column of codes, or of bands such as 20-30, that are categories; repeatable. "
-        "Text columns are always categorical. Name the target to accept its values as classes, "
-        "whatever they look like.",
+        help="A column of codes, or of bands such as 20-30, to read as categories; repeatable. "
+        "Text columns are always categorical. Name the target to accept its values as classes.",
     ),
     click.option(
         "--views",
         type=IN_FILE,
         metavar="FILE",
-        help="For multi-view: a table of two columns, the names of columns or patterns such as "
-        "gene_*, and the view of each. Columns of no view are not read by that model.",
+        help="For multi-view: a table with two columns, names of columns or patterns such as "
+        "gene_*, and their views. That model does not read columns without a view.",
     ),
     click.option(
         "--interactions",
@@ -114,44 +112,45 @@ _FORM = (
         "--missing",
         multiple=True,
         metavar="[COLUMN=]WORD",
-        help="A value that means missing, besides the empty cell, NA, N/A, n/a, #N/A, NaN, "
-        "nan, NAN, null, NULL, None, ? and a point: in all columns, or in one, or those that a "
-        "pattern such as q*=9 matches; repeatable.",
+        help="A word that means missing, in addition to the empty cell, NA, N/A, n/a, #N/A, NaN, "
+        "nan, NAN, null, NULL, None, ? and a point: in all columns, in one column, or in those "
+        "that match a pattern, such as q*=9; repeatable.",
     ),
     click.option("--decimal", metavar="MARK", help="The decimal mark: . or a comma."),
     click.option(
-        "--thousands", metavar="MARK", help="Between thousands: a comma, a point, ' or a space."
+        "--thousands", metavar="MARK", help="The thousands mark: a comma, a point, ' or a space."
     ),
     click.option(
         "--limits", type=click.Choice(["half", "limit"]),
-        help="Limits of detection (<0.5, >60) beside numbers: half of a lower one and an upper one "
-        "itself, or both themselves.  [default: refused]",
+        help="How to read limits of detection (<0.5, >60) among numbers: half of a lower limit and "
+        "an upper limit itself, or the limits themselves.  [default: an error]",
     ),
     click.option(
-        "--separator", metavar="MARK", help="Between cells, such as ; or tab.  [default: found]"
+        "--separator", metavar="MARK",
+        help="The separator of cells, such as ; or tab.  [default: detected]",
     ),
     click.option(
         "--keep-word", multiple=True, metavar="WORD",
-        help="A value such as NA that is kept, not read as missing; repeatable.",
+        help="A word such as NA that is not read as missing; repeatable.",
     ),
-    click.option("--sheet", metavar="NAME|N", help="Of a workbook: its sheet, or its number."),
-    click.option("--encoding", metavar="NAME", help="Such as cp1252.  [default: found]"),
+    click.option("--sheet", metavar="NAME|N", help="The sheet of a workbook, or its number."),
+    click.option("--encoding", metavar="NAME", help="Such as cp1252.  [default: detected]"),
     click.option(
         "--transpose/--no-transpose", default=None,
-        help="Features are in rows, and cases in columns, which --id names.  [default: found]",
+        help="Features are in rows, and cases in columns, named by --id.  [default: detected]",
     ),
     click.option(
         "--labels-from", type=IN_FILE, metavar="FILE",
-        help="Another table, joined where ids are the same: the column --id, or the first of each.",
+        help="Another table, joined by ids: the column --id, or the first column of each table.",
     ),
     click.option(
         "--duplicates", type=click.Choice(["number", "mean", "first"]),
-        help="Columns of one name: numbered, averaged, or the first; those without a name are"
-        " numbered.  [default: refused]",
+        help="Columns with the same name: number them, average them, or keep the first; columns "
+        "without a name are numbered.  [default: an error]",
     ),
     click.option(
         "--skip-last", type=click.IntRange(min=1), metavar="N",
-        help="Rows at the end that are not cases, such as totals: they are left out.",
+        help="Leave out N rows at the end that are not cases, such as totals.",
     ),
 )  # fmt: skip
 
@@ -160,27 +159,27 @@ _PARTIAL = (
     click.option(
         "--unlabeled",
         metavar="VALUE",
-        help="What stands in the target where a case has no label, '' if the cell is empty: of two "
-        "classes, of which records of one are right; of numbers (--task numbers) such cases are "
-        "left out.",
+        help="The value of the target in cases without a label, '' if the cell is empty: for two "
+        "classes, of which the records of one are certain; for numbers (--task numbers) such cases "
+        "are left out.",
     ),
     click.option(
         "--recorded-class",
         metavar="CLASS",
-        help="The class whose records are right.  [default: the one recorded, or the second]",
+        help="The class whose records are certain.  [default: the one recorded, or the second]",
     ),
     click.option(
         "--prior",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         metavar="SHARE",
-        help="The share of that class among the cases without a label, for the models that take "
-        "one (pu, one-sided-noise, liois).  [default: each estimates it]",
+        help="The share of that class among the cases without a label, for models that use it (pu, "
+        "one-sided-noise, liois).  [default: each estimates it]",
     ),
 )
 
 
 def _adding(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the decorator of commands that adds these options, in this order."""
+    """Return a decorator of commands that adds these options, in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -191,14 +190,14 @@ def _adding(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
 
 
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument TABLE, and what its columns are."""
+    """Add the argument TABLE, and the options on its columns."""
     command.__doc__ = f"{command.__doc__}\n    TABLE is {files_words()}.\n"
     return _adding(*_OPTIONS, *_FORM)(command)
 
 
-#: Of labels that are partly recorded.
+#: Options for partly recorded labels.
 partial_options = _adding(*_PARTIAL)
-#: The arguments MODEL and TABLE, of commands that write an answer a row.
+#: The arguments MODEL and TABLE, and options, of commands that predict each row.
 answer_options = _adding(*_ANSWERS, *_THRESHOLD, *_FORM)
 threshold_options = _adding(*_THRESHOLD)
 #: How cells are written.

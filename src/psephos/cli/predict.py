@@ -22,20 +22,20 @@ _NEXT = ("next_column", "next_change")
 @click.option(
     "--calibrated",
     is_flag=True,
-    help="Answer through the map that the held-out answers of the comparison justify. A model that "
-    "compare did not write has none, and is refused.",
+    help="Apply the recalibration by the held-out predictions of the comparison. Only models that "
+    "compare wrote have one.",
 )
 @click.option(
     "--multiplicity",
     is_flag=True,
-    help="Add how many of the equally good models of a library (swag) were asked, how many of "
-    "these give another answer, and which.",
+    help="Add how many of the equally good models of a library (swag) voted, how many of these "
+    "predict another class, and which.",
 )
 @click.option(
     "--next-column",
     is_flag=True,
-    help="Add, where values are missing, the column whose value would move the answer most, and "
-    "the mean change of the probabilities, or the number: 0.0 and no column where no value does.",
+    help="Add, if values are missing, the column whose value would change the prediction most, and "
+    "the mean change of the probabilities, or of the number (0.0 and no column if none would).",
 )
 @click.option(
     "--quantile",
@@ -43,8 +43,8 @@ _NEXT = ("next_column", "next_change")
     multiple=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="Q",
-    help="Of a number whose distribution is predicted (proset-regressor): what it is below with "
-    "this probability; repeatable.  [default: 0.05 and 0.95]",
+    help="A quantile of the predicted distribution (proset-regressor), by its probability; "
+    "repeatable.  [default: 0.05 and 0.95]",
 )
 def predict(
     model: Path,
@@ -58,19 +58,19 @@ def predict(
     quantiles: tuple[float, ...],
     **form: Any,
 ) -> None:
-    """Write the class and the probabilities that MODEL gives each row of TABLE, as csv.
+    """Write the class and the probabilities that MODEL predicts for each row of TABLE, as csv.
 
-    Of a regressor it is the number alone, or with the standard deviation and quantiles of its
-    distribution if it predicts one; of a model of several labels a case, given_LABEL is 1 for each
-    label that it gives, else 0. Columns are matched by name; only those the model reads
-    are needed. A model fitted on a table without column names reads them by position. Cells are
-    read as in the table the model was fitted on, unless an option says otherwise.
+    A regressor writes the number, with standard deviation and quantiles if it predicts a
+    distribution. A model of several labels per case writes given_LABEL, 1 for each predicted label,
+    else 0. Columns are matched by name; only those that the model reads are needed. A model fitted
+    on a table without column names reads them by position. Cells are read as in the training table,
+    unless an option changes that.
 
-    A library that was fitted with absent=vote answers with the models that need only the columns
-    there are: n_models says how many, source whether they were chosen to vote, and search_error
-    how good they were in its search, which flatters them.
+    A library that was fitted with absent=vote predicts by the models whose columns are all present:
+    n_models is their number, source whether they were chosen to vote, and search_error their error
+    in the search, which is too optimistic.
 
-    The last column, answered, is false where the class is a convention: every value that a voter
+    The last column, answered, is false if the class is only a convention: every value that a voter
     with weight needs is missing, no voter has weight, or all classes tie (then it is the first).
     `psephos explain` names the values that such a case needs.
     """
@@ -81,9 +81,9 @@ def predict(
     answering = Answering(model, table, id_column, calibrated=calibrated, **form)
     if answering.recalibration is not None:
         words = answering.recalibration.words()
-        say(f"Note: probabilities and answers are mapped by {words}.")
+        say(f"Note: probabilities and predictions are mapped by {words}.")
     if multiplicity:
-        answering.multiplicity(answering.X[:1])  # refused before a line is written
+        answering.multiplicity(answering.X[:1])  # raises before a line is written
     quantiles = tuple(dict.fromkeys(quantiles)) or (_USUAL if answering.vote.has_densities else ())
     if quantiles and not answering.vote.has_densities:
         raise PsephosError(
@@ -93,8 +93,9 @@ def predict(
     more_heads = (*(_MODELS if multiplicity else ()), *(_NEXT if next_column else ()), "answered")
     named, has = list[str](), list[str]()
     with writer(out, spreadsheet_safe) as sheet:
-        said = [f"given_{c}" for c in answering.classes] if answering.multilabel else ["predicted"]
-        heads = ["id", *said, *(f"probability_{c}" for c in answering.classes)]
+        classes, several = answering.classes, answering.multilabel
+        heads = ["id", *([f"given_{c}" for c in classes] if several else ["predicted"])]
+        heads += [f"probability_{c}" for c in classes]
         sheet.writerow([*heads, *spread, *(_LIBRARY if answering.absent else ()), *more_heads])
         for ids, X in answering.blocks():
             answers, chances, answered = answering.answers(X)
@@ -107,8 +108,8 @@ def predict(
             after = answering.next_columns(X) if next_column else none
             lines = zip(ids, answers, chances, answered, around, usable, models, after, strict=True)
             for name, answer, chance, last, *more in lines:
-                said = answer.tolist() if answering.multilabel else [answer]
-                sheet.writerow([name, *said, *map(repr, chance), *chain(*more), last])
+                own = answer.tolist() if several else [answer]
+                sheet.writerow([name, *own, *map(repr, chance), *chain(*more), last])
     for note in unanswered_cases(named, has):
         say(f"Note: {note}")
 

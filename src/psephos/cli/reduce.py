@@ -16,13 +16,12 @@ from psephos.cli.words import say, show
     "--backup/--no-backup",
     default=True,
     show_default=True,
-    help="Keep the columns that are read only where another is missing.",
+    help="Keep the columns that are read only if another is missing.",
 )
 def reduce(model: Path, out: Path, backup: bool) -> None:
-    """Write the model over only its columns.
+    """Write the model with only the columns that it reads.
 
-    It gives the same answers from the columns that it reads alone; with --no-backup to cases
-    without missing values.
+    Predictions are the same; with --no-backup for cases without missing values.
     """
     from psephos.models import load, save
     from psephos.vote.describing import products_words

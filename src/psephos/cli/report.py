@@ -14,7 +14,7 @@ from psephos.cli.words import show
 @click.option(
     "--out",
     type=OUT_FILE,
-    help="Where to write it.  [default: FOLDER/report.html]",
+    help="The file to write.  [default: FOLDER/report.html]",
 )
 @click.option(
     "--model",
@@ -26,29 +26,29 @@ from psephos.cli.words import show
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="The class that answers are about.  [default: of healthy, control, no and the like the "
-    "other one, else the rarest; of several classes the one that the model shown finds least; of a "
-    "validation of two the one it was about]",
+    help="The positive class.  [default: the class that is not named healthy, control, no or "
+    "similar; otherwise the rarest; of several classes the one with the lowest sensitivity of the "
+    "model shown; of a validation of two classes its positive class]",
 )
-@click.option("--id", "ids", is_flag=True, help="Call cases by their ids; else they are numbered.")
+@click.option("--id", "ids", is_flag=True, help="Show the ids of cases; else they are numbered.")
 @click.option(
     "--cases",
     type=click.Choice(["rounded", "full", "none"]),
     default="rounded",
     show_default=True,
-    help="What the page carries of each case: values rounded, values in full, or counts alone.",
+    help="The data of each case in the page: rounded values, exact values, or only counts.",
 )
 @click.option(
     "--notes",
     type=IN_FILE,
-    help="A text file of what only you know, under the headings # Intended use, # Out of scope, "
-    "# Source of data, # Ethics, # Funding, # Contact, or numbers of items of TRIPOD+AI (# 5b).",
+    help="A text file with your notes under the headings # Intended use, # Out of scope, # Source "
+    "of data, # Ethics, # Funding, # Contact, or numbers of items of TRIPOD+AI (# 5b).",
 )
 def report(folder: Path, out: Path | None, **how: Any) -> None:
-    """Write the page of what is in FOLDER: one HTML file that works offline.
+    """Write the page of FOLDER: one HTML file that works offline.
 
-    FOLDER is one that psephos compare wrote, or psephos validate --out; of the latter the page is
-    that of one model on another cohort.
+    FOLDER was written by psephos compare, or by psephos validate --out, whose page is on one model
+    on another cohort.
     """
     from psephos.report import build_report
 

@@ -1,4 +1,4 @@
-"""psephos table: what is understood of a table, before anything is learnt from it."""
+"""psephos table: how a table is read, before a model is fitted."""
 
 import shlex
 from contextlib import suppress
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from psephos.cautions import Caution
     from psephos.protocol import DataTable
 
-# values of a column that may be a target, such columns, and complaints
+# the most values of a column that may be a target, such columns shown, and errors shown
 _CLASSES, _SHOWN, _WRONG = 12, 8, 20
-_FOLDS = 5  # of compare, unless it is said otherwise
+_FOLDS = 5  # the default of compare
 
 
-@click.command(short_help="Print what is understood of a table, and the next command.")
+@click.command(short_help="Print how a table is read, and the next command.")
 @table_options
 @partial_options
 @click.pass_context
 def table(context: click.Context, **_: object) -> None:
-    """Print what is understood of TABLE, and the next command; nothing is fitted.
+    """Print how TABLE is read, and the next command; nothing is fitted.
 
-    Rows, columns by kind, missing values, what names the rows, and how the file was read. With
-    --target its cautions (docs/cautions.md); without, which columns may be one. What is wrong is
-    settled as the next command settles it.
+    Rows, columns by type, missing values, the names of rows, and notes on the file. With --target
+    its cautions (docs/cautions.md); without, which columns may be targets. The next command has
+    options that resolve the errors and cautions.
     """
     import numpy as np
 
@@ -53,7 +53,7 @@ def table(context: click.Context, **_: object) -> None:
         found = _cautions(data)
         total = [one for one in found if one.code == "FD033"]
         if total and roles["skip_last"] is None:
-            with suppress(PsephosError):  # not every kind of file takes it
+            with suppress(PsephosError):  # not every format takes it
                 more = {**roles, "skip_last": 1}
                 data, few, whole = _looked_at(path, more, wrong, known)
                 found = [*total, *_cautions(data)]
@@ -62,7 +62,7 @@ def table(context: click.Context, **_: object) -> None:
         elsewhere = not few and data.ids is not None and roles["labels_from"] is None
         last = ["--labels-from", "FILE"] * elsewhere
         last += ["--target", few[0] if few == [*data.names[-1:]] else "COLUMN"]
-    if whole:  # a column that was not read has no values yet
+    if whole:  # else a column was not read
         show(f"missing  {int(np.isnan(stored(data.X)).sum())} cells")
     if data.ids is None:
         show("id       none: rows are named by their lines (--id names a column)")
@@ -72,7 +72,7 @@ def table(context: click.Context, **_: object) -> None:
         show(f"wrong    {line}")
     for one in found:
         by = " and ".join(one.rule.refused)
-        show(f"caution  {one}{f' Refused by {by}.' if by else ''}")
+        show(f"caution  {one}{f' Stops {by}.' if by else ''}")
     settled = [one for one in found if one.rule.refused or one.code in ADVISED]
     pairs = [*known, *options_of(settled, ids=data.ids is not None)]
     if not last and (n_folds := _fewest_units(data, pairs)) < _FOLDS:
@@ -81,12 +81,12 @@ def table(context: click.Context, **_: object) -> None:
     at = words.index("table")
     to, given = "table" if last else "compare", [*repeated(words[at + 1 :], pairs), *last]
     left = [one.code for one in settled if "compare" in one.rule.refused and not one.remedy]
-    first = f"when {', '.join(left)} is settled: " if left else ""
+    first = f"after correcting {', '.join(left)}: " if left else ""
     show(f"next     {first}{shlex.join(['psephos', *words[:at], to, *given])}")
 
 
 def _fewest_units(data: "DataTable", pairs: list[tuple[str, str]]) -> int:
-    """Return the most folds that a table can have, 2 or more: groups, and rows of each class."""
+    """Return the most folds that the groups and classes of a table allow, from 2 to _FOLDS."""
     import numpy as np
 
     from psephos.estimator.columns import column_of
@@ -100,7 +100,7 @@ def _fewest_units(data: "DataTable", pairs: list[tuple[str, str]]) -> int:
 
 
 def _cautions(data: "DataTable") -> "list[Caution]":
-    """Return the cautions on a table whose copies are kept together, as by compare."""
+    """Return the cautions on a table with copies of rows kept together, as in compare."""
     from psephos.protocol.tables.copies import copies_of
 
     copies = copies_of(data)
@@ -110,9 +110,9 @@ def _cautions(data: "DataTable") -> "list[Caution]":
 def _looked_at(
     path: Path, roles: dict[str, Any], wrong: Complaints, known: dict[tuple[str, str], None]
 ) -> "tuple[DataTable, list[str], bool]":
-    """Return a table, which columns may be its target, and whether nothing is wrong any more.
+    """Return a table, the columns that may be its target, and whether no errors are left.
 
-    What can be settled by options is, as often as something else is found then.
+    The table is read again with the remedies of errors, as long as these resolve any.
     """
     from psephos.protocol.tables.files import look_at
 
@@ -131,14 +131,14 @@ def _looked_at(
 
 
 def _shown_wrong(errors: list[PsephosError]) -> list[str]:
-    """Return the sentences of errors, the first ones of many."""
+    """Return the messages of the first errors."""
     lines = sentences(errors)
     rest = len(lines) - _WRONG
     return lines[:_WRONG] + [f"{rest} more of the kind"] * (rest > 0)
 
 
 def _shown_first(few: list[str], data: "DataTable") -> str:
-    """Return the columns that may be a target; of many those of words, and how many of numbers."""
+    """Return the columns that may be a target; of many only those of words, and a count."""
     from psephos.files.names import listed
 
     known = {data.names[j] for j in data.categories}

@@ -1,18 +1,18 @@
-"""psephos warm-up: kernels are compiled now, and not when a model is first fitted."""
+"""psephos warm-up: compile kernels in advance, rather than at the first fit."""
 
 import click
 
 from psephos.cli.words import show
 
 
-@click.command("warm-up", short_help="Compile what models need, once per machine.")
+@click.command("warm-up", short_help="Compile the kernels of models, once per machine.")
 @click.option("--model", default="", help="One model of psephos list.  [default: all]")
 def warm_up(model: str) -> None:
-    """Compile what the models need, once per machine and version: minutes.
+    """Compile the kernels of the models, once per machine and version; it takes minutes.
 
-    Without it each model compiles its own when it is first fitted. What is compiled is kept beside
-    the package, or in the folder that the variable NUMBA_CACHE_DIR names. Every model is fitted on
-    small tables; a second run takes seconds.
+    Otherwise each model compiles its kernels when it is first fitted. Compiled kernels are cached
+    beside the package, or in the folder that the variable NUMBA_CACHE_DIR names. Every model is
+    fitted on small tables; a second run takes seconds.
     """
     from psephos.models.warming import warm_up as run
 

@@ -1,7 +1,7 @@
-"""What commands say: results to standard output, everything else to standard error.
+"""Output of commands: results to standard output, everything else to standard error.
 
-Names and classes come from files of others: control characters among them are written as escapes
-here, for all commands. Csv that is piped or written to a file keeps them.
+Control characters in names and classes, which come from files, are escaped here for all commands;
+csv that is piped or written to a file keeps them.
 """
 
 import io
@@ -17,16 +17,16 @@ import click
 
 from psephos.files.escaping import printable
 
-_WIDTH = 120  # of a file or a pipe, which have none: nothing is cut
+_WIDTH = 120  # the least width for a file or a pipe, where nothing is cut
 _APART = ("--drop", "--id")
 _SEVERAL = {"--accept", "--categorical", "--classes", "--drop", "--keep-word", "--missing"}
 _FOLDED = 24  # the least width of a column that wraps
 
 
 def forgive_encodings() -> None:
-    """Let a character that the terminal's encoding lacks be written as its escape.
+    """Write characters that the terminal's encoding lacks as escapes, instead of raising an error.
 
-    A run of an hour must not end at a column's name. Files are UTF-8 whatever the terminal is.
+    Files are always UTF-8.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors != "backslashreplace":
@@ -44,11 +44,11 @@ def show(text: str) -> None:
 
 
 def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the words of a command with options, which replace those that take one value.
+    """Return the words of a command with options, which replace earlier ones that take one value.
 
-    The --drop of a column that one of them names as the id or the group is removed, and the --id of
-    one that is the group.
-    Of such an option with two values none is added: each would settle one thing and bring another.
+    The --drop of a column that becomes the id or the group is removed, and the --id of one that
+    becomes the group. An option that takes one value is not added if there are two values for it,
+    since they contradict each other.
     """
     pairs = list(dict.fromkeys(options))
     flags = [flag for flag, _ in pairs]
@@ -63,14 +63,14 @@ def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[s
 
 
 def show_json(data: Any) -> None:
-    """Print plain values as JSON; to a terminal in ASCII."""
+    """Print plain values as JSON, in ASCII to a terminal."""
     ascii_only = sys.stdout.isatty()
     click.echo(json.dumps(data, indent=1, ensure_ascii=ascii_only, allow_nan=False))
 
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Let warnings be sentences, without a path, in the block."""
+    """Within the block print warnings without a path."""
     kept = warnings.formatwarning
     warnings.formatwarning = lambda message, *_, **__: printable(f"warning: {message}\n")
     try:
@@ -87,19 +87,19 @@ def print_table(
     spare: Sequence[str] = (),
     fold: str | None = None,
 ) -> list[str]:
-    """Print a table; in a terminal that is too narrow for it, less of it, but no cell cut.
+    """Print a table; a narrow terminal shows fewer columns, but complete cells.
 
     Return the heads of the columns that were left out.
 
     Parameters
     ----------
     heads : sequence of str
-        Of the columns; the first one names the rows.
+        Names of the columns; the first column names the rows.
     rows : sequence of sequences of str
     words : collection of str
-        Heads of columns of words, on the left side; others are numbers, on the right.
+        Heads of columns of words, aligned left; others are numbers, aligned right.
     spare : sequence of str, default=()
-        Heads of columns that are left out where there is no room, the first one first.
+        Heads of columns that may be left out if the terminal is too narrow, in this order.
     fold : str, optional
         The head of the column that wraps.
     """
@@ -127,7 +127,7 @@ def print_table(
         sheet.add_column(head, justify=side, no_wrap=name != fold, overflow="fold")
     for row in cells[1:]:
         sheet.add_row(*row)
-    # a line that is too long all the same wraps at the edge, with every letter
+    # a line that is still too long wraps at the edge
     shown.width = max(room, _width(cells, fold))
     shown.print(sheet)
     changes += [f"without {', '.join(absent)}"] * bool(absent)
@@ -137,7 +137,7 @@ def print_table(
 
 
 def _width(cells: Sequence[Sequence[str]], fold: str | None) -> int:
-    """Return how wide a table is, its first row being the heads; a folded column may be narrow."""
+    """Return the width of a table with heads as first row; a folded column may be narrow."""
     from rich.cells import cell_len
 
     columns = list(zip(*cells, strict=True))
@@ -149,7 +149,7 @@ def _width(cells: Sequence[Sequence[str]], fold: str | None) -> int:
 def show_summary(found: Any, *, budget: bool = False) -> None:
     """Print the figures of a comparison as a table, the most accurate model first.
 
-    With `budget` also what each model used.
+    With `budget` also the draws and seconds of each model.
     """
     import math
 
@@ -189,7 +189,7 @@ def show_summary(found: Any, *, budget: bool = False) -> None:
 
 
 def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list[str]) -> None:
-    """Print what the table of a comparison shows, and what its marks and columns mean."""
+    """Print conclusions from the table of a comparison, and the meaning of marks and columns."""
     from psephos.files.names import fixed
     from psephos.protocol.evaluation.statistics import ONE_PART, constant_score, one_part
 
@@ -216,7 +216,7 @@ def _show_notes(found: Any, summaries: list[Any], marked: set[str], absent: list
 
 
 def _used(found: Any) -> dict[str, list[str]]:
-    """Return how many draws each model tried, and the seconds of all its searches and fits."""
+    """Return the draws of each model, and the seconds of all its searches and fits."""
     return {
         row["model"]: [str(row["draws"]), f"{row['search_seconds'] + row['fit_seconds']:.1f}"]
         for row in found.used
@@ -227,7 +227,7 @@ _MARKS = ("*", "smallest", "not ranked")
 
 
 def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list[str]]:
-    """Return the words beside each model's figures."""
+    """Return the marks after each model's figures."""
     from psephos.protocol.evaluation.statistics import one_part
 
     optimal = {one.model for one in found.pareto()} & found.better().keys()
@@ -247,7 +247,7 @@ def _marks(found: Any, summaries: list[Any], ranked: set[str]) -> dict[str, list
 
 
 def _measures(about: Any) -> dict[str, Any]:
-    """Return the measures shown by name."""
+    """Return the measures of the printed table, by name."""
     from psephos.protocol.evaluation.scores import (
         kept_metric,
         kind_of,
@@ -262,51 +262,51 @@ def _measures(about: Any) -> dict[str, Any]:
 
 
 def truth_known(about: Any) -> bool:
-    """Return whether answers were measured against the truth."""
+    """Return whether predictions were compared with the true classes."""
     return about.get("partial") is None or bool(about["partial"]["truth"])
 
 
 def partial_words(about: Any) -> list[str]:
-    """Return what is to be known of a comparison on labels that are partly recorded."""
+    """Return notes on a comparison with partly recorded labels."""
     from psephos.protocol.tables.labels import given_rows
 
     partial = about.get("partial")
     if partial is None:
         return []
     given, share = given_rows(one_class=partial["one_class"]), partial.get("prior")
-    prior = "whatever the class prior" if share is None else f"the class prior being {share:g}"
+    prior = "for any class prior" if share is None else f"for the class prior {share:g}"
     words = [
-        f"models were fitted, and settings chosen (by PU-F), by recorded labels alone: "
-        f"{sum(partial['recorded'])} cases have one, {partial['unlabelled']} have none. A record "
-        f"of {partial['positive']!r} counts as right. Models that take no cases without a label "
-        f"were given {given}.",
-        "PU-F is the squared share of the cases recorded so that are answered so, over the share "
-        "of cases without a label that are (half a case where none is); accuracy from, accuracy to "
-        "are means over the folds of intervals, each of which holds with 95 % the accuracy on new "
-        f"cases like those without a label, {prior}, if these are drawn at random from all cases "
-        "and recorded ones from their class.",
+        f"models were fitted, and settings chosen (by PU-F), by recorded labels only: "
+        f"{sum(partial['recorded'])} cases have one, {partial['unlabelled']} have none. Records "
+        f"of {partial['positive']!r} count as certain. Models that take no cases without a label "
+        f"were fitted on {given}.",
+        f"PU-F is the squared share of cases recorded {partial['positive']!r} that are predicted "
+        "so, divided by the share of cases without a label that are predicted so (at least half a "
+        "case); accuracy from, accuracy to are means over the folds of 95 % intervals for the "
+        f"accuracy on new cases like those without a label, {prior}, if these are drawn at random "
+        "from all cases and recorded ones from their class.",
     ]
     words += [partial["told"]] if partial.get("told") else []
     if partial.get("contradicted"):
         words.append(
-            f"{partial['contradicted']} cases are recorded {partial['positive']!r} and truly are "
-            "not."
+            f"{partial['contradicted']} cases are recorded {partial['positive']!r} but are of the "
+            "other class."
         )
     if not partial["truth"]:
-        words.append("no report: it sets answers against the true classes (--truth COLUMN).")
+        words.append("no report is written without the true classes (--truth COLUMN).")
     return words
 
 
 def label_words(about: Any) -> list[str]:
-    """Return what is to be known of a comparison on several labels a case, in sentences."""
+    """Return notes on a comparison with several labels per case."""
     alone, absent = about.get("one_a_label") or [], about.get("not_asked") or []
     words: list[str] = []
     if alone:
-        words.append(f"{', '.join(alone)}: one model a label, which no model file holds.")
+        words.append(f"{', '.join(alone)}: one model per label, which is not saved to a file.")
     if absent:
         words.append(
-            f"{', '.join(absent)}: not compared by default where a case may have several labels, "
-            "since each is as many fits as there are labels; name them with --models to have them."
+            f"{', '.join(absent)}: not compared by default if cases may have several labels, since "
+            "each needs a fit per label; give --models to include them."
         )
     return words
 
@@ -324,19 +324,19 @@ _NOTES = (
     ),
     (
         "not ranked",
-        "fits failed, or the measure is not defined, in more folds than those of others: figures, "
-        "if there are any, are means over the folds left, which are other cases",
+        "fits failed, or the measure is not defined, in more folds than for other models: figures "
+        "are means over the remaining folds, which are other cases",
     ),
     (
         "stability",
-        "1 if the same columns are used in every fold, 0 if they are no more alike than by chance",
+        "1 if the same columns are used in every fold, 0 if they agree as by chance",
     ),
-    ("columns, voters", "means over the folds; the refit on all rows, which is saved, has its own"),
+    ("columns, voters", "means over the folds; the saved model, fitted on all rows, may differ"),
 )
 
 
 def show_knees(found: Any) -> None:
-    """Print the knee of each model's curve of accuracy against columns, if there are curves."""
+    """Print the knee of each model's curve of accuracy by number of columns, if any."""
     from psephos.protocol.evaluation.statistics import ONE_PART, one_part
     from psephos.protocol.running.curve import curve_points, failed_words
 
@@ -350,20 +350,20 @@ def show_knees(found: Any) -> None:
         if one_part(found.curve):
             near, interval = "of its best score", f"; interval and stability: {ONE_PART}"
         show(
-            f"knee: the fewest columns, of those that the model ranks first, {near}; price: by how "
-            f"much its fit on all it chose is better{interval} (curve.csv has every point)"
+            f"knee: the fewest columns, of those that the model ranks first, {near}; price: the "
+            f"advantage of its fit on all chosen columns{interval} (curve.csv has every point)"
         )
     drawn = {point["model"] for point in points}
     absent = dict.fromkeys(row["model"] for row in found.curve if row["model"] not in drawn)
     if absent:
-        show(f"no curve of {', '.join(absent)}: no fold has a value of the measure.")
+        show(f"no curve of {', '.join(absent)}: the measure is not defined in any fold.")
     if failed := failed_words(points):
         first = next(row["error"] for row in found.curve if row["error"])
-        show(f"{failed} The first reason, of those in curve.csv: {first}")
+        show(f"{failed} The first error in curve.csv: {first}")
 
 
 def show_bounds(rows: Any) -> None:
-    """Print what can be proved of each model of a comparison, a line each."""
+    """Print the proven error bounds of each model of a comparison, a line each."""
     from psephos.files.names import fixed
 
     known = {row["bound"] for row in rows}
@@ -372,18 +372,18 @@ def show_bounds(rows: Any) -> None:
         return
     reasons = {row["told"] for row in rows} if all(row["value"] is None for row in rows) else ()
     if len(reasons) == 1:
-        show(f"what can be proved: no bound holds; {reasons.pop()}")
+        show(f"error bounds: no bound holds; {reasons.pop()}")
         return
-    first, lines = "what can be proved", list[list[str]]()
+    first, lines = "error bounds", list[list[str]]()
     for model in dict.fromkeys(row["model"] for row in rows):
         own = {row["bound"]: row for row in rows if row["model"] == model}
         lines.append([model, *(_proved(own.get(kind)) for kind in kinds)])
     print_table([first, *kinds], lines, words=(first,), spare=("published", "out of bag"))
     show(
         "Each figure is a separate 95 % upper limit of the error: of the folds' models (hold-out, "
-        "folds), or of the refit. Vacuous: nothing is proved, since always "
-        f"predicting the most frequent class errs on {fixed(rows[0]['constant_error'])}. "
-        "bounds.csv says what each assumes, and why one does not hold."
+        "folds), or of the refit. Vacuous: not below the error of always predicting the most "
+        f"frequent class, {fixed(rows[0]['constant_error'])}. bounds.csv has the assumptions of "
+        "each bound, and why one does not hold."
     )
 
 
@@ -405,7 +405,7 @@ def _known(value: float, digits: int) -> str:
 
 
 def plus_minus() -> str:
-    """Return the sign, or letters for it where the terminal lacks it."""
+    """Return the sign ±, or +- if the terminal lacks it."""
     try:
         "±".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
@@ -416,7 +416,7 @@ def plus_minus() -> str:
 def _spread(
     spread: Any, digits: int, sign: str, text: Callable[[float, int], str] | None = None
 ) -> str:
-    """Return mean ± standard deviation; of one value, which has none, the value."""
+    """Return mean ± standard deviation; a single value without a deviation."""
     from psephos.files.names import fixed
 
     write = text or fixed
