@@ -78,7 +78,7 @@ def test_frames_that_do_not_fit_are_refused(made, wrap):
         return
     with pytest.raises(PsephosError, match=r"'c11' is at the position of 'c0'"):
         model.predict(wrap(FRAME[FRAME.columns[::-1]]))
-    with pytest.raises(PsephosError, match=r"now missing:\n- c3\nAdd what is missing"):
+    with pytest.raises(PsephosError, match=r"now missing:\n- c3\nAdd the missing columns"):
         model.predict(wrap(FRAME.drop(columns="c3")))
 
 

@@ -263,7 +263,7 @@ def test_what_is_proved_stands_in_the_row_of_its_model(capsys):
     ]  # fmt: skip
     show_bounds(rows)
     head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split("  ")[0] == "what can be proved"
+    assert head.split("  ")[0] == "error bounds"
     assert [line.split() for line in lines[:2]] == [
         ["cart", "0.250", "does", "not", "hold", "-"],
         ["samba", "0.500", "-", "0.750", "vacuous"],

@@ -120,7 +120,7 @@ def test_the_next_command_is_not_refused(patients, call):
         "--target", "y", "--drop", "b", "--id", "nr", "--drop", "seen", "--missing", "-999",
     ]  # fmt: skip
     lines = [line for line in found.stdout.splitlines() if line.startswith("caution")]
-    assert [line.endswith("Refused by fit and compare.") for line in lines] == [
+    assert [line.endswith("Stops fit and compare.") for line in lines] == [
         line.split()[1] in ("FD002", "FD003", "FD004") for line in lines
     ]
     again = call("table", *words[1:])

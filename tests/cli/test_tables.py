@@ -233,7 +233,7 @@ def test_a_column_that_stands_twice_in_a_new_table_is_refused(call, tmp_path):
     (tmp_path / "t.csv").write_text("site,x,site\n1,2,3\n")
     told = call("predict", path, tmp_path / "t.csv")
     assert told.exit_code == 2
-    assert "the column name 'site' stands twice in 't.csv': rename one" in told.stderr
+    assert "'t.csv' has two columns named 'site': rename one" in told.stderr
 
 
 def test_ids_of_another_length_are_refused(call, tmp_path):

@@ -227,7 +227,7 @@ def test_phenotypes_of_a_series_matrix(tmp_path):
 def test_encodings(tmp_path):
     text = "größe,µg\n1,ä\n2,€\n"
     for encoding, note in (
-        ("utf-8", None), ("utf-8-sig", None), ("utf-16", "is UTF-16 text"),
+        ("utf-8", None), ("utf-8-sig", None), ("utf-16", "read as UTF-16 text"),
         ("cp1252", "is not UTF-8 text (line 1): read as Windows-1252"),
     ):  # fmt: skip
         words, _, notes = read(tmp_path / "t.csv", text.encode(encoding))

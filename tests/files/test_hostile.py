@@ -134,7 +134,7 @@ def test_a_wide_array_without_rows_is_refused(tmp_path):
         head = {"descr": "<f8", "fortran_order": False, "shape": (1, 1 << 25)}
         np.lib.format.write_array_header_1_0(file, head)
         file.truncate(file.tell() + 8 * (1 << 25))  # a hole
-    with pytest.raises(PsephosError, match=r"claims 1 rows and 33,554,432 columns, more than"):
+    with pytest.raises(PsephosError, match=r"declares 1 rows and 33,554,432 columns, more than"):
         every_column(tmp_path / "t.npy")
 
 
@@ -167,7 +167,7 @@ def test_parts_of_a_sparse_matrix_that_claim_too_much(h5ad, tmp_path, part):
         shape = 1 << 40 if name == part else 13
         group.create_dataset(name, shape=(shape,), dtype="i4", chunks=(13,))
     h5ad.flush()
-    with pytest.raises(PsephosError, match=r"claims 1,099,511,627,776 rows"):
+    with pytest.raises(PsephosError, match=r"declares 1,099,511,627,776 rows"):
         read_table(tmp_path / "t.h5ad", target="y")
 
 
@@ -253,7 +253,7 @@ def test_a_cell_far_from_all_others(tmp_path):
         book.active.append(row)
     book.active["XFD1048576"] = 1
     book.save(tmp_path / "t.xlsx")
-    refused(tmp_path / "t.xlsx", "claims 1,048,576 rows and 16,384 columns")
+    refused(tmp_path / "t.xlsx", "declares 1,048,576 rows and 16,384 columns")
     pd.DataFrame(np.eye(2, 800)).assign(y=list("uv")).to_excel(tmp_path / "t.xlsx", index=False)
     assert read_table(tmp_path / "t.xlsx", target="y").X.shape == (2, 800)
 

@@ -341,7 +341,7 @@ def test_a_sheet_is_named_where_there_are_several(book, tmp_path):
     filled(book.create_sheet("cases"), ROWS)
     book.create_sheet("empty")
     book.save(path)
-    with pytest.raises(PsephosError, match=r"2 sheets \('Sheet', 'cases'\): say .* --sheet"):
+    with pytest.raises(PsephosError, match=r"2 sheets \('Sheet', 'cases'\): choose .* --sheet"):
         read_table(path, target="y")
     for name in ("cases", "2", 2):
         found = read_table(path, target="y", sheet=name)
@@ -559,11 +559,11 @@ def test_a_zip_of_two_tables_and_one_of_none(cases, tmp_path):
     with zipfile.ZipFile(tmp_path / "t.zip", "w") as found:
         found.writestr("a.csv", "x,y\n1,2\n")
         found.writestr("b.csv", "x,y\n1,2\n")
-    with pytest.raises(PsephosError, match=r"holds 2 files \('a\.csv', 'b\.csv'\), and an"):
+    with pytest.raises(PsephosError, match=r"has 2 files \('a\.csv', 'b\.csv'\): unpack"):
         read_table(tmp_path / "t.zip", target="y")
     with zipfile.ZipFile(tmp_path / "t.zip", "w"):
         pass
-    with pytest.raises(PsephosError, match="holds 0 files"):
+    with pytest.raises(PsephosError, match="has 0 files"):
         read_table(tmp_path / "t.zip", target="y")
 
 
@@ -592,7 +592,7 @@ def test_a_claim_of_too_many_cells_is_refused(tmp_path):
     (tmp_path / "t.mtx").write_text(
         "%%MatrixMarket matrix coordinate real general\n99999999 99999999 1\n1 1 2.5\n"
     )
-    with pytest.raises(PsephosError, match="claims 99,999,999 rows and 99,999,999 columns"):
+    with pytest.raises(PsephosError, match="declares 99,999,999 rows and 99,999,999 columns"):
         read_table(tmp_path / "t.mtx", target="column 1")
 
 
@@ -632,5 +632,5 @@ def test_an_option_of_other_kinds_of_file_is_refused(tmp_path, suffix, options):
     {"parquet": frame.to_parquet, "csv": frame.to_csv, "xlsx": frame.to_excel}[suffix](
         file, index=False
     )
-    with pytest.raises(PsephosError, match=f"--{next(iter(options))} is not for a"):
+    with pytest.raises(PsephosError, match=f"--{next(iter(options))} does not apply to a"):
         read_table(file, target="y", **options)

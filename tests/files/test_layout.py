@@ -75,12 +75,12 @@ def test_ids_that_do_not_match_are_named(files, wine):
     assert found.ids.tolist() == wine["case"].tolist()[2:]
     assert found.lines[0] == 4
     assert found.notes == (
-        "2 ids of 'cases.csv' stand only there and are left out: 'w0', 'w1'.",
-        "2 ids of 'labels.csv' stand only there: 'x1', 'x2'.",
+        "2 ids of 'cases.csv' are only there and are left out: 'w0', 'w1'.",
+        "2 ids of 'labels.csv' are only there: 'x1', 'x2'.",
     )
     pd.concat([labels, extra[:1]]).to_csv(files / "labels.csv", index=False)
     notes = read_table(files / "cases.csv", **roles).notes
-    assert notes[1] == "1 id of 'labels.csv' stands only there: 'x1'."
+    assert notes[1] == "1 id of 'labels.csv' is only there: 'x1'."
     extra.to_csv(files / "labels.csv", index=False)
     with pytest.raises(PsephosError, match=r"has the cases 'w0', .* has others \('x1', 'x2'\)"):
         read_table(files / "cases.csv", **roles)

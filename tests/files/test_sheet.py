@@ -37,7 +37,7 @@ def test_lines_are_counted_as_an_editor_counts(end):
     ("text", "sentence"),
     [
         ('a,b\n"c,1\nd,2\n', "the quote opened in line 2 is never closed"),
-        ('a,b\n"c"d,1\n', "line 2 cannot be divided into cells"),
+        ('a,b\n"c"d,1\n', "line 2 cannot be split into cells"),
     ],
 )
 def test_quotes_that_cannot_be(text, sentence):
@@ -60,7 +60,7 @@ def test_a_separator_may_be_named(tmp_path, mark):
     sign = {"tab": "\t", "space": " "}.get(mark, mark)
     (tmp_path / "t.csv").write_text(f"a{sign}b\n1{sign}2\n")
     assert read(tmp_path / "t.csv", separator=mark).X.tolist() == [[1, 2]]
-    with pytest.raises(PsephosError, match="the separator is '::'"):
+    with pytest.raises(PsephosError, match="got '::'"):
         read(tmp_path / "t.csv", separator="::")
 
 

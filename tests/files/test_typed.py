@@ -353,7 +353,7 @@ def test_a_formula_of_an_open_document(tmp_path):
         return b'table:name="two"'.join([re.sub(found, bare, first), *rest])
 
     path = rewritten(tmp_path / "whole.ods", tmp_path / "t.ods", "content.xml", put)
-    with pytest.raises(PsephosError, match=r"without its result \(of:=1\+1\)"):
+    with pytest.raises(PsephosError, match=r"without a result \(of:=1\+1\)"):
         read_table(path, target="y", sheet="one")
     assert column_of(read_table(path, target="y", sheet="two")) == [0.5, 1.5, 2.5]
 

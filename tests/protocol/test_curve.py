@@ -217,7 +217,7 @@ def test_points_that_failed_are_named_and_tried_again(tmp_path, capsys):
     show_knees(study)
     told = capsys.readouterr().out
     assert words in told
-    assert told.endswith("those in curve.csv: case 7 is not for two columns.\n")
+    assert told.endswith("The first error in curve.csv: case 7 is not for two columns.\n")
     page = summarise(tmp_path / "s")
     assert page["curve"]["failed"].startswith(words)
     assert [row["marks"] for row in page["curve"]["rows"]][:2] == ["failed in 5 folds"] * 2

@@ -301,7 +301,7 @@ def test_a_shape_that_is_not_there_is_refused(tmp_path, shape):
         archive.writestr("X.npy", head.getvalue())
         archive.writestr("y.npy", head.getvalue())
     # what is not there is too wide, too large for memory, or ends too early
-    with pytest.raises(PsephosError, match=r"claims 0 rows and 100,000,000,000|is damaged"):
+    with pytest.raises(PsephosError, match=r"declares 0 rows and 100,000,000,000|is damaged"):
         read_table(tmp_path / "t.npz")
     np.savez(tmp_path / "u.npz", X=np.eye(2), y=[0, 1], feature_names=["a", " "])
     with says("names no column 2"):
@@ -657,7 +657,7 @@ def test_a_minus_behind_goes_with_other_marks(tmp_path):
 )  # fmt: skip
 def test_an_unclear_mixture_is_refused(tmp_path, cells):
     lines = "".join(f'"{c}",{"xy"[i % 2]}\n' for i, c in enumerate(cells))
-    with pytest.raises(PsephosError, match=r"column 'g' (has text|holds numbers written another)"):
+    with pytest.raises(PsephosError, match=r"column 'g' (has text|has numbers in another)"):
         read_table(write(tmp_path, "g,label\n" + lines), target="label")
 
 
