@@ -108,14 +108,14 @@ CASES = {
     "score, NaN": (lambda: forest().score(X, np.where(LABELS, np.nan, 0.0)), "of y has no label"),
     "margins, None": (lambda: forest().margins(X, None), "give one label per row"),
     "margins, some": (lambda: forest().margins(X, SOME), "label None is not one of"),
-    "save, None": (lambda: save(forest(), None), "path is None"),
+    "save, None": (lambda: save(forest(), None), "got None"),
     "save, NUL": (lambda: save(forest(), "a\0b"), "must be the path of the file to write"),
-    "classes twice": (lambda: Partial(["a", "a"]).fit(X, SOFT), "name 'a' twice"),
-    "labels twice": (lambda: Partial([0, 1, 1]).fit(X, LABELS), "name 1 twice"),
+    "classes twice": (lambda: Partial(["a", "a"]).fit(X, SOFT), "got 'a' twice"),
+    "labels twice": (lambda: Partial([0, 1, 1]).fit(X, LABELS), "got 1 twice"),
     "columns twice": (
         lambda: Partial().fit(X, pd.DataFrame(SOFT, columns=["no", "no"])), "columns are named 'no'"
     ),
-    "unlabeled, a list": (lambda: Partial(unlabeled=[0]).fit(X, LABELS), "unlabeled is .0.: give"),
+    "unlabeled, a list": (lambda: Partial(unlabeled=[0]).fit(X, LABELS), "unlabeled must be one label"),
     "a price in words": (
         lambda: FEW.set_params(prices={0: "2"}).fit(X, LABELS), "must be above 0; got '2'"
     ),

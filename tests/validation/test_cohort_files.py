@@ -79,7 +79,7 @@ def test_arrays_with_labels_or_codes_of_classes(model, figures, tmp_path, option
     [
         ({"y": [s.upper() for s in Y]}, (), "'ILL', 'WELL'"),
         ({"y": [None, *Y[1:]]}, (), "1 of 60 cases have no label (the first is case 'row 2')"),
-        ({"y": Y}, ("--positive", "Ill"), "positive is 'Ill'"),
+        ({"y": Y}, ("--positive", "Ill"), "positive must be a class of the model"),
         ({"y": Y}, ("--classes", "CRC=ill"), "renames 'CRC', which no case of the cohort has"),
         ({"y": Y, "g": [None, *"s" * 59]}, ("--group", "g"), "missing in 1 of 60"),
         ({"y": Y, "a": ["x", *X["a"][1:]]}, (), "column 'a' has text in line 2"),

@@ -105,7 +105,7 @@ def test_series_of_any_type_are_read_and_their_gaps_are_no_label(kind):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"y": []}, "no case"),
+        ({"y": []}, "at least one case"),
         ({"y": None}, "one value per row"),
         ({"y": ["ill"] * 3}, "3 values for 90 rows"),
         ({"threshold": "0.5"}, "threshold must be .*; got '0.5'"),
