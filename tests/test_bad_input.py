@@ -115,7 +115,7 @@ CASES = {
     "columns twice": (
         lambda: Partial().fit(X, pd.DataFrame(SOFT, columns=["no", "no"])), "columns are named 'no'"
     ),
-    "unlabeled, a list": (lambda: Partial(unlabeled=[0]).fit(X, LABELS), "unlabeled must be one label"),
+    "unlabeled, a list": (lambda: Partial(unlabeled=[0]).fit(X, LABELS), "must be one label"),
     "a price in words": (
         lambda: FEW.set_params(prices={0: "2"}).fit(X, LABELS), "must be above 0; got '2'"
     ),

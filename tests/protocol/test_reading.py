@@ -304,7 +304,7 @@ def test_a_shape_that_is_not_there_is_refused(tmp_path, shape):
     with pytest.raises(PsephosError, match=r"declares 0 rows and 100,000,000,000|is damaged"):
         read_table(tmp_path / "t.npz")
     np.savez(tmp_path / "u.npz", X=np.eye(2), y=[0, 1], feature_names=["a", " "])
-    with says("names no column 2"):
+    with says("has no name for column 2"):
         read_table(tmp_path / "u.npz")
 
 
