@@ -85,7 +85,7 @@ class Flat(Near):
         return super().weights(X)[:, 0]
 
 
-@planted("members have their shapes", "is no boolean CSR table")
+@planted("members have their shapes", "is not a boolean CSR table")
 class DenseUsage(Near):
     def usage(self):
         return super().usage().toarray()
@@ -96,7 +96,7 @@ class Untagged(Near):
     pass
 
 
-@planted("members have their shapes", "another sum than 1")
+@planted("members have their shapes", "does not sum to 1")
 class Shares(Near):
     def mean_share(self):
         return 2 * super().mean_share()

@@ -95,8 +95,8 @@ def _same(value: float, given: float) -> bool:
 
 def _assert_reads_true(words: str) -> None:
     """Check every comparison of numbers in a sentence."""
-    for value, *asked in _COMPARED.findall(words):
-        for relation, bound in zip(asked[::2], asked[1::2], strict=True):
+    for value, *compared in _COMPARED.findall(words):
+        for relation, bound in zip(compared[::2], compared[1::2], strict=True):
             assert not relation or _HOLDS[relation](float(value), float(bound)), words
 
 

@@ -186,15 +186,15 @@ def check_backup_columns_answer_no_complete_case(case: Case) -> None:
 def check_anatomy_tells_the_truth(case: Case) -> None:
     """Check that the recipe's anatomy names the parts of the fitted vote.
 
-    By the rule by which it is saved and loaded, and of the table of this case no vote that found
-    nothing; the read-out is named, too.
+    The rule is the one used when a model is saved and loaded, without its exception for a vote
+    that found nothing. The read-out must be named as well.
     """
     model = case.model
     vote, anatomy = model.vote_, model.anatomy
     found = f"{vote.voters.kind!r}, {vote.weighting.tag!r}, {vote.readout.score!r}"
-    told = f"the vote has {found}, and the anatomy declares {anatomy}"
-    assert model._has_its_anatomy(nothing_found=False), told
-    assert vote.readout.score in anatomy.readouts(), told
+    message = f"the vote has {found}, and the anatomy declares {anatomy}"
+    assert model._has_its_anatomy(nothing_found=False), message
+    assert vote.readout.score in anatomy.readouts(), message
 
 
 def check_weight_two_is_the_row_twice(case: Case) -> None:
@@ -307,9 +307,9 @@ def check_members_have_their_shapes(case: Case) -> None:
     share = weighting.mean_share()
     _check_shape(weighting, "mean_share()", share, (T,))
     sound = bool((share >= 0).all()) and abs(share.sum() - 1.0) < 1e-9
-    assert sound, f"{_name(weighting)}.mean_share() has a number below 0, or another sum than 1."
+    assert sound, f"{_name(weighting)}.mean_share() has a number below 0, or does not sum to 1."
     words = isinstance(weighting.words(), str)
-    assert words, f"{_name(weighting)}.words() is no string."
+    assert words, f"{_name(weighting)}.words() is not a string."
 
 
 def _check_table(part: Any, n_voters: int, n_features: int) -> None:
@@ -323,11 +323,11 @@ def _check_table(part: Any, n_voters: int, n_features: int) -> None:
     )
     columns = np.asarray(part.columns)
     rising = columns.ndim == 1 and columns.dtype == np.intp and bool((np.diff(columns) > 0).all())
-    assert rising, f"{name}.columns is no array of intp in rising order."
+    assert rising, f"{name}.columns is not an array of intp in rising order."
     usage: Usage = part.usage()
     made = sparse.issparse(usage) and usage.format == "csr" and usage.dtype == bool
     assert made, (
-        f"{name}.usage() is no boolean CSR table: psephos.vote.part.usage_table(voter, column, "
+        f"{name}.usage() is not a boolean CSR table: psephos.vote.part.usage_table(voter, column, "
         "shape) makes one."
     )
     _check_shape(part, "usage()", usage, (n_voters, n_features))
@@ -360,14 +360,15 @@ def check_parts_read_no_more_than_they_say(case: Case) -> None:
             )  # fmt: skip
         small = part.select(vote.columns)
         where = np.searchsorted(vote.columns, part.columns)
-        said = f"{_name(part)}.select does not keep the places of its columns."
-        assert small.n_features == len(vote.columns), said
-        assert_array_equal(small.columns, where, said)
-        assert_array_equal(small.usage().toarray(), part.usage().toarray()[:, vote.columns], said)
+        message = f"{_name(part)}.select does not keep the places of its columns."
+        assert small.n_features == len(vote.columns), message
+        assert_array_equal(small.columns, where, message)
+        used = part.usage().toarray()[:, vote.columns]
+        assert_array_equal(small.usage().toarray(), used, message)
 
 
 def check_weights_are_shares(case: Case) -> None:
-    """Where the read-out is no sum, no weight is below 0."""
+    """Check that no weight is below 0, unless the read-out is a sum."""
     vote = case.model.vote_
     if vote.readout.score == "sum":
         return

@@ -14,11 +14,12 @@ def between(low, high):
 
 @jit
 def even_bins(ranked, mass, known, total, max_bins, low, high):
-    """Close a bin where its weight is nearest to an equal share of what is left; return the number.
+    """Cut sorted values into bins of nearly equal weight; return the number of bins.
 
-    Equal values stay together, so a frequent value fills a bin of its own and the rest is shared
-    anew. `mass` is empty if every value weighs 1; the least and greatest value of each bin are
-    written to `low` and `high`.
+    A bin is closed where its weight is nearest to an equal share of the remaining weight. Equal
+    values stay together, so a frequent value fills a bin of its own, and the remaining weight is
+    shared among the remaining bins. `mass` is empty if every value weighs 1; the least and greatest
+    value of each bin are written to `low` and `high`.
     """
     bins, held, rest, k, begun = 0, 0.0, total, 0, False
     while k < known:
@@ -67,7 +68,8 @@ def bin_columns(values, order, mass, max_bins, ranked, codes, n_bins, low, high)
     ----------
     values : (b, n) float64 or float32
     order : (b, n); the rows by value, NaN last
-    mass : (n,) float64, weights of the rows, 0 for those that are only coded; (0,) if all are 1
+    mass : (n,) float64; weights of the rows, 0 for rows that are coded but do not affect the bins;
+        (0,) if all are 1
     max_bins : int, at most 255
     ranked : (2, n) float64, scratch: values in their order, and their weights
     codes : (b, n) uint8, result; NaN gets the number of bins
@@ -80,7 +82,7 @@ def bin_columns(values, order, mass, max_bins, ranked, codes, n_bins, low, high)
         known, last, at = n, np.nan, np.int64(-1)
         while known > 0 and np.isnan(values[j, order[j, known - 1]]):
             known -= 1
-        for k in range(known):  # a bin for each value, while they suffice
+        for k in range(known):  # one bin for each value, as long as there are enough bins
             i = np.uintp(order[j, k])
             row[k] = values[j, i]
             if row[k] != last:

@@ -9,9 +9,9 @@ there is no cut, `varied` is 1 if the node holds two different codes. ``crit.lea
 weight of a side, and `least` the least number of rows.
 
 Answers are numbers where `numbers` is given and class codes where `classes` is; the other is None.
-What is None is known while compiling, and leaves its part out: only tests for what is not None do
-so. `sums` are the node's weight and its sum of w y, or its weight a class, and `terms` what `rise`
-makes of the latter (0 for numbers).
+Numba knows at compile time which arguments are None and leaves out the branches for them, but only
+if the test is written ``is not None``. `sums` are the node's weight and its sum of w y, or its
+weight per class; `terms` is the value of `rise` for the weights per class (0 for numbers).
 """
 
 from typing import NamedTuple
@@ -26,9 +26,9 @@ from psephos.runtime.jit import jit
 class BinSums(NamedTuple):
     """Sums of a node's rows by bin; zeroed after each use.
 
-    `cells` (256, C): the weight and the sum of w y, or the weight a class.
-    `rows` (256,) int64: how many. `seen` (256,) uint8: 1 for the codes that the node holds, also
-    as `words` (32,) uint64. `held` (257,) int64: these codes in their order.
+    `cells` (256, C): the weight and the sum of w y, or the weight per class.
+    `rows` (256,) int64: the number of rows. `seen` (256,) uint8: 1 for the codes that the node
+    holds; `words` (32,) uint64 is the same memory. `held` (257,) int64: these codes, ascending.
     """
 
     cells: NDArray[np.generic]
@@ -77,17 +77,17 @@ def total_of(y, w, start, end, out, numbers, classes):
 
 @jit
 def heavy(crit, w_l, weight):
-    """Return whether both sides have the least weight of the criterion, and any at all."""
+    """Return whether both sides have a positive weight that is at least the criterion's."""
     rest = weight - w_l  # 0 where light rows are lost in rounding
     return w_l > 0.0 and rest > 0.0 and w_l >= crit.least and rest >= crit.least
 
 
 @jit
 def list_codes(bins):
-    """List the codes that were seen in ``bins.held``, forget them, and return their number."""
+    """Write the codes marked in ``bins.seen`` to ``bins.held``, clear the marks; return a count."""
     words, seen, held, present = bins.words, bins.seen, bins.held, 0
     for q in range(32):
-        if words[q] != np.uint64(0):  # eight codes at once are often not there
+        if words[q] != np.uint64(0):  # often none of eight codes occurs
             for b in range(8 * q, 8 * q + 8):
                 held[present] = b
                 present += seen[b]
@@ -104,7 +104,7 @@ def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
             count[column[row[k]]] += 1
     if classes is not None:
         for k in range(end - start):
-            here = np.uintp(start + k)  # an index without a sign takes no test for one
+            here = np.uintp(start + k)  # an unsigned index needs no test for a negative one
             code = column[row[here]]
             seen[code] = 1
             cells[code, y[here]] += w[here]
@@ -118,7 +118,7 @@ def add_rows(column, row, y, w, start, end, counting, bins, numbers, classes):
 
 @jit(fastmath={"reassoc"}, forceinline=True)
 def _move_bin(crit, cells, b, sums, left):
-    """Add a bin to the left side; return what the terms of both sides and the weight gain."""
+    """Add a bin to the left side; return the changes of the left and right terms and its weight."""
     up = down = weight = 0.0
     for c in range(len(left)):
         add, before = cells[b, c], left[c]

@@ -39,7 +39,7 @@ def merge_rows(codes, y, weight, order, marks, first, mass, group):
     for k in range(len(order)):
         row = order[k]
         same = k > 0 and marks[row] == marks[order[k - 1]]
-        if same:  # marks of different rows agree once in a great many tables
+        if same:  # equal marks of different rows are very rare, but possible
             other = first[groups - 1]
             same = y[row] == y[other]
             for j in range(codes.shape[0]):
@@ -59,7 +59,7 @@ def merge_rows(codes, y, weight, order, marks, first, mass, group):
 def make_alias(mass, share, other, open_):
     """Write the table by which `draw_counts` draws places by weight (all (m,)).
 
-    A place is drawn evenly, and is kept with probability ``share``, else ``other`` is taken: every
+    A place is drawn uniformly and kept with probability ``share``; else ``other`` is taken: every
     place that is too light is filled up by one that is too heavy. Walker (1977), "An efficient
     method for generating discrete random variables with general distributions", ACM Transactions
     on Mathematical Software 3.
@@ -151,9 +151,10 @@ def _binomial(n, p, state):
 
 @jit
 def split_counts(mass, n_draws, state, count):
-    """Write a draw of what `draw_counts` does, row by row: quicker where draws are many a row.
+    """Draw counts of the distribution of `draw_counts`, row by row.
 
-    How often a row is drawn is binomial, given how often those before it were.
+    This is faster where there are many draws per row. The count of a row is binomial, given the
+    counts of the rows before it.
     """
     rest = 0.0
     for i in range(len(mass)):

@@ -42,11 +42,11 @@ _DEPTH = 64  # open nodes at once: the larger child waits, so each is at most ha
 class BinnedSample(NamedTuple):
     """A binned table; see `psephos.trees.bins.Bins`.
 
-    `codes` (p, n) uint8; `n_bins` (p,) int64; `ptr` (p + 1,) int64, where each column's bins stand
+    `codes` (p, n) uint8; `n_bins` (p,) int64; `ptr` (p + 1,) int64, where each column's bins begin
     in `low` and `high`; `is_category` (p,) bool.
 
-    Where trees look at values (see `Kind`), these are `codes`, float64 or float32, and each column
-    has two bins, the sides of a cut; `low` and `high` are empty.
+    Where trees cut values instead of bins (see `Kind`), `codes` holds the values, float64 or
+    float32, and each column has two bins, the sides of a cut; `low` and `high` are empty.
     """
 
     codes: NDArray[np.uint8]
@@ -60,8 +60,8 @@ class BinnedSample(NamedTuple):
 class ForestGrowth(NamedTuple):
     """How a tree grows.
 
-    A node is cut that has at least `min_split` rows and the weight `min_weight`, into sides of at
-    least `least` rows each; every row counts once here.
+    A node is cut if it has at least `min_split` rows and the weight `min_weight`, into sides of at
+    least `least` rows each. These counts of rows ignore weights.
     """
 
     max_depth: int
@@ -72,11 +72,11 @@ class ForestGrowth(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What is compiled: of the first two and of the next three all but one are None.
+    """Which kernel is compiled: one of the first two and one of the next three are not None.
 
-    `numbers`: of two classes, 0 and 1. `classes`: three or more. `best`, `chance` (m,) uint8 or
-    `values`: the best cuts, or those of extra trees, on bins or on values. `mask` (256,) uint8:
-    columns may be categorical; not with values.
+    `numbers`: answers are numbers, for two classes 0 and 1. `classes`: three classes or more.
+    `best`: the best cuts; `chance` (m,) uint8 or `values`: the cuts of extra trees, on bins or on
+    values. `mask` (256,) uint8: columns may be categorical; not together with `values`.
     """
 
     numbers: bool | None
@@ -102,13 +102,14 @@ class ForestScratch(NamedTuple):
 
 
 class GrownTree(NamedTuple):
-    """A tree: children stand side by side, after their parent.
+    """A tree: the two children of a node are adjacent and come after it.
 
     `link` (nodes, 4) int32: the column, the first child, the last bin on the left (numeric) and
-    the place in `sets` (categorical, else -1); at a leaf -1 and what it answers: a class k < C of
-    its own, or C + i with ``sums[i]`` the weight a class; of numbers i, with ``sums[i]`` the weight
-    and the sum of w y. `threshold` (nodes,), NaN at a leaf; `gain` (nodes,), the decrease
-    of the impurity; `missing_left` (nodes,). `sets` (cuts of categories, 256) uint8: 1 on the left.
+    the index in `sets` (categorical, else -1). At a leaf: -1 and the answer, which for classes is
+    a class k < C if all rows have it, else C + i with ``sums[i]`` the weight per class; for numbers
+    it is i, with ``sums[i]`` the weight and the sum of w y. `threshold` (nodes,), NaN at a leaf;
+    `gain` (nodes,), the decrease of the impurity; `missing_left` (nodes,). `sets` (cuts of
+    categories, 256) uint8: 1 on the left.
     """
 
     link: NDArray[np.int32]
@@ -120,7 +121,7 @@ class GrownTree(NamedTuple):
 
 
 def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> GrownTree:
-    """Return workspace for so many nodes, leaves and sets; what is not reached takes no memory."""
+    """Return workspace for so many nodes, leaves and sets; unused parts take no physical memory."""
     return GrownTree(
         np.empty((nodes, 4), np.int32),
         np.empty(nodes),
@@ -132,7 +133,7 @@ def blank(nodes: int, leaves: int, n_sums: int, sets: int) -> GrownTree:
 
 
 def kind_of(m: int, n_classes: int, random: bool, unbinned: bool = False) -> Kind:
-    """Return the kind of trees of at most m rows; `unbinned`: cuts at random, of values."""
+    """Return the kind of trees of at most m rows; `unbinned`: random cuts of values."""
     return Kind(
         True if n_classes <= 2 else None,
         ClassScratch(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
@@ -144,7 +145,7 @@ def kind_of(m: int, n_classes: int, random: bool, unbinned: bool = False) -> Kin
 
 
 def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int) -> ForestScratch:
-    """Return scratch for trees of at most m rows and p columns; their answers are of y's type."""
+    """Return scratch for trees of at most m rows and p columns, with answers of y's type."""
     n_sums = n_classes if n_classes > 2 else 2
     seen = np.zeros(256, np.uint8)
     return ForestScratch(
@@ -170,9 +171,9 @@ def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int
 def _part(
     column, n_bins, low, missing_left, cut, values, mask, row, y, w, start, end, work
 ):  # fmt: skip
-    """Bring the rows of the left side to the front, each side in its order.
+    """Move the rows of the left side to the front, keeping the order within each side.
 
-    With `values`, the left side are the values up to `cut`.
+    With `values`, the left side has the values up to `cut`.
 
     Returns where the right side begins, how many rows lack the value, and the first known bin on
     the right (255 if none).
@@ -198,7 +199,7 @@ def _part(
         lack = n_bins if missing_left else 256
         for k in range(m):
             code[k] = np.int64(code[k] > low) & np.int64(code[k] != lack)
-    # No branch: which side is next cannot be guessed. Indices without a sign take no test for one.
+    # No branch, because sides cannot be predicted; unsigned indices need no test for negative ones.
     at, spared, one = np.uintp(start), np.uintp(0), np.uintp(1)
     for k in range(m):
         here = np.uintp(start + k)
@@ -215,10 +216,10 @@ def _part(
 
 @jit
 def _place(low, high, at, following):
-    """Return (bin, threshold): midway between a bin and the next that a node holds.
+    """Return (bin, threshold): midway between a bin and the next bin of the node.
 
-    Values of bins up to the one returned are at most the threshold, and others are above it. A
-    place inside a bin between the two, which the node lacks, moves to the gap after it.
+    Values of bins up to the one returned are at most the threshold, and others are above it. If
+    the midpoint lies inside a bin between the two (not in the node), it moves to the gap after it.
     """
     threshold = between(high[at], low[following])
     while low[at + 1] <= threshold:
@@ -234,24 +235,23 @@ def grow(
 ):
     """Grow a tree into the nodes of `tree`; return (nodes, rows of `sums`, sets of categories).
 
-    At a node columns are drawn without replacement until `max_features` have been looked at, and
-    beyond them while all have had one value there, as scikit-learn does.
+    At a node, columns are drawn without replacement until `max_features` have been searched, and
+    further while all of them had a single value there, as in scikit-learn.
 
     Parameters
     ----------
     crit : criterion
     row, y, w : (m,) uint32, (m,), (m,) float64; rows of the tree, their answers (numbers float64,
-        classes uint32) and positive weights; they change places
-    state : uint64; where the draws begin
+        classes uint32) and positive weights; reordered
+    state : uint64; state of the random draws
     work, tree : ForestScratch, GrownTree; of `workspace` and `blank`; `tree` is the result
-    numbers, classes, best, chance, values, mask : see `Kind`. What is None is known while
-        compiling, and leaves its part out: only tests for what is not None do so.
+    numbers, classes, best, chance, values, mask : see `Kind`, and `forest_cuts` for tests of None
     """
-    # One function and few places for each step: what is called is compiled once more in here.
+    # One function, with few calls of each step: every call is compiled once more in here.
     link, sums, bins, shuffled, stack = tree.link, work.sums, work.bins, work.shuffled, work.stack
     p, least, n_sums = len(shuffled), rule.least, len(work.sums)
     chosen, n_sets, n_sums_kept, nodes, top = work.mask, 0, 0, 1, 1
-    for j in range(p):  # a tree must not depend on those before it
+    for j in range(p):  # a tree must not depend on the trees before it
         shuffled[j] = j
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, 0, len(row), 0
     while top > 0:
@@ -340,7 +340,7 @@ def grow(
                 varied += several
                 if worth > worth_most:
                     worth_most, f, at, threshold, to_left = worth, g, here, wanted, left
-        # -------------------------------------------------------------------- what becomes of it
+        # ------------------------------------------------------------------------ leaf or children
         link[node, 0], link[node, 1], link[node, 2], link[node, 3] = f, nodes, at, -1
         if f < 0:
             tree.threshold[node], tree.gain[node], tree.missing_left[node] = np.nan, 0.0, False
@@ -375,10 +375,10 @@ def grow(
                 at, threshold = _place(low, high, at, following)
             elif chance is not None:
                 at, threshold = settle(low, high, at, following, threshold)
-        if missing == 0:  # nothing was learned of missing values: they follow the most rows
+        if missing == 0:  # no missing value in training: they follow the side of more rows
             to_left = middle - start > end - middle
         if is_set:
-            for b in range(256):  # categories that are not here follow the missing values
+            for b in range(256):  # categories that the node lacks follow the missing values
                 tree.sets[n_sets, b] = to_left if chosen[b] == 2 else chosen[b] == 1
             link[node, 3] = n_sets
             n_sets += 1

@@ -28,7 +28,7 @@ def _side(node, f, parent, link, cut):
 
 @jit
 def _unused(node, n_columns, depth, parent, link, state):
-    """Return (state, a coordinate that was not cut above the node in its round), drawn evenly."""
+    """Return (state, coordinate), uniformly among those not yet cut above the node in its round."""
     state, wanted = draw(state, n_columns - depth % n_columns)
     for f in range(n_columns):
         used, above = False, node
@@ -48,11 +48,11 @@ def grow_pure(kind, n_columns, n_leaves, state, link, cut, missing_left, parent,
 
     Parameters
     ----------
-    kind : `UNIFORM`: a leaf, a coordinate and a place on its side are drawn evenly, and it is cut
-        there. `MIDPOINT`: the same, in the middle. `BALANCED`: level by level (of the last, leaves
-        drawn evenly), every coordinate once in d levels, in an order drawn anew along each path, in
-        the middle.
-    state : uint64; where the draws begin
+    kind : `UNIFORM`: a leaf, a coordinate and a place on its side are drawn uniformly, and it is
+        cut there. `MIDPOINT`: the same, but cut in the middle. `BALANCED`: cut in the middle, level
+        by level (in the last level, leaves are drawn uniformly), with every coordinate once in d
+        levels, in an order drawn separately for each path.
+    state : uint64; state of the random draws
     link : (2 k - 1, 2) int64; result: coordinate (-1 at a leaf) and first child; the second follows
         it
     cut, missing_left : (2 k - 1,) float64, (2 k - 1,) bool; results. A missing value goes to a side
@@ -78,7 +78,7 @@ def grow_pure(kind, n_columns, n_leaves, state, link, cut, missing_left, parent,
         missing_left[node] = v < share
         for child in range(nodes, nodes + 2):
             parent[child], link[child, 0], link[child, 1] = node, -1, 0
-        if kind == BALANCED:  # the children wait behind the level
+        if kind == BALANCED:  # the children are queued after the level
             leaves[first + at] = leaves[first]
             leaves[2 * done + 1], leaves[2 * done + 2] = nodes, nodes + 1
             first += 1

@@ -33,7 +33,7 @@ def uniform(state):
 
 @jit
 def _classes_left(code, at, y, w, start, m, classes):
-    """Write the weight a class of the codes up to `at`; return their sum."""
+    """Write the weight per class of the codes up to `at`; return their sum."""
     left, half = classes.left, classes.half
     for c in range(len(left)):
         left[c] = half[c] = 0.0
@@ -84,10 +84,10 @@ def place_between(low, high, u):
 
 @jit
 def aim_at_values(column, row, start, m, u, values):
-    """Draw a cut of a column of values; return (place, kinds), the latter as `ends_of` does.
+    """Draw a cut of a column of values; return (place, kinds), with `kinds` as in `ends_of`.
 
-    The place is u in [0, 1) of the way between the least and the greatest value of a node's m
-    rows; infinite, if these are equal. ``values.side`` gets the sides of the rows.
+    The place is the fraction u in [0, 1) of the way from the least to the greatest value of a
+    node's m rows; infinite if these are equal. ``values.side`` gets the sides of the rows.
     """
     value, code = values
     low, high, known = np.inf, -np.inf, 0
@@ -132,7 +132,7 @@ def settle(low, high, at, following, wanted):
 
 @jit
 def last_left(low, first, last, wanted):
-    """Return the last bin on the left of a place: of those from `first` up to one before `last`."""
+    """Return the last bin left of a place, among those from `first` up to the one before `last`."""
     at, end = np.int64(first), np.int64(last) - 1
     while at < end:
         middle = (at + end + 1) // 2

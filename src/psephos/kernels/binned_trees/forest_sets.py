@@ -42,9 +42,9 @@ def clear_categories(bins, present):
 
 @jit
 def worth_left(crit, sums, weight, w_l, s_l, numbers, classes):
-    """Return the worth of a cut from the totals on its left, ``classes.left`` or `w_l` and `s_l`.
+    """Return the worth of a cut from the totals on its left.
 
-    `w_l` is the weight on the left in either case.
+    These are ``classes.left``, or `s_l` for numbers; `w_l` is the weight on the left in both cases.
     """
     worth = -np.inf
     if classes is not None:
@@ -63,9 +63,9 @@ def cut_categories(crit, least, bins, present, m, sums, weight, numbers, classes
     """Return (worth, varied) of the best set of categories, and write it to `mask` (256,).
 
     The mask is 1 on the left, 0 on the right, 2 for codes that the node does not hold. For numbers
-    (two classes are numbers): the best of all sets, which is a beginning of the categories in the
-    order of their means (Fisher 1958; Breiman et al. 1984, theorem 4.5); ``bins.held`` is put in
-    that order. For classes: one category against the rest.
+    (two classes are numbers): the best of all sets, which consists of the first categories in the
+    order of their means (Fisher 1958; Breiman et al. 1984, theorem 4.5); ``bins.held`` is sorted in
+    that order. For classes: the best of one category against the rest.
     """
     cells, count, held = bins.cells, bins.rows, bins.held
     mask[:] = 2

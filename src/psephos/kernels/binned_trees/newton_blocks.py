@@ -1,7 +1,7 @@
-"""One block of rows at a time: sums of gradients by node and bin, and rows sent to children.
+"""Kernels for one block of rows: sums of gradients by node and bin, and rows sent to children.
 
 Histograms are sums of whole numbers, so they are the same for any order of rows or blocks. Sums in
-floating point go on from block to block in the order of the rows.
+floating point are continued from block to block in the order of the rows.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def add_block(codes, start, stop, rows, place, packed, sums):
 
 @jit
 def route_block(codes, node, ints, n_bins):
-    """Send each row of a block from its node to a child, in place; from leaves no row moves.
+    """Send each row of a block from its node to a child, in place; rows at leaves stay there.
 
     `codes` (p, m) uint8; `node` (m,) int32; `ints` (nodes, 6) as in `newton_hist`; `n_bins` (p,),
     the codes of missing values.
@@ -43,7 +43,7 @@ def route_block(codes, node, ints, n_bins):
 
 @jit
 def add_leaves(gh, node, sums):
-    """Go on adding gradients, hessians (m, 2) and rows to their nodes' ``sums`` (nodes, 3)."""
+    """Add gradients, hessians (m, 2) and numbers of rows to their nodes' ``sums`` (nodes, 3)."""
     for i in range(len(node)):
         sums[node[i], 0] += np.float64(gh[i, 0])
         sums[node[i], 1] += np.float64(gh[i, 1])

@@ -1,14 +1,15 @@
 """A whole second-order tree on binned columns, in one call.
 
-Gradient and hessian of a row, rounded to whole numbers, share 64 bits: a bin of a histogram costs
-one addition a row, sums are exact, and a child's histogram is its parent's less its sibling's.
-Without a limit on the leaves nodes are grown depth first, the child of fewer rows before its
-sibling, so that no more histograms are held than rows can be halved. Bins are bounded in vectors
-first, as in `newton_exact`; columns that may beat the best split known are gone through in full.
+Gradient and hessian of a row, rounded to whole numbers, share 64 bits: a histogram costs one
+addition per row and column, sums are exact, and a child's histogram is its parent's minus its
+sibling's. Without a limit on the leaves nodes are grown depth first, the child of fewer rows before
+its sibling, so that at most log2(rows) histograms are held. The gain of each column is bounded
+first, in vectors, as in `newton_exact`; only columns that may beat the best split so far are
+searched in full.
 
-A leaf is looked at when it is made, and waits until its turn comes. Histograms of waiting leaves
-are kept while memory for them is left, so that the larger child's need not be made; otherwise they
-are made again when the leaf's turn comes, with the same sums.
+The best split of a leaf is searched when the leaf is made; the leaf then waits to be split.
+Histograms of waiting leaves are kept while there is memory for them, so that the larger child's can
+be had by subtraction; otherwise they are computed again when the leaf is split, with the same sums.
 """
 
 import numpy as np
@@ -23,8 +24,8 @@ BINS = 256
 WIDTH = 8  # columns whose codes stand side by side
 FEATURE, CUT, MISSING_LEFT, FIRST, BEGIN, END = range(6)  # of a node, in whole numbers
 LOSS, LOW, HIGH = range(3)  # in float32
-#: Which leaf is split next: the smaller of the two made last, the one that was made first, or the
-#: one that gains most.
+#: Which leaf is split next: the smaller of the two made last, the one made first, or the one with
+#: the greatest gain.
 DEEPEST, EARLIEST, BEST = range(3)
 _F = np.float32
 _U = np.uintp
@@ -72,7 +73,7 @@ def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
     root, low, high, direction, centre = bounds
     loss, chosen, where, left_missing = best
     for side in range(2 if missing != 0 else 1):
-        # Nothing missing: where such a value goes is the heavier side's to say, afterwards.
+        # Nothing is missing: missing values will go to the heavier side, which is decided later.
         last = len(sums) if missing != 0 and side == 0 else len(sums) - 1
         for b in range(last):
             left = sums[b] + (missing if side else 0)
@@ -93,7 +94,7 @@ def _numeric_split(pen, sums, missing, whole, scale, bounds, column, best):
 
 @jit
 def _category_split(pen, hist, size, missing, whole, scale, bounds, column, best, categories):
-    """Do so by a column of categories; write the first child's bins to `lut` (BINS,)."""
+    """Improve `best` by a column of categories; write the first child's bins."""
     root, low, high, _, centre = bounds
     order, ratio, lut = categories
     loss, chosen, where, left_missing = best
@@ -200,7 +201,7 @@ def _draw(seed, node, columns, count, out):
 
 @jit(inline="always")
 def make_leaf(nodes, node):
-    """Take a node's split away."""
+    """Turn a node into a leaf."""
     ints, reals = nodes
     ints[node, FEATURE], reals[node, LOSS] = -1, 0.0
     ints[node, CUT] = ints[node, MISSING_LEFT] = ints[node, FIRST] = 0
@@ -208,7 +209,7 @@ def make_leaf(nodes, node):
 
 @jit(inline="always")
 def make_root(nodes, size):
-    """Give all rows to node 0."""
+    """Make node 0 the root, with all rows."""
     ints, reals = nodes
     ints[0, FEATURE], ints[0, BEGIN], ints[0, END] = -1, 0, size
     reals[0, LOW], reals[0, HIGH] = -np.inf, np.inf
@@ -218,7 +219,7 @@ def make_root(nodes, size):
 def search_node(
     pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
 ):  # fmt: skip
-    """Write a node's best split to `nodes`, the column -1 if none gains; return its packed sum.
+    """Write a node's best split to `nodes` (column -1 if none gains); return the packed sum.
 
     See `grow_hist`.
     """
@@ -297,8 +298,8 @@ def divide_node(
 ):  # fmt: skip
     """Divide a node's rows by its split between its children, the nodes `count` and the next.
 
-    Returns the sums of hessians of the two; if all rows would go to one of them (a side of rows
-    without weight), the node becomes a leaf.
+    Returns the sums of hessians of the two. If all rows would go to one of them (possible where a
+    side has no weight), the node becomes a leaf.
     """
     ints = nodes[0]
     begin, end = ints[node, BEGIN], ints[node, END]
@@ -314,7 +315,7 @@ def divide_node(
 
 @jit
 def _first(order, reals, one, two):
-    """Return whether leaf `one` is split before `two`: it gains more, or was made before."""
+    """Return whether leaf `one` is split before `two`: by greater gain, or because made first."""
     if order == BEST and reals[one, LOSS] != reals[two, LOSS]:
         return reals[one, LOSS] > reals[two, LOSS]
     return one < two
@@ -331,21 +332,21 @@ def grow_hist(
     ----------
     bins : (blocks (b, n, WIDTH) codes, codes (p, n), n_bins (p,), direction (p,)); ``-n_bins[j]``
         is given for a column of categories; the missing code is ``n_bins[j]``
-    levels : (level_columns (levels, p), level_sizes (levels,)); columns of each level; the last is
-        of all deeper ones, too
-    draw : (share of them drawn for each node, seed of the draws)
+    levels : (level_columns (levels, p), level_sizes (levels,)); columns of each level; the last
+        entry also holds for all deeper levels
+    draw : (share of these columns drawn for each node, seed of the draws)
     limits : (max_depth, max_leaves, order): see `DEEPEST`
-    rows : (m,) the rows, put into the order of leaves
-    packed, scale : whole gradients and hessians of all rows, and what they were multiplied by
+    rows : (m,) the rows; sorted by leaf in place
+    packed, scale : rounded gradients and hessians of all rows, and their scale factors
     hists : (h, blocks * WIDTH, BINS) for histograms, h at least 3
     spare, sums, lut, own : scratch (m,), (BINS,), (BINS,) and (p,)
     categories : scratch (order (BINS,), ratio (BINS,)) and a result (capacity, BINS): bins of the
         first child, for splits on categories
-    waiting : (leaf, depth, place, whole, free), arrays of the capacity of `nodes`; the last (h,);
-        leaves that wait; of each node its depth, the place of its histogram or -1, and its packed
-        sum; places that are free
-    nodes : (ints (capacity, 6), reals (capacity, 3)), results; in the order of the numbers above:
-        few arrays, as each that is handed on is compiled. Zeros are expected.
+    waiting : scratch (leaf, depth, place, whole, free), arrays of the capacity of `nodes`, the last
+        (h,): the waiting leaves; the depth of each node, the place of its histogram or -1, and its
+        packed sum; the free places
+    nodes : (ints (capacity, 6), reals (capacity, 3)), zeros; results, with columns in the order of
+        the constants above (few arrays, because each argument costs compile time)
     """
     max_depth, max_leaves, order = limits
     leaf, depth, place, whole, free = waiting
@@ -357,8 +358,8 @@ def grow_hist(
     make_root(nodes, len(rows))
     depth[0] = 0
     count, leaves, size = np.int64(1), 1, np.int64(0)
-    wanted, other = np.int64(0), np.int64(-1)  # a histogram to be made, and taken from another
-    small, large, new = np.int64(0), np.int64(0), 1  # nodes to look at: the first, or both
+    wanted, other = np.int64(0), np.int64(-1)  # a histogram to be made, and subtracted from another
+    small, large, new = np.int64(0), np.int64(0), 1  # nodes to search: the first, or both
     node = np.int64(-1)  # to be split
     while True:
         if wanted >= 0:
@@ -427,7 +428,7 @@ def grow_hist(
             vacant += 1
         place[node] = -1
         node = np.int64(-1)
-    for i in range(size):  # never their turn
+    for i in range(size):  # leaves that were never split
         make_leaf(nodes, leaf[i])
     return count
 

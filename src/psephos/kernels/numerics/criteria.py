@@ -1,12 +1,12 @@
 """Split criteria: which one is a number at run time, so that a kernel is compiled once for all.
 
-A split is worth the decrease of the weighted impurity. Kernels that move one row at a time from the
-right side to the left ask for it in pieces: ``rise(crit, before, after)`` is what the terms of a
-side gain when one class's total changes, ``side(crit, terms, total)`` the worth of a side of
-positive weight `total`, ``most(crit, total)`` that of a split into pure sides (`total` is the
-weight; of numbers 0 and 1, that of the ones). The worth of a split is that of both sides less the
-parent's. Of numbers, two classes as 0 and 1 among them, ``side_of_sum`` has the sum of w y in place
-of terms.
+The worth of a split is the decrease of the weighted impurity. Kernels that move one row at a time
+from the right side to the left compute it in pieces: ``rise(crit, before, after)`` is the change of
+the terms of a side when one class's total changes, ``side(crit, terms, total)`` the worth of a side
+of positive weight `total`, ``most(crit, total)`` that of a split into pure sides (`total` is the
+weight; for numbers 0 and 1, that of the ones). The worth of a split is that of both sides less the
+parent's. For numbers, including two classes as 0 and 1, ``side_of_sum`` uses the sum of w y in
+place of terms.
 
 Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), sections 4.3 and
 8.3; Quinlan, Induction of Decision Trees, Machine Learning 1 (1986), section 4.
@@ -30,7 +30,7 @@ GINI, ENTROPY, SQUARED_ERROR = range(3)
 
 
 class Criterion(NamedTuple):
-    """A criterion, and the least weight of a side: below it a split is worth -inf."""
+    """A criterion, and the least weight of a side, below which the worth of a split is -inf."""
 
     kind: int
     n_classes: int
@@ -39,7 +39,7 @@ class Criterion(NamedTuple):
 
 @jit(forceinline=True)
 def rise(crit, before, after):
-    """Return what the terms of a side gain when the total of one class changes."""
+    """Return the change of the terms of a side when the total of one class changes."""
     if crit.kind == GINI:
         return after * after - before * before
     if before == after:
@@ -67,14 +67,14 @@ def side_of_sum(crit, sums, total):
 
 @jit
 def most(crit, total):
-    """Return the worth of a split that no other split exceeds."""
+    """Return an upper bound of the worth of a split."""
     if crit.kind == GINI:
         return total
     return 0.0 if crit.kind == ENTROPY else np.inf
 
 
 def opposite_labels(left: NDArray[np.float64], right: NDArray[np.float64]) -> tuple[int, int]:
-    """Labels ``(k, l)``, k != l, with the greatest ``left[k] + right[l]``.
+    """Return the labels ``(k, l)``, k != l, with the greatest ``left[k] + right[l]``.
 
     Ties go to the lowest k, then to the lowest l.
     """

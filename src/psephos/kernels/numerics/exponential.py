@@ -1,4 +1,4 @@
-"""A float64 exponential that the compiler can turn into vector code."""
+"""A float64 exponential that the compiler can vectorise."""
 
 import math
 
@@ -8,14 +8,14 @@ from psephos.runtime.jit import jit
 _LOG2E = 1.0 / math.log(2.0)
 _LN2_HIGH = 0.693145751953125  # its product with an integer below 2^20 is exact
 _LN2_LOW = 1.4286068203094173e-06
-_ROUND = 6755399441055744.0  # 1.5 2^52: what is added to it is rounded to an integer
+_ROUND = 6755399441055744.0  # 1.5 2^52: numbers added to it are rounded to integers
 
 
 @jit(fastmath={"contract"})
 def exp(x):
-    """Return e to the power of x, x held within -708 and 709; relative error below 1e-15.
+    """Return e to the power of x, with x clipped to -708 ... 709; relative error below 1e-15.
 
-    ``x = k log 2 + f`` with k whole and ``|f| <= log(2) / 2``; ``e^f`` is its Taylor sum to
+    ``x = k log 2 + f`` with k an integer and ``|f| <= log(2) / 2``; ``e^f`` is its Taylor sum to
     degree 13 (remainder below 1e-17).
     """
     x = -708.0 if x < -708.0 else x

@@ -1,4 +1,4 @@
-"""Sorting: all rows of a table by each column, and a few numbers inside a kernel."""
+"""Sorting of the rows of a table by each column, and of a few numbers inside a kernel."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ def sort_rows(
     """Return (order, ranked, known) of columns that are the rows of `values`, shape (c, n).
 
     `order` (c, n) are the rows by value, equal ones by row, those without a value (NaN) last;
-    `ranked` (c, n) the values in this order; `known` (c,) how many there are.
+    `ranked` (c, n) the values in this order; `known` (c,) the number of values.
 
-    NumPy sorts whole numbers several times as fast as it finds a stable order. So a number's
-    leading bits are sorted with its row in the last bits; what these put in a wrong order is sorted
+    NumPy sorts integers several times as fast as it computes a stable order. So the leading bits of
+    the numbers are sorted with the row in the last bits; columns with a wrong order are sorted
     again.
     """
     n = values.shape[1]
     last = np.int64((1 << n.bit_length()) - 1)
-    # Read as a whole number, a float of either sign is in order but for the negatives' mantissa;
-    # zero and negative zero are one value.
+    # The bits of a float as an integer have its order, except that those of negative numbers are
+    # flipped; zero and negative zero are made equal.
     key = (values + 0.0).astype(np.float64, copy=False).view(np.int64)
     key ^= (key >> np.int64(63)) & np.int64(2**63 - 1)
     absent = np.isnan(values)
@@ -42,9 +42,9 @@ def sort_rows(
 
 @jit
 def order_of(values, n, scratch):
-    """Return a row of `scratch` (2, n): the stable order of the first n values.
+    """Return the row of `scratch` (2, n) with the stable order of the first n values.
 
-    It takes no memory of its own, and compiles in a fraction of the time of NumPy's.
+    It allocates no memory, and compiles faster than NumPy's `argsort`.
     """
     now = 0
     for i in range(n):

@@ -1,7 +1,7 @@
-"""Square roots and reciprocals of powers in float64, as loops that become vector code.
+"""Square roots and reciprocals of powers in float64, as loops that are vectorised.
 
-No division and no square root of the processor is used where it would be the bottleneck: a first
-guess from the bit pattern, good to 5 %, a step of fourth order and one of third.
+Divisions and square roots of the processor, which would be the bottleneck, are replaced by a first
+guess from the bit pattern, within 5 %, a step of fourth order and one of third.
 """
 
 import numpy as np
@@ -23,12 +23,12 @@ def to_float(b):
 
 
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
-_WHOLE = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
+_WHOLE = 6755399441055744.0  # 1.5 * 2^52: numbers added to it are rounded to integers
 
 
 @jit(fastmath={"contract"})
 def root(u):
-    """Square root of a number that is zero or normal and below 1e300."""
+    """Return the square root of a number that is zero or normal and below 1e300."""
     y = to_float(0x5FE6EB50C7B537A9 - (to_bits(u) >> 1))  # about 1 / sqrt(u)
     e = 1.0 - (u * y) * y
     y = y + (y * e) * (0.5 + e * (0.375 + e * 0.3125))
@@ -39,7 +39,7 @@ def root(u):
 
 @jit(fastmath={"contract"})
 def _one_by(d):
-    """Reciprocal of a number between 1e-300 and 1e300: ``y / (1 - e)``, ``e = 1 - d y``."""
+    """Return the reciprocal of d, from 1e-300 to 1e300: ``y / (1 - e)``, ``e = 1 - d y``."""
     y = to_float(0x7FDE623822FC16E6 - to_bits(d))
     e = 1.0 - d * y
     y = y + y * e
@@ -50,11 +50,11 @@ def _one_by(d):
 
 @jit(fastmath={"contract"})
 def inverse_power(u, factor, b, base):
-    """Put ``1 / (base + (factor u)^(b / 2))`` in place of ``u``, zeros or normal numbers.
+    """Replace ``u``, zeros or normal numbers, by ``1 / (base + (factor u)^(b / 2))``.
 
-    ``factor u`` is normal or zero, b > 0, and the sum lies between 1e-300 and 1e300; beyond the
-    result is below 1e-290, above 1e290 or not a number. Whole b up to
-    15 are products and a square root. Otherwise ``x^c = 2^(c log2 x)``, ``x = 2^e m`` with m near
+    ``factor u`` must be normal or zero, b > 0, and the sum between 1e-300 and 1e300; otherwise the
+    result is below 1e-290, above 1e290 or not a number. Integers b up to 15 are computed by
+    products and a square root. Otherwise ``x^c = 2^(c log2 x)``, ``x = 2^e m`` with m near
     1, ``log2 m = s p(s^2)`` with ``s = (m - 1) / (m + 1)``, and ``2^y = 2^n q(y - n)``: p and q
     interpolate at Chebyshev's points, to 2e-16 and 3e-16 of their values. Relative error about
     ``1e-16 (4 + |c log2 x|)``.
@@ -65,7 +65,7 @@ def inverse_power(u, factor, b, base):
         odd, by_1, by_2, by_4 = whole & 1, whole & 2, whole & 4, whole & 8
         for i in range(n):
             x = u[i] * factor
-            square = x * x if whole > 3 else x  # not needed, it may overflow
+            square = x * x if whole > 3 else x  # it may overflow where it is not needed
             p = x if by_1 else 1.0
             p = p * square if by_2 else p
             p = p * (square * square) if by_4 else p
@@ -80,7 +80,7 @@ def inverse_power(u, factor, b, base):
         m = to_float(bits - (e << 52))
         s = (m - 1.0) / (m + 1.0)
         z = s * s
-        # Powers side by side: long chains of operations, each waiting for the last, are slow.
+        # independent powers: long chains of dependent operations are slow
         zz = z * z
         low = (2.885390081777927 + z * 0.9617966939243345) + zz * (
             0.5770780172463286 + z * 0.4121984020482752
@@ -109,10 +109,10 @@ def inverse_in_logs(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return (w, log_scale), (n, m) and (n,): ``1 / (a^b + d^b)`` is ``exp(log_scale) w``.
 
-    ``d = sqrt(u) / scale``, divided further by the row's ``sum_j mass_j sqrt(u_j)`` if that is
-    above 0 (infinite distances apart). Made of logarithms, so that nothing leaves the range of
-    float64: of each row the greatest w is 1. With a = 0 and a distance of zero only such count;
-    where all are infinitely far w is 0.
+    ``d = sqrt(u) / scale``, where scale is replaced by the row's ``sum_j mass_j sqrt(u_j)`` if that
+    is above 0 (without infinite distances). Computed from logarithms, so that numbers stay in the
+    range of float64: the greatest w of each row is 1. If a = 0 and some distances are 0, only these
+    count; if all distances are infinite, w is 0.
     """
     same = u == 0
     if a == 0.0 and same.any(axis=1).all():
@@ -127,7 +127,7 @@ def inverse_in_logs(
 def of_greatest(
     logs: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return exp(logs) of each row's greatest, and the logarithm of that (0 if it is infinite)."""
+    """Return exp(logs) over each row's greatest, and its logarithm (0 if it is infinite)."""
     top = logs.max(axis=1, keepdims=True, initial=-np.inf)
     scale = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(over="ignore"):

@@ -1,7 +1,7 @@
 """Distinct subsets of columns, each a smaller subset and one more column.
 
-Subsets are sorted positions in a pool of columns, each known by a whole number of its own. Sorting
-these numbers is as quick as a compiled table of them, and nothing has to be compiled.
+Subsets are sorted positions in a pool of columns, each with a unique integer code. Sorting these
+codes is as fast as a compiled hash table.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ _Subsets = NDArray[np.intp]
 
 
 def _unite(parents: _Subsets, columns: _Subsets) -> _Subsets:
-    """Return each of parents (M, d - 1) with one more: the column-th of those that it lacks."""
+    """Return each of parents (M, d - 1) with one more column: the `columns`-th that it lacks."""
     rows = np.empty((len(parents), parents.shape[1] + 1), dtype=np.intp)
     more = columns.copy()
     for j in range(parents.shape[1]):
@@ -22,7 +22,7 @@ def _unite(parents: _Subsets, columns: _Subsets) -> _Subsets:
 
 
 def _codes(rows: _Subsets, n_pool: int) -> NDArray:
-    """Return a number of its own for each of the subsets (M, d)."""
+    """Return a unique code of each of the subsets (M, d)."""
     if n_pool ** rows.shape[1] < 2**63:
         return rows @ (n_pool ** np.arange(rows.shape[1], dtype=np.int64)[::-1])
     wide = np.ascontiguousarray(rows, dtype=">u4")
@@ -30,7 +30,7 @@ def _codes(rows: _Subsets, n_pool: int) -> NDArray:
 
 
 def _distinct(rows: _Subsets, n_pool: int) -> _Subsets:
-    """Return the subsets without those that came before, in the order in which they came."""
+    """Return the distinct subsets, in the order of their first occurrence."""
     first = np.unique(_codes(rows, n_pool), return_index=True)[1]
     return rows[np.sort(first)]
 
@@ -45,11 +45,11 @@ def all_unions(strong: _Subsets, n_pool: int) -> _Subsets:
 def draw_unions(
     numbers: NDArray[np.float64], strong: _Subsets, n_pool: int, even: bool, known: _Subsets
 ) -> _Subsets:
-    """Return `known` (N, d) and the unions drawn that are not among them, in their order.
+    """Return `known` (N, d) followed by the drawn unions that are not among them, in their order.
 
-    Each line of `numbers` in [0, 1) is a draw: which of `strong`, which of the columns that it
-    lacks, and, if `even`, whether it stands. A union of c strong subsets stands with probability
-    1 / c, so that all unions are equally likely.
+    Each line of `numbers` in [0, 1) is a draw: of one of `strong`, of a column that it lacks and,
+    if `even`, of whether it is accepted. A union of c strong subsets is accepted with probability
+    1 / c, so that all unions are equally probable.
     """
     parents = strong[(numbers[:, 0] * len(strong)).astype(np.intp)]
     each = n_pool - strong.shape[1]

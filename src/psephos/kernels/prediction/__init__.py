@@ -1,6 +1,6 @@
-"""Fused kernels of predictions: each is chosen by a part of a vote, and none is needed.
+"""Fused kernels of predictions, which parts of a vote may use.
 
-Within `plain_evaluation` parts leave them out and answer by their operations, in NumPy.
+Within `plain_evaluation` parts evaluate their operations in NumPy instead.
 """
 
 from collections.abc import Generator
@@ -10,7 +10,7 @@ _plain = [False]
 
 
 def fused() -> bool:
-    """Return whether parts may choose a fused kernel."""
+    """Return whether parts may use a fused kernel."""
     return not _plain[0]
 
 
@@ -18,8 +18,8 @@ def fused() -> bool:
 def plain_evaluation() -> Generator[None]:
     """Evaluate votes without fused kernels, in all threads of this process.
 
-    Labels are equal and scores agree to rounding; it takes longer. Fits use kernels of this folder
-    too, such as sums of pairs of anchors, and do so within it.
+    It is slower; labels are equal, and scores agree up to rounding. Fits always use the kernels of
+    this folder that they need, such as sums over pairs of anchors.
 
     Examples
     --------

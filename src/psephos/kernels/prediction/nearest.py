@@ -1,10 +1,11 @@
-"""The k nearest of many cases: screened by matrix products, decided by exact differences.
+"""The k nearest of many cases: screened by matrix products, selected by exact differences.
 
-``|x - z|^2 = |x|^2 + |z|^2 - 2 x z`` is a matrix product, but rounds: of equally near cases it may
-take any. So it only tells which cases may be among the k nearest, within the rounding of single
-precision; their distances are then sums of squared differences, and of equals the first is taken.
-Of small whole numbers (words in a text, 0 and 1) the products are exact, and give the distances.
-The plain twin is a stable sort of the distances of `psephos.vote.operations.distance`.
+``|x - z|^2 = |x|^2 + |z|^2 - 2 x z`` is a matrix product, but rounding would make the order of
+equally near cases arbitrary. It is therefore only a screen for cases that may be among the k
+nearest, within the rounding of single precision; their distances are then sums of squared
+differences, and of equals the first is chosen. For small integers (word counts, 0 and 1) the
+products are exact and give the distances. The plain equivalent is a stable sort of the distances of
+`psephos.vote.operations.distance`.
 """
 
 from typing import Any
@@ -21,7 +22,7 @@ _ROWS, _CASES = 256, 4096  # of a tile of products
 
 @jit
 def _squared(x, z):
-    """Sum of squared differences, in the order of the columns."""
+    """Return the sum of squared differences, in the order of the columns."""
     total = 0.0
     for f in range(x.shape[0]):
         diff = x[f] - z[f]
@@ -34,8 +35,8 @@ def _take(products, first, X, Z, half, slack, own, exact, index, squared):
     """Keep the nearest cases of a tile: `index`, `squared` (B, k), nearest first.
 
     ``products`` (B, C) are ``x z`` of the cases from `first` on, ``half`` (C,) half of their
-    squared lengths and ``slack`` (B,) what ``half - products`` may err by, with half of |x|^2
-    taken off. Case ``own[r]`` (-1: none) is left out. Where products are `exact`, so are distances.
+    squared lengths, and ``slack`` (B,) the greatest error of ``half - products`` less half of
+    |x|^2. Case ``own[r]`` (-1: none) is left out. If products are `exact`, so are distances.
     """
     k = index.shape[1]
     for r in range(products.shape[0]):
@@ -63,12 +64,12 @@ def nearest_cases(
 ) -> tuple[NDArray[np.intp], _Floats]:
     """Return the positions and Euclidean distances of the k nearest cases of each row.
 
-    `X` (n, q): finite, as are the cases. `Z` (m, q): cases, k at least (one more where `own` leaves
-    one out). `own` (n,): a case that is left out for each row, -1 for none.
+    `X` (n, q): finite, as are the cases. `Z` (m, q): at least k cases (one more if `own` leaves one
+    out). `own` (n,): the case to leave out for each row, -1 for none.
 
     Returns
     -------
-    index, distance : (n, k); the nearest first; of equally near the first in the table
+    index, distance : (n, k); nearest first; of equally near cases the first in the table
     """
     X, Z = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(Z, dtype=np.float64)
     n, q = X.shape

@@ -1,9 +1,9 @@
-"""Distances on the columns a vote reads, and the sums of local weights made of them.
+"""Distances on the columns that a vote reads, and sums of local weights.
 
 SamBA's weights (Bauvin et al., UAI 2023, equation 1) are ``k(d) = 1 / (a^b + d^b)``. A prediction
 needs, for each query, the sum of ``s_i k_i`` over the anchors and, for each voter, the same sum
-over the anchors where the voter was right. The sums are made in blocks of rows; no (n, m) table
-of distances is kept. Where the rows are the anchors each pair is weighed once.
+over the anchors where the voter was right. They are computed in blocks of rows, without an (n, m)
+table of distances. If the rows are the anchors, each pair is computed once.
 """
 
 from typing import Any, NamedTuple
@@ -16,15 +16,14 @@ from psephos.runtime.jit import frozen, jit, run_blocks
 from psephos.runtime.threads import one_thread
 
 _Float = NDArray[np.float64]
-_ROWS, _ANCHORS = 64, 1024  # weighed and summed at a time: they stay in the second-level cache
+_ROWS, _ANCHORS = 64, 1024  # processed at a time, to fit the second-level cache
 
 
 class Metric(NamedTuple):
     """``d(x, z) = sqrt(q / |P| * sum over P of diff_f^2)``, P the columns present in both.
 
-    ``diff = (x - z) / scale`` for numbers, ``1[x != z] / scale`` for categories; where P is empty
-    the distance is ``absent``. Differences are taken before anything else, so identical rows are
-    at distance exactly zero.
+    ``diff = (x - z) / scale`` for numbers, ``1[x != z] / scale`` for categories; if P is empty the
+    distance is ``absent``. The distance of identical rows is exactly 0.
     """
 
     scale: NDArray[np.float64]  # (q,)
@@ -42,10 +41,10 @@ class InverseKernel(NamedTuple):
 
 @jit(fastmath={"contract"})
 def _squared_row(X, r, columns, inverse, is_category, has_nan, far, first, out, counts):
-    """Squared distances of row r to the anchors from ``first`` on, into ``out[first:]`` (m,).
+    """Write the squared distances of row r from the anchors, from ``first`` on, to ``out``.
 
-    ``columns`` (q, m or more) are the anchors'. ``far`` stands where no column is in both rows.
-    Scratch: counts (m,). Where ``has_nan`` is None all are numbers and known: less to compile.
+    ``columns`` (q, m or more) are the anchors'. ``far`` is used if no column is in both rows.
+    Scratch: counts (m,). ``has_nan`` None: all are known numbers, so that less is compiled.
     """
     q = columns.shape[0]
     u = out[first:]
@@ -97,7 +96,7 @@ def _squared_rows(X, columns, inverse, is_category, has_nan, far, out, counts):
 
 @jit(fastmath={"contract", "reassoc"})
 def _root_sum(u, w):
-    """``sum w_i sqrt(u_i)`` and the sum of ``w_i`` over the u that are not negative."""
+    """Return ``sum w_i sqrt(u_i)`` and the sum of ``w_i``, over the u that are not negative."""
     total = pairs = 0.0
     for i in range(u.shape[0]):
         known = w[i] if u[i] >= 0.0 else 0.0
@@ -172,18 +171,18 @@ def _weighed(right: NDArray[Any], s: _Float) -> _Float:
 
 
 def _tiles(columns: _Float, *rest: Any) -> list[tuple[slice, tuple[Any, ...]]]:
-    """Return which anchors are summed at a time, and the parts of each lot."""
+    """Return (slice, arrays) of the anchors that are summed at a time."""
     m = columns.shape[1]
     lots = [slice(start, min(start + _ANCHORS, m)) for start in range(0, m, _ANCHORS)]
     return [(lot, (frozen(columns[:, lot]), *rest)) for lot in lots]
 
 
 def mean_distance(Z: ArrayLike, weight: ArrayLike, metric: Metric, max_rows: int = 10_000) -> float:
-    """Weighted mean distance over all ordered pairs of rows: ``sum_ij w_i w_j d_ij / W^2``.
+    """Return the mean distance over all ordered pairs of rows: ``sum_ij w_i w_j d_ij / W^2``.
 
-    Written so, weight 2 is the row repeated; a row and itself count as a pair at distance zero.
+    A row with weight 2 counts as two rows, and a row and itself count as a pair at distance 0.
     Pairs without a common column are left out of both sums. Above ``max_rows`` every k-th row is
-    used, k the least stride that leaves no more. Zero where there is no pair.
+    used, with the least k that leaves at most so many. 0 if there is no pair.
     """
     every = np.asarray(Z, dtype=np.float64)
     stride = max(1, -(-len(every) // max_rows))
@@ -205,38 +204,39 @@ def local_sums(
     n_jobs: int | None = None,
     own: NDArray[np.integer] | None = None,
 ) -> tuple[_Float, _Float, _Float]:
-    """Total weight of the anchors around each query, and the part of it each voter was right on.
+    """Return the weight of the anchors around each query, and the part where each voter was right.
 
     Parameters
     ----------
     X : (n, q) queries
     Z : (m, q) anchors
-    anchor_weight : (m,); ``s``, not negative
+    anchor_weight : (m,); ``s``, at least 0
     right : (m, T) bool or float64; whether (or how far) each voter was right on each anchor
-    per_query : divide the distances of a query by ``sum_j s_j d_j`` instead of ``kernel.scale``
-    own : (n,) int; the anchor left out of each query's sums, -1 for none; None leaves out none
+    per_query : whether to divide the distances of a query by ``sum_j s_j d_j``, not
+        ``kernel.scale``
+    own : (n,) int; the anchor left out of each query's sums, -1 for none; None: no anchor
 
     Returns
     -------
-    total : (n,); ``sum_i s_i k_i``. With a = 0 and an anchor at distance zero only such anchors
-        count, each with k = 1.
+    total : (n,); ``sum_i s_i k_i``. If a = 0 and some anchors are at distance 0, only these count,
+        each with k = 1.
     where_right : (n, T); ``sum_i s_i k_i right[i, t]``
-    log_scale : (n,); the true sums are ``exp(log_scale)`` times those returned. Zero but for
-        queries whose weights leave the range of float64, which are made of logarithms.
+    log_scale : (n,); the true sums are ``exp(log_scale)`` times those returned. It is 0 except for
+        queries whose weights leave the range of float64, which are computed from logarithms.
     """
     queries, anchors = frozen(X, np.float64), np.asarray(Z, dtype=np.float64)
-    s, told = frozen(anchor_weight, np.float64), np.asarray(right)
-    n, n_voters = len(queries), told.shape[1]
+    s, was_right = frozen(anchor_weight, np.float64), np.asarray(right)
+    n, n_voters = len(queries), was_right.shape[1]
     left_out = np.full(n, -1) if own is None else np.asarray(own, dtype=np.int64)
     present = s > 0.0
     if not present.all():  # anchors without weight add nothing
         place = np.where(present, np.cumsum(present) - 1, -1)
         left_out = np.where(left_out >= 0, place[left_out], -1)
-        anchors, s, told = anchors[present], s[present], told[present]
+        anchors, s, was_right = anchors[present], s[present], was_right[present]
     if len(s) == 0:
         return np.zeros(n), np.zeros((n, n_voters)), np.zeros(n)
     parts = _parts(anchors, metric, queries)
-    kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(told, s), frozen(s)
+    kernel, weighed, s = InverseKernel(*map(float, kernel)), _weighed(was_right, s), frozen(s)
     sums, log_scale = np.zeros((n, n_voters + 1)), np.zeros(n)
     tiles = [(slice(0, len(s)), parts)] if per_query else _tiles(*parts)
     size = max(_ROWS, _ROWS * _ANCHORS // len(s))
@@ -250,7 +250,7 @@ def local_sums(
             _weigh_rows(X, *its, s[lot], here, 0, *kernel, per_query, k, scratch)
             out += k @ weighed[lot]
 
-    # one thread of BLAS: where cores are busy its threads wait for each other
+    # one thread of BLAS: on busy cores its threads would wait for each other
     with one_thread(), np.errstate(invalid="ignore"):
         run_blocks(block, -(-n // size), n_jobs)
     for r in np.flatnonzero(_beyond(sums[:, -1])).tolist():
@@ -263,7 +263,7 @@ def local_sums(
 
 
 def _beyond(total: _Float) -> NDArray[np.bool_]:
-    """Return of which rows a step of the weights may have left the range of float64."""
+    """Return the mask of rows whose weights may have left the range of float64."""
     return ~((total > 1e-250) & (total < 1e250))
 
 
@@ -275,11 +275,11 @@ def pair_sums(
     right: NDArray[np.bool_],
     leave_out: bool,
 ) -> tuple[_Float, _Float]:
-    """``local_sums`` (total, right) of the anchors around each anchor, at half the cost.
+    """Return ``local_sums`` (total, right) of the anchors around each anchor, at half the cost.
 
-    Every pair is weighed once, so distances are divided by ``kernel.scale``. With ``leave_out``
-    an anchor is left out of its own sums. Where the weights of a row leave the range of float64
-    the sums of that row are relative.
+    Every pair is computed once, with distances divided by ``kernel.scale``. With ``leave_out`` an
+    anchor is left out of its own sums. If the weights of a row leave the range of float64, its sums
+    are relative.
     """
     rows, right = frozen(Z, np.float64), np.asarray(right, dtype=np.bool_)
     s = frozen(anchor_weight, np.float64)
@@ -295,7 +295,7 @@ def pair_sums(
         here = np.where(here < lot.stop, here - lot.start, -1)
         _weigh_rows(X, *its, s[lot], here, first, *kernel, False, k, scratch)
         sums[these] += k[:, first:] @ weighed[lot.start + first : lot.stop]
-        after = max(these.stop, lot.start)  # the anchors that are no rows of this block
+        after = max(these.stop, lot.start)  # the anchors that are not rows of this block
         sums[after : lot.stop] += k[:, after - lot.start :].T @ weighed[these]
 
     with one_thread(), np.errstate(invalid="ignore"):

@@ -1,6 +1,6 @@
-"""Which leaves rows reach in many binary trees: a tree at a time for a block of rows.
+"""Leaves of rows in many binary trees, one tree at a time for a block of rows.
 
-The nodes of a tree stay near while a block of rows passes. A leaf is its own child.
+The nodes of a tree so stay in the cache. A leaf is its own child.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from psephos.runtime.jit import frozen, jit
 _NODE = np.dtype(
     [("threshold", "f8"), ("read", "i4"), ("other", "i4"), ("first", "i4"), ("codes", "i4")]
 )
-_ROWS = 256  # of a block
+_ROWS = 256  # rows of a block
 
 
 def pack_nodes(
@@ -24,16 +24,16 @@ def pack_nodes(
     second: NDArray[np.intp],
     category_ptr: NDArray[np.intp],
 ) -> Any:
-    """Return the nodes in one array: 24 bytes each, in the order of the arguments.
+    """Return the nodes in one array of 24 bytes each, in the order of the arguments.
 
     Parameters
     ----------
     feature : (nodes,) intp; position of the column; -1 at a leaf
     threshold : (nodes,) float64; ``value <= threshold`` goes to the first child
-    missing_left : (nodes,) bool; whether a missing value goes there too
+    missing_left : (nodes,) bool; whether a missing value goes there, too
     first, second : (nodes,) intp; the children
-    category_ptr : (nodes + 1,) intp, or empty if no rule is on categories; where the codes of a
-        node begin and end
+    category_ptr : (nodes + 1,) intp, or empty if no rule is on categories; start and end of the
+        codes of each node
     """
     inner = feature >= 0
     me = np.arange(len(feature))
@@ -79,12 +79,12 @@ def binary_leaves(
 
     Parameters
     ----------
-    nodes : (nodes,) array of `pack_nodes`; trusted: who packs them has checked them
-    in_set : (C,) bool; which of a node's codes go to the first child; a code beyond them is a
-        missing value
+    nodes : (nodes,) array of `pack_nodes`; not checked
+    in_set : (C,) bool; whether each of a node's codes goes to the first child; a code beyond them
+        is a missing value
     X : (n, q) array; missing is NaN; a category is its code
     root : (T,) intp; the first node of each tree
-    single : values are rounded to float32 first, as by trees that were grown on float32
+    single : whether values are rounded to float32 first, for trees grown on float32
     """
     out = np.empty((len(X), len(root)), np.intp)
     _leaves(frozen(nodes), frozen(in_set), frozen(X, np.float64), frozen(root), single, out)

@@ -1,9 +1,9 @@
-"""Gaussian kernels of four rows with all prototypes, the one thing that fits and answers share.
+"""Gaussian kernels of four rows with all prototypes, used in fits and predictions.
 
-Prototypes stand in a panel, one line for each column; rows and panel are multiplied by v and
-``sqrt(log2(e) / 2)``, so that ``-log2 G`` is a sum of squared differences. Lines go by four at a
-time, and the loop over prototypes becomes vector code. Sums here are made element by element in a
-fixed order: a pair's kernel depends on nothing but the pair, and equal rows are at zero.
+Prototypes are in a panel, one line per column; rows and panel are multiplied by v and
+``sqrt(log2(e) / 2)``, so that ``-log2 G`` is a sum of squared differences. Four lines are processed
+at a time, and the loop over prototypes is vectorised. Sums are made element by element in a fixed
+order: a pair's kernel depends only on the pair, and equal rows have a distance of exactly 0.
 """
 
 import math
@@ -18,31 +18,31 @@ from psephos.runtime.jit import jit
 
 _Floats = NDArray[np.float64]
 HALF_LOG2E = 0.5 / math.log(2.0)  # exponents are in base 2
-LEAST = 1e-30  # v below is 0: its square would leave the range of numbers
-ROWS = 4  # that are looked at together: a line that is read serves them all
-LINES, LANES = 4, 16  # of a panel: lines that are read at once, and prototypes, as vectors go
+LEAST = 1e-30  # smaller v count as 0, as their square would underflow
+ROWS = 4  # rows processed together, for which a line is read once
+LINES, LANES = 4, 16  # lines of a panel read at once, and prototypes of a vector
 
 
 def whole_lanes(m: int) -> int:
-    """Return how many places m prototypes take: those that fill up have weight 0."""
+    """Return m rounded up to whole lanes; prototypes added as padding have weight 0."""
     return -(-m // LANES) * LANES
 
 
 def whole_lines(n: int) -> int:
-    """Return how many lines n columns take: what fills up is 0 and adds nothing."""
+    """Return n rounded up to whole lines; lines added as padding are 0."""
     return -(-n // LINES) * LINES
 
 
 def column_terms(v: _Floats, is_category: NDArray[np.bool_], agree: _Floats) -> _Floats:
-    """Return (k, 3): what a mismatch and a gap add to the exponent, and a gap's ``v^2 delta'``.
+    """Return (k, 3): the terms of a mismatch and a missing value, and the latter's ``v^2 delta'``.
 
-    A mismatch of -1 says that the column holds numbers.
+    The mismatch is -1 for numeric columns.
     """
     squared = v * v
     factor = squared * HALF_LOG2E
     decay = np.exp(-0.5 * squared)
     mixed = np.where(is_category, agree + (1.0 - agree) * decay, 1.0)
-    # Where no two rows agree and v is large, a gap is infinitely far.
+    # If no two rows agree and v is large, the term of a missing value would be infinite.
     mixed = np.maximum(mixed, np.finfo(np.float64).tiny)
     gap = np.where(is_category, -np.log2(mixed), HALF_LOG2E * np.log1p(2.0 * squared))
     slope = np.where(is_category, (1.0 - agree) * decay / mixed, 2.0 / (1.0 + 2.0 * squared))
@@ -89,7 +89,7 @@ def add_squares(rows, lines, e):
 
 @jit
 def add_special(one, line, mismatch, gap, e):
-    """Add what a column that may be missing, or a category, takes off log2 G of one row."""
+    """Add to -log2 G of one row the term of a column with missing values or categories."""
     if mismatch >= 0:
         for j in range(e.shape[0]):
             apart = one - line[j]
@@ -103,7 +103,7 @@ def add_special(one, line, mismatch, gap, e):
 
 @lru_cache
 def exp2_constants(dtype: Any) -> NDArray[Any]:
-    """Return what `exp2_minus` computes with: two numbers and a polynomial near 2^r, 1 at 0."""
+    """Return the constants of `exp2_minus`: two numbers and a polynomial near 2^r, 1 at 0."""
     single = dtype == np.float32
     least, bits, degree = (127, 23, 6) if single else (1023, 52, 12)
     series = [math.log(2.0) ** k / math.factorial(k) for k in range(1, 2 * degree)]
@@ -113,10 +113,10 @@ def exp2_constants(dtype: Any) -> NDArray[Any]:
 
 @jit(fastmath={"contract"})
 def exp2_minus(e, power, room, constants):
-    """Put ``2^-e`` in the place of e, not negative; 0 where it is below the least normal number.
+    """Replace e, at least 0, by ``2^-e``; 0 if that is below the least normal number.
 
-    ``-e = r - k``, k whole: what is added to 1.5 * 2^52 (2^23) is rounded, and its last bits are
-    -k. `power` and `room` are as long as e; the relative error is about 2e-16 (1e-7).
+    ``-e = r - k`` with k an integer: a number added to 1.5 * 2^52 (2^23) is rounded, and its last
+    bits are -k. `power` and `room` are as long as e; the relative error is about 2e-16 (1e-7).
     """
     most, magic = constants[0], constants[1]
     for j in range(e.shape[0]):

@@ -1,8 +1,9 @@
-"""What prototypes of fixed weights add up to at new rows.
+"""Kernel sums of prototypes with fixed weights at new rows.
 
-``sums_il = sum_j G_v(x_i, c_j) weight_jl``, the kernel G of ``sums``. Prototypes are ordered by the
-first sum they have a weight in, so that each sum is one over prototypes that stand side by side. A
-row is computed alike whatever rows come with it; one that lacks a value goes column by column.
+``sums_il = sum_j G_v(x_i, c_j) weight_jl``, with the kernel G of ``sums``. Prototypes are ordered
+by the first sum in which they have weight, so that each sum is over adjacent prototypes. The
+result for a row does not depend on other rows; rows with missing values are computed column by
+column.
 """
 
 import math
@@ -32,7 +33,7 @@ _CONSTANTS = exp2_constants(np.dtype(np.float64))
 
 @jit
 def _put_row(row, where, scale, plain, first, x):
-    """Put the columns of a row in x; return whether a plain one is missing."""
+    """Write the scaled columns of a row to x; return whether a plain one is missing."""
     missing = False
     for k in range(where.shape[0]):
         z = row[where[k]]
@@ -77,10 +78,10 @@ def kernel_sums(
     rows: Any, prototypes: _Floats, v: _Floats, weight: _Floats, is_category: NDArray[np.bool_],
     agree: _Floats, n_jobs: int | None = None,
 ) -> _Floats:  # fmt: skip
-    """``sum_j G_v(x_i, c_j) weight_jl``: (n, L) of rows (n, q), prototypes (m, q), weight (m, L).
+    """Return (n, L) ``sum_j G_v(x_i, c_j) weight_jl``.
 
-    Rows and prototypes are scaled already; rows are an array, or give some when asked for a slice.
-    Any weights may be negative.
+    The rows are (n, q), the prototypes (m, q) and the weights (m, L). Rows and prototypes must be
+    scaled; rows are an array, or an object whose slices are arrays. Weights may be negative.
     """
     out = np.zeros((len(rows), weight.shape[1]))
     adds = weight != 0.0

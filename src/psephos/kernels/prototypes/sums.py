@@ -1,23 +1,22 @@
 """Sums over pairs of references and prototypes: mass, log-likelihood and its derivatives.
 
-Prototype j of a batch weighs ``w_j G(x_n, c_j)`` at reference n,
+Prototype j of a batch has the weight ``w_j G(x_n, c_j)`` at reference n,
 
     log G = - 1/2 sum over columns present in both of v_d^2 delta_d + sum over others of e_d(v_d),
 
-``delta`` the squared difference of numbers, 1[x != c] of categories; ``e_d`` the log of the mean
-kernel of two rows drawn at random, ``-1/2 log(1 + 2 v^2)`` for numbers and ``log(a + (1 - a)
-exp(-v^2 / 2))`` for categories that agree with chance a. With m_nj = 1[y_n = y_j], or
+where ``delta`` is the squared difference of numbers, 1[x != c] of categories; ``e_d`` is the log of
+the mean kernel of two rows drawn at random, ``-1/2 log(1 + 2 v^2)`` for numbers and ``log(a + (1 -
+a) exp(-v^2 / 2))`` for categories that agree with probability a. With m_nj = 1[y_n = y_j], or
 ``u / sqrt(2 pi) exp(-(u (t_n - t_j))^2 / 2)``, and q, s the masses with those of earlier batches,
 
     f = - sum_n omega_n log(q_n / s_n + 1e-10),   q = q0 + sum_j m w G,   s = s0 + sum_j w G
     B_nj = G_nj (p_n / (q_n + 1e-10 s_n) omega_n - m_nj omega_n / (q_n + 1e-10 s_n)),  p = q / s
     df/dw_j = sum_n B_nj,   df/dv_d = - v_d sum_nj w_j B_nj delta'_njd,
 
-``v delta'`` the derivative of what a column takes off log G. References go by in tiles, and
-columns in blocks, so that both stay in the second-level cache; no (n, m) array is kept. Tiles are
-divided among tasks, whose sums are added in their order: the number of threads changes no byte.
-
-References and prototypes laid out for ``sums``.
+where ``v delta'`` is the derivative of a column's term of -log G. References are processed in
+tiles, and columns in blocks, so that both stay in the second-level cache; no (n, m) array is kept.
+Tiles are divided among tasks, whose sums are added in their order: results do not depend on the
+number of threads.
 """
 
 import math
@@ -56,17 +55,17 @@ _NO_TERMS = np.empty((0, 3))
 
 
 class Pairs(NamedTuple):
-    """References and prototypes, columns of numbers less their mean over the prototypes."""
+    """References and prototypes, with numeric columns centred at the mean of the prototypes."""
 
-    references: NDArray[Any]  # (q, R'), column by column, filled up to whole lanes
+    references: NDArray[Any]  # (q, R'), column by column, padded to whole lanes
     label: NDArray[Any]  # (R,) class codes or targets
-    columns: NDArray[Any]  # (q, M') of the prototypes, the same array where they are the same rows
+    columns: NDArray[Any]  # (q, M') of the prototypes; the same array if they are the same rows
     column_label: NDArray[Any]  # (M',)
     n_prototypes: int  # M
     is_special: NDArray[np.bool_]  # (q,) categories and columns with a missing value
     is_category: NDArray[np.bool_]  # (q,)
     agree: _Float  # (q,)
-    is_plain: bool  # whether nothing is missing and nothing a category
+    is_plain: bool  # whether there are no missing values and no categories
 
     def among(self, some: NDArray[np.intp]) -> "Pairs":
         """Return the pairs with some of the prototypes."""
@@ -80,7 +79,7 @@ class Pairs(NamedTuple):
 class Panel(NamedTuple):
     """Columns of the prototypes, multiplied by v and ``sqrt(log2(e) / 2)``; plain ones first."""
 
-    column: NDArray[np.intp]  # (k,) which each is
+    column: NDArray[np.intp]  # (k,) their indices
     scale: NDArray[Any]  # (k,)
     plain: int  # of these
     lines: NDArray[Any]  # (whole lines of plain ones + special, M)
@@ -96,10 +95,10 @@ def stage(
     agree: _Float,
     dtype: Any = np.float32,
 ) -> Pairs:
-    """Lay out references (R, q) and prototypes (M, q), NaN where missing, for many sums.
+    """Arrange references (R, q) and prototypes (M, q), NaN where missing, for `batch_sums`.
 
-    Tables are arrays, or give rows when asked for a slice of them. Labels are class codes, whole
-    numbers, or targets. The mean that is taken off changes no difference, and keeps digits.
+    Tables are arrays, or objects whose slices are arrays of rows. Labels are class codes or
+    targets. Centring does not change differences, and improves their precision.
     """
     q = references.shape[1]
     total, known = np.zeros(q), np.zeros(q, np.intp)
@@ -119,7 +118,7 @@ def stage(
 
 
 def _by_column(table: Any, centre: _Float, dtype: Any) -> NDArray[Any]:
-    """Return the columns of a table less their centres, filled up to whole lanes by 0."""
+    """Return the columns of a table less their centres, padded to whole lanes by 0."""
     out = np.zeros((len(centre), whole_lanes(len(table))), dtype)
     for some, part in _parts(table):
         np.subtract(part.T, centre[:, None], out=out[:, some], casting="same_kind")
@@ -127,14 +126,14 @@ def _by_column(table: Any, centre: _Float, dtype: Any) -> NDArray[Any]:
 
 
 def filled_up(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return what prototypes have, filled up to whole lanes by 0."""
+    """Return values of prototypes, padded to whole lanes by 0."""
     out = np.zeros(whole_lanes(len(values)), dtype)
     out[: len(values)] = values
     return out
 
 
 def _parts(table: Any) -> Iterator[tuple[slice, _Float]]:
-    """Yield rows of a table a few at a time, with their places."""
+    """Yield (slice, rows) of a table, a few rows at a time."""
     size = max(8, _CHUNK // max(1, table.shape[1]))
     for first in range(0, len(table), size):
         some = slice(first, min(first + size, len(table)))
@@ -142,7 +141,7 @@ def _parts(table: Any) -> Iterator[tuple[slice, _Float]]:
 
 
 def panel_of(pairs: Pairs, v: _Float, active: NDArray[np.bool_]) -> Panel:
-    """Return the active columns."""
+    """Return the active columns of the prototypes, scaled."""
     columns, column, terms = pairs.columns, active.nonzero()[0], _NO_TERMS
     plain = len(column)
     if not pairs.is_plain:
@@ -164,29 +163,29 @@ def panel_of(pairs: Pairs, v: _Float, active: NDArray[np.bool_]) -> Panel:
     return Panel(column, scale, plain, lines, terms)
 
 
-TINY = 1e-10  # in the logarithm
+TINY = 1e-10  # added in the logarithm
 _TILE, _BLOCK = 16, 128  # references, and columns, at a time
-_LARGE_TILE, _MANY = 64, 1024  # the former where columns are more: they leave the caches
-_TASKS = 16  # at most
-_WORK = 4_000_000  # pairs times columns of a task, at least
-_PER_PAIR = 10  # columns whose work is that of the rest of a pair
+_LARGE_TILE, _MANY = 64, 1024  # tile if there are more columns, which then do not fit the cache
+_TASKS = 16  # greatest number of tasks
+_WORK = 4_000_000  # least number of pairs times columns of a task
+_PER_PAIR = 10  # the other work for a pair, in columns
 ZERO_AT = 1e4  # an exponent whose kernel is 0
 NO_TWINS = np.empty(0, np.int64)
 
 
 class Sums(NamedTuple):
-    """What ``batch_sums`` returns; derivatives are of the value, nothing penalised."""
+    """The result of ``batch_sums``; derivatives are those of the value, without penalties."""
 
     value: float
-    v: _Float  # (q,), zero where v is
+    v: _Float  # (q,), 0 where v is 0
     w: _Float  # (M,)
     u: float
     own: _Float  # (R,) masses of this batch alone
     total: _Float  # (R,)
 
 
-class _Judged(NamedTuple):
-    """What is known of the references, (R,) each; `twin` and `apart` may be empty."""
+class _Evaluated(NamedTuple):
+    """Data of the references, (R,) each; `twin` and `apart` may be empty."""
 
     label: NDArray[Any]
     own: _Float
@@ -204,7 +203,7 @@ def _put_product(a, factor, out):
 
 @jit
 def _fill_rows(references, start, n, panel, first, x):
-    """Copy columns of a panel, `first` and on, out of some references; the last one fills up."""
+    """Copy the columns of a panel from `first` on for some references, repeating the last one."""
     for k in range(x.shape[1]):
         at = first + k
         if at >= panel.plain:
@@ -238,7 +237,7 @@ def _row_spread(kernel, match, w, label, y):
 
 @jit(fastmath={"contract"})
 def _row_slopes(kernel, match, w, by_total, by_own, by_w):
-    """Add a reference's B to the derivatives by w, and put ``w B`` in the place of its kernels."""
+    """Add a reference's B to the derivatives by w, and replace its kernels by ``w B``."""
     for j in range(w.shape[0]):
         slope = kernel[j] * (by_total - by_own * match[j])
         by_w[j] += slope
@@ -253,7 +252,7 @@ def _add_to(total, part):
 
 @jit(fastmath={"contract"})
 def _put_match(label, y, u, constants, match, room):
-    """Put in `match` whether prototypes are of a class (u = 0), or the densities of a target."""
+    """Write to `match` whether prototypes are of class y (u = 0), or their densities at y."""
     if u == 0.0:
         for j in range(label.shape[0]):
             match[j] = 1.0 if label[j] == y else 0.0
@@ -283,7 +282,7 @@ def _add_column_sums(a, rows, lines, out):
 
 @jit(fastmath={"contract", "reassoc"})
 def _special_sum(factor, one, line, mismatch, gap):
-    """Return the same of one column that may be missing, or a category, and one reference."""
+    """Return the same for one reference and a column with missing values or categories."""
     total = np.float32(0.0)
     for j in range(factor.shape[0]):
         apart = one - line[j]
@@ -296,7 +295,7 @@ def _special_sum(factor, one, line, mismatch, gap):
 
 @jit
 def _exponents(references, start, n, panel, distances, factor, room, kernel):
-    """Put minus the log2 of the kernels of a tile's references in the place of `kernel`."""
+    """Write minus the log2 of the kernels of a tile's references to `kernel`."""
     special, kind = panel.terms.shape[0], kernel.dtype.type
     whole = panel.lines.shape[0] - special
     kernel[:] = 0
@@ -317,29 +316,29 @@ def _exponents(references, start, n, panel, distances, factor, room, kernel):
 
 
 @jit
-def _weigh(start, n, judged, label, w, u, gradient, constants, kernel, room, masses):
-    """Put ``w B`` in the place of a tile's exponents, and the sums of B in ``room[3]``.
+def _weigh(start, n, refs, label, w, u, gradient, constants, kernel, room, masses):
+    """Replace a tile's exponents by ``w B``, and write the sums of B to ``room[3]``.
 
-    Returns the tile's part of the value, and of the slope by u.
+    Returns the tile's part of the value, and of the derivative by u.
     """
     value, by_u, match, kind = 0.0, 0.0, room[2], kernel.dtype.type
     room[3] = 0
     for r in range(n):
         i, here = start + r, kernel[r]
-        if len(judged.twin) and judged.twin[i] >= 0:  # a reference is left out of its own sums
-            here[judged.twin[i]] += judged.apart[i]
+        if len(refs.twin) and refs.twin[i] >= 0:  # a reference is left out of its own sums
+            here[refs.twin[i]] += refs.apart[i]
         exp2_minus(here, room[0], room[1], constants)
-        _put_match(label, judged.label[i], u, constants, match, room)
+        _put_match(label, refs.label[i], u, constants, match, room)
         q, s = _row_masses(here, match, w)
         masses[i, 0], masses[i, 1] = q, s
-        mass, total, b = judged.own[i] + q, judged.total[i] + s, 0.0
-        if judged.omega[i] != 0.0:
-            value -= judged.omega[i] * math.log(mass / total + TINY)
-            b = judged.omega[i] / (mass + TINY * total)
+        mass, total, b = refs.own[i] + q, refs.total[i] + s, 0.0
+        if refs.omega[i] != 0.0:
+            value -= refs.omega[i] * math.log(mass / total + TINY)
+            b = refs.omega[i] / (mass + TINY * total)
         if not gradient:
             continue
         if u > 0.0:
-            by_u += b * (u * _row_spread(here, match, w, label, judged.label[i]) - q / u)
+            by_u += b * (u * _row_spread(here, match, w, label, refs.label[i]) - q / u)
         _row_slopes(here, match, w, kind(b * mass / total), kind(b), room[3])
     kernel[n:] = 0
     return value, by_u
@@ -366,16 +365,16 @@ def _differentiate(references, start, n, panel, room, kernel, by_v):
 
 @jit
 def _task(
-    references, judged, label, w, u, near, far, distances, factor, first, last, gradient,
+    references, refs, label, w, u, near, far, distances, factor, first, last, gradient,
     constants, x, kernel, room, masses, by_v, by_w,
 ):  # fmt: skip
-    """One task's references, tile by tile; return its part of the value and of the slope by u."""
+    """Process a task's references in tiles; return its part of the value and the slope by u."""
     size, value, by_u = kernel.shape[0], 0.0, 0.0
     for start in range(first, last, size):
         n = min(size, last - start)
         here = kernel[: -(-n // ROWS) * ROWS]
         _exponents(references, start, n, near, distances, factor, x, here)
-        more, slope = _weigh(start, n, judged, label, w, u, gradient, constants, here, room, masses)
+        more, slope = _weigh(start, n, refs, label, w, u, gradient, constants, here, room, masses)
         value += more
         by_u += slope
         if gradient:
@@ -390,27 +389,27 @@ def batch_sums(
     columns: bool = True, twin: NDArray[np.int64] = NO_TWINS,
     apart: _Float | None = None, alike: tuple[NDArray[Any], float] | None = None,
 ) -> Sums:  # fmt: skip
-    """Log-likelihood of a batch with its derivatives, and its masses.
+    """Return the log-likelihood of a batch with its derivatives, and its masses.
 
     Parameters
     ----------
-    v : (q,) feature weights, not negative; columns where v is 0 are not looked at
-    w : (M,) prototype weights; those that are 0 get their derivative all the same
+    v : (q,) feature weights, at least 0; columns where v is 0 are not read
+    w : (M,) prototype weights; derivatives include those of weights that are 0
     u : inverse bandwidth of the target; 0 for classes
     base_own, base_total : (R,) masses of earlier batches and the prior
     omega : (R,) weights of the references
     n_jobs : threads. The result does not depend on them.
-    gradient : False: value and masses alone
+    gradient : False: value and masses only
     columns : False: no derivatives by v
-    twin : (R,) int64; where a reference is itself a candidate, which; -1 elsewhere
-    apart : (R,) float64; what is added there to the exponent, in base 2: `ZERO_AT`, the default,
-        leaves it out
-    alike : (distances, v); the `squared_distances` of all pairs and the weight of all columns, in
-        the place of `v`
+    twin : (R,) int64; the candidate that each reference itself is; -1 for none
+    apart : (R,) float64; number added to its exponent, in base 2: `ZERO_AT`, the default, leaves it
+        out
+    alike : (distances, v); the `squared_distances` of all pairs and one weight of all columns, in
+        place of `v`
     """
     dtype, n_rows, m = pairs.columns.dtype, len(pairs.label), pairs.columns.shape[1]
     apart = np.full(len(twin), ZERO_AT) if apart is None else apart
-    judged = _Judged(pairs.label, base_own, base_total, omega, twin, apart)
+    refs = _Evaluated(pairs.label, base_own, base_total, omega, twin, apart)
     distances, alike_v = (np.empty((0, m), dtype), 0.0) if alike is None else alike
     none = np.zeros(len(v), np.bool_)
     near = panel_of(pairs, v, v > LEAST if alike is None else none)
@@ -425,7 +424,7 @@ def batch_sums(
 
     def task(k: int) -> None:
         parts[k] = _task(
-            pairs.references, judged, pairs.column_label, weight, u, near, far, distances, factor,
+            pairs.references, refs, pairs.column_label, weight, u, near, far, distances, factor,
             k * span, min(n_rows, (k + 1) * span), gradient, constants,
             np.empty((size, _BLOCK), dtype), np.empty((size, m), dtype), np.empty((4, m), dtype),
             masses, by_v[k], by_w[k],
@@ -443,13 +442,13 @@ def batch_sums(
 
 
 def _span(n_rows: int, work: int) -> int:
-    """Return the references of a task, whole tiles; they do not depend on the threads."""
+    """Return the number of references of a task, whole tiles, whatever the number of threads."""
     n_tiles = -(-n_rows // _TILE)
     return -(-n_tiles // min(_TASKS, 1 + work // _WORK)) * _TILE
 
 
 def _total(parts: _Float) -> Any:
-    """Add up what the tasks found."""
+    """Return the sum over tasks."""
     return np.add.reduce(parts) if len(parts) > 1 else parts[0]
 
 

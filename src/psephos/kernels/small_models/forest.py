@@ -13,7 +13,7 @@ def _absorb(state, number):
 
 @jit
 def tree_seed(seed, columns, split, number):
-    """Return where the draws of one tree begin: a hash of its candidate, its split and itself."""
+    """Return the first random state of a tree: a hash of its candidate, split and number."""
     state = _absorb(_absorb(np.uint64(0), np.uint64(seed)), np.uint64(len(columns)))
     for j in range(len(columns)):
         state = _absorb(state, np.uint64(columns[j]))
@@ -22,10 +22,10 @@ def tree_seed(seed, columns, split, number):
 
 @jit
 def weigh(mass, train, start, end, weight, bootstrap, state):
-    """Give the rows of one tree their weights; return the state after the draws.
+    """Write the weights of the rows of one tree; return the state after the draws.
 
-    With `bootstrap` as many rows are drawn as there are, with replacement, and a row's weight
-    counts as often as it was drawn.
+    With `bootstrap`, as many rows as there are get drawn with replacement, and the weight of a row
+    is multiplied by the number of times it was drawn.
     """
     for row in range(len(mass)):
         mass[row, 0] = 0.0
@@ -43,7 +43,7 @@ def weigh(mass, train, start, end, weight, bootstrap, state):
 
 @jit
 def _score(shares, i, n_train, n_classes, out, b, at):
-    """Write the score of shares: log-odds, log-probabilities, or the mean of a regression."""
+    """Write the score for a row's shares: log-odds, log-probabilities, or a regression's mean."""
     least = 1.0 / (2.0 * n_train + 2.0)
     if n_classes == 0:
         out[b, at, 0] = shares[i, 0]
@@ -64,7 +64,7 @@ def _score(shares, i, n_train, n_classes, out, b, at):
 
 @jit
 def add_share(sums, leaf, n_classes, shares, i):
-    """Add to shares[i] the class shares at a leaf, or its mean; without weight all are equal."""
+    """Add to shares[i] a leaf's class shares, or its mean; shares are equal if it has no weight."""
     weight = sums[leaf, 1]
     if weight <= 0.0:
         for c in range(n_classes):
@@ -87,8 +87,8 @@ def forest_scores(
     Returns the nodes of the last tree.
 
     A share is the mean over trees of the class share at the leaf, clipped from below at
-    1 / (2 n + 2), n the training rows of the split, so that its logarithm is finite; two classes:
-    the logarithm of the shares' ratio, 0 where they are equal.
+    1 / (2 n + 2), n the training rows of the split, so that its logarithm is finite. The scores are
+    these logarithms; for two classes, the logarithm of the ratio of the shares (0 if equal).
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ def forest_scores(
     train, train_ptr, test, test_ptr : rows of each split
     subsets : (B, d) int64
     seed : uint64
-    split : what the draws take for the first split's number
+    split : number of the first split, as it enters the seeds of the trees
     numbers : tuple of two ints; the first tree of a forest and the one after the last
-    bootstrap : False: each tree trains on all rows
+    bootstrap : if False, each tree trains on all rows
     work, tree, left : of `room`, and as in `grow`; `tree` holds the last tree grown
     shares : (n, C) float64, scratch
     out : (B, L, K) float64

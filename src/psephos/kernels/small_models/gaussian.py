@@ -1,10 +1,10 @@
 """Tiny Gaussian classifiers, many at once: linear discriminants, naive Bayes.
 
-A `solve_*` turns the sums of B candidates on all splits (`moments.sum_rows`) into models,
-`*_densities` give the scores of the classes on the test rows, and `deliver` what a learner answers:
-the log-odds of the second of two classes, or log-posteriors up to a constant of the row. A class
-without a training row scores `NEVER` below the lowest of the row, so that its probability is 0.
-Columns are in the units of `FoldSums`, about their centres and scaled.
+The functions `solve_*` turn the sums of B candidates on all splits (`moments.sum_rows`) into
+models, `densities` gives the scores of the classes on the test rows, and `deliver` the output of a
+learner: the log-odds of the second of two classes, or log-posteriors up to a constant per row. A
+class without a training row scores `NEVER` below the lowest of the row, so that its probability is
+0. Columns are centred and scaled as in `FoldSums`.
 
 Shapes: count and log_prior (C, S), the weight and the logarithm of the share of each class, 0
 without a row; scale (p,); subsets (B, d); mean (B, d, C, S); pairs (B, G, m, S), overwritten.
@@ -15,17 +15,17 @@ import numpy as np
 from psephos.kernels.small_models.moments import NOUGHT, eliminate, read_rows
 from psephos.runtime.jit import jit
 
-NEVER = 700.0  # exp(-700) is as good as no chance, and its logarithm is still a number
+NEVER = 700.0  # exp(-700) is negligible, but still positive
 _COLLINEAR = 1e-10  # of a column's own variance: what the columns before it leave unexplained
 _SEPARATED = 1e-10  # of a column's variance: the least variance within classes
 _FLAT = 1e-9  # of a column's variance: the least variance within one class
-_FAR = 1e150  # between the units of two columns: its square is still a number
+_FAR = 1e150  # greatest ratio of the units of two columns: its square is still finite
 _LEAST = float(np.finfo(np.float64).tiny)
-_ENDLESS = 1e60  # a variance added by the user beyond which a column says nothing
+_ENDLESS = 1e60  # most variance that smoothing adds: a column has no effect at this one
 
 
 def _totals(count, mean, pairs, diagonal):
-    """Return means (B, d, S) and variances over all classes, 0 where rounding explains them."""
+    """Return means (B, d, S) and variances over all classes, 0 if no more than rounding errors."""
     d = mean.shape[1]
     squares = np.arange(d) if diagonal else np.arange(d) * (np.arange(d) + 3) // 2
     total = np.maximum(sum(count), _LEAST)
@@ -46,7 +46,7 @@ def solve_linear(count, log_prior, subsets, mean, pairs):
     (n_classes, d), n = (len(count), subsets.shape[1]), np.add.accumulate(count)[-1]
     centre, least = _totals(count, mean, pairs, False)
     table = pairs[:, 0]
-    # From its first class to the second of two, or from the mean of all to each class.
+    # Differences from the first class to the second of two, or from the overall mean to each class.
     two = n_classes == 2
     low = mean[:, :, 0] if two else centre
     level = log_prior[1:] - log_prior[:1] if two else log_prior
@@ -75,7 +75,7 @@ def solve_linear(count, log_prior, subsets, mean, pairs):
 
 
 def deliver(count, split, scores, out):
-    """Write to out (B, L, K) scores (B, C or 1, L), those of classes never seen below all."""
+    """Write scores (B, C or 1, L) to out (B, L, K); classes without training rows score lowest."""
     n_classes = scores.shape[1]
     if n_classes > 1 and not (count > 0).all():
         seen = (count > 0)[:, split]
@@ -92,9 +92,9 @@ def deliver(count, split, scores, out):
 
 # ---------------------------------------------------------------------- naive Bayes
 def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
-    """Turn the squares in `pairs` (B, C, d, S) to precisions; return constant (B, C, S).
+    """Turn the squares in `pairs` (B, C, d, S) into precisions; return constant (B, C, S).
 
-    A precision of 0 marks a column without variance, or a class that was never seen.
+    A precision of 0 marks a column without variance, or a class without training rows.
     """
     d, (_, total) = subsets.shape[1], _totals(count, mean, pairs, True)
     variances = np.ones(pairs.shape)
@@ -109,14 +109,14 @@ def solve_bayes(count, scale, log_prior, subsets, smoothing, mean, pairs):
         pairs[:, :, j] = 1.0 / variance
         variances[:, :, j] = np.where(variance < np.inf, variance, 1.0)
     constant = np.tile(log_prior, (len(variances), 1, 1))
-    for first in range(0, d, 4):  # a logarithm for four, within 1e-35 and 1e35 each
+    for first in range(0, d, 4):  # one logarithm for a product of four
         constant -= 0.5 * np.log(np.multiply.reduce(variances[:, :, first : first + 4], axis=2))
     return constant
 
 
 @jit
 def densities(sums, subsets, mean, precision, constant, out):
-    """Write to out (B, C, L) the log-densities, plus priors, of the test rows."""
+    """Write to out (B, C, L) the log-densities of the test rows, plus the log-priors."""
     d, n_classes, n_tests = subsets.shape[1], out.shape[1], out.shape[2]
     rows = np.empty((d, n_tests))
     values = np.empty(len(sums.order))

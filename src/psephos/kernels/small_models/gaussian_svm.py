@@ -2,10 +2,10 @@
 
 The dual problem is solved by sequential minimal optimisation on the pair of rows that violates
 optimality most (Fan, Chen & Lin, "Working set selection using second order information for
-training support vector machines", JMLR 6, 2005, WSS 1), with Newton steps on the free rows
-between: pairs find which rows are free, one sweep each, and Newton steps spare the slow end of the
-descent, for which WSS 2's second sweep is made. Where hundreds of rows are free and a step is
-dear, WSS 2 it is. In the variables ``beta_i = y_i alpha_i`` signs disappear: maximise ``y' beta -
+training support vector machines", JMLR 6, 2005, WSS 1), with Newton steps on the free rows in
+between. Pairs find which rows are free, with one sweep each; Newton steps replace the slow end of
+the descent, which WSS 2 speeds up by a second sweep. WSS 2 is used where hundreds of rows are free,
+so that a Newton step is expensive. In the variables ``beta_i = y_i alpha_i``: maximise ``y' beta -
 beta' K beta / 2`` with ``sum beta = 0`` and beta_i between ``min(0, y_i C_i)`` and ``max(0, y_i
 C_i)``; its gradient is ``f = y - K beta``.
 """
@@ -21,12 +21,12 @@ from psephos.kernels.small_models.svm_common import FAST, padded, pair_scores
 from psephos.kernels.small_models.svm_newton_step import Free, free_room, newton_cost, newton_step
 from psephos.runtime.jit import jit
 
-_LIMIT = 100_000  # pairs moved; a thousand suffices for a few hundred rows
-_FAR = 1e300  # added to the gradient of a row that cannot move that way
+_LIMIT = 100_000  # most pairs moved; a thousand suffices for a few hundred rows
+_FAR = 1e300  # added to the gradient of a row that cannot move in that direction
 _SIGN = 2**63 - 1
-_PAIRS = 4  # pairs moved at least between Newton steps
-_DEAR = 64.0  # sweeps that a Newton step may cost; above, pairs are chosen by their gain
-_STEPS = 3  # Newton steps at most in a row, each but the last ended by a bound
+_PAIRS = 4  # least number of pairs moved between Newton steps
+_DEAR = 64.0  # most sweeps that a Newton step may cost; above, pairs are chosen by their gain
+_STEPS = 3  # most Newton steps in a row; all but the last are stopped by a bound
 
 
 @jit(fastmath={"contract"})
@@ -35,7 +35,7 @@ def _kernel_row(Z, point, wide, out):
     d = point.shape[0]
     for t in range(wide):
         out[t] = 0.0
-    for j in range(0, d - 1, 2):  # two columns in one sweep: their sum stays in a register
+    for j in range(0, d - 1, 2):  # two columns in one sweep, with the sum in a register
         x, y = point[j], point[j + 1]
         for t in range(wide):
             dx = Z[j, t] - x
@@ -54,8 +54,8 @@ def _kernel_row(Z, point, wide, out):
 def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
     """Solve the dual from a feasible `beta` with its gradient `f`, both in place.
 
-    Returns the intercept: mean gradient of the free rows, else the middle of the interval that
-    the bounds leave.
+    Returns the intercept: the mean gradient of the free rows, or if none is free, the middle of the
+    interval that the bounds allow.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
         hi = 0.
     wide : rows with padding, at most 2^16
     tol : stop when the gradients of the best pair differ by less: LIBSVM's rule
-    free : scratch of Newton steps. They take about as long as the pairs' sweeps.
+    free : scratch of Newton steps, which take about as long in total as the sweeps of the pairs
     """
     places = np.int64(2**16 - 1)
     for t in range(wide):
@@ -77,8 +77,8 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
     pairs = 0
     by_gain = False
     for count in range(_LIMIT):
-        # The place of a row travels in the lowest bits of its gradient: the greatest integer
-        # names both, and extremes of integers vectorise.
+        # The index of a row is kept in the lowest bits of its gradient: the greatest integer
+        # gives both, and finding extremes of integers vectorises.
         most = np.int64(-_SIGN)
         least = np.int64(-_SIGN)
         for t in range(wide):
@@ -101,7 +101,7 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
         if swept >= cost and pairs >= _PAIRS:
             cost = newton_cost(lo, hi, beta, wide)
             by_gain = cost == 0.0 or cost > _DEAR * wide
-            if cost == 0.0:  # none is possible: ask again later
+            if cost == 0.0:  # not possible: try again later
                 swept = 0.0
                 cost = _DEAR * wide
             if 0.0 < cost <= swept:
@@ -144,9 +144,9 @@ def smo(K, lo, hi, wide, tol, beta, f, up, low, free):
 
 
 class Machines(NamedTuple):
-    """The machines of the last split fitted, and scratch; one for every running call.
+    """The machines of the last split fitted, and scratch; each running call needs its own.
 
-    For G values of C, P pairs of classes, and w rows with padding.
+    The shapes are for G values of C, P pairs of classes, and w rows with padding.
     """
 
     beta: NDArray[np.float64]  # (G, P, w) signed dual coefficients of the split's rows
@@ -162,7 +162,7 @@ class Machines(NamedTuple):
 
 
 def machines(n: int, d: int, n_classes: int, grid: int) -> Machines:
-    """Return room for splits of at most `n` training rows."""
+    """Return scratch for splits of at most `n` training rows."""
     wide = int(padded(n))
     pairs = n_classes * (n_classes - 1) // 2
     K = np.empty((wide, wide))
@@ -182,10 +182,9 @@ def rbf_scores(layout, splits, subsets, gamma, C, tol, room, pair, out):
     splits : tuple of two ints; the first split and the one after the last
     subsets : (B, d)
     gamma : (B,); kernel ``exp(-gamma |x - z|^2)`` of scaled columns; 0 for 1 / (d Var)
-    C : (G,); ascending: each solution, stretched, starts the next
+    C : (G,); ascending: each solution, scaled up, is the start of the next
     tol : of `smo`
-    pair : ndarray or None; ``room.pair``; None for two classes (as None it is known while
-        compiling)
+    pair : ``room.pair``, or None for two classes (known at compile time, unlike a number)
     out : (G, B, L, K)
     """
     d = subsets.shape[1]
@@ -195,7 +194,8 @@ def rbf_scores(layout, splits, subsets, gamma, C, tol, room, pair, out):
     rows, ptr, classes, moments = layout.rows, layout.ptr, layout.classes, layout.moments
     beta_of, intercept, scaling, Z = room.beta, room.intercept, room.scaling, room.Z
     K, point, margins = room.K, room.point, room.margins
-    # Named one by one: rows that are unpacked lose their contiguity, and the loops their vectors.
+    # Taken one by one: rows unpacked from an array are not known to be contiguous, and loops over
+    # them would not be vectorised.
     y, lo, hi, beta = room.vectors[0], room.vectors[1], room.vectors[2], room.vectors[3]
     f, up, low = room.vectors[4], room.vectors[5], room.vectors[6]
     for candidate in range(subsets.shape[0]):
@@ -262,7 +262,7 @@ def rbf_scores(layout, splits, subsets, gamma, C, tol, room, pair, out):
                         beta[t] = 0.0
                         f[t] = y[t]
                     for c in range(C.shape[0]):
-                        if c > 0:  # the scale in [1, C_c / C_(c - 1)] that is best for the dual
+                        if c > 0:  # the factor in [1, C_c / C_(c - 1)] that is best for the dual
                             linear = 0.0
                             square = 0.0
                             for t in range(wide_p):

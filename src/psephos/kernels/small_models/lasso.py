@@ -2,13 +2,13 @@
 
 ``min over (b, beta) of
 (1 / W) sum_i w_i log(1 + exp(-s_i (b + beta x_i))) + lambda sum_j |beta_j|``
-on standard columns, W the sum of the weights (Friedman, Hastie and Tibshirani, J. Statistical
-Software 33, 2010, equation 14). Steps are those of `newton` with the penalty kept whole in
-the quadratic problem, which is solved exactly by its active set (Osborne, Presnell and Turlach,
-IMA J. Numerical Analysis 20, 2000). Each penalty starts from the one before.
+on standardised columns, W the sum of the weights (Friedman, Hastie and Tibshirani, J. Statistical
+Software 33, 2010, equation 14). Steps are those of `newton`, with the exact penalty in the
+quadratic problem, which is solved exactly by an active set method (Osborne, Presnell and Turlach,
+IMA J. Numerical Analysis 20, 2000). Each penalty starts from the solution of the one before.
 
-Columns stay standardised by all rows; a split penalises ``sd_j |beta_j|``, sd_j that of its
-training rows: the same model as on columns standardised by these.
+Columns stay standardised by all rows; a split penalises ``sd_j |beta_j|`` with the standard
+deviation sd_j of its training rows: the same model as on columns standardised by these.
 """
 
 import numpy as np
@@ -32,10 +32,10 @@ _LEAST = 1e-4  # the path ends at this share of the penalty where the first colu
 
 @jit(fastmath={"contract"})
 def _active_set(H, slope, penalty, beta, step, small, rhs, free):
-    """Put in step the move from beta to the minimum of the quadratic with its L1 penalty.
+    """Write to step the move from beta to the minimum of the quadratic with its L1 penalty.
 
-    H (m, m) full; slope (m,): the gradient at beta, lost; penalty (m,): 0 for the intercept, which
-    is last, infinite for columns that are left out.
+    H (m, m) full; slope (m,): the gradient at beta, overwritten; penalty (m,): 0 for the intercept,
+    which is last, and infinite for columns that are left out.
     """
     m = beta.shape[0]
     count = 0
@@ -97,17 +97,17 @@ def _passed(slope, penalty, beta, step):
     along = 0.0
     for j in range(beta.shape[0]):
         if step[j] != 0.0:
-            side = beta[j] if beta[j] != 0.0 else -step[j]  # what ends at 0 comes from its side
+            side = beta[j] if beta[j] != 0.0 else -step[j]  # a step that ends at 0 came from there
             along += (slope[j] + penalty[j] * np.sign(side)) * step[j]
     return along > 0.0
 
 
 @jit
-def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test, said):
-    """Follow the path from the prior alone; said (G, rows) receives the scores of rows test.
+def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test, scores):
+    """Follow the path from the class shares alone; write scores (G, rows) of the rows test.
 
-    factor (m,): each column's penalty over lambda, 0 for one that is constant. Returns at the last
-    of the penalties, with beta and z (n,) there.
+    factor (m,): each column's penalty over lambda, 0 for a constant column. At return, beta and
+    z (n,) are those of the last penalty.
     """
     work, H, small, rows, free = scratch
     m = X.shape[0]
@@ -152,12 +152,12 @@ def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test
                 break
         last = by
         for r in range(test.shape[0]):
-            said[c, r] = z[test[r]]
+            scores[c, r] = z[test[r]]
 
 
 @jit
 def _factors(standard, raw, place, own, w, total, factor):
-    """Put the penalties' factors of a split in factor; return the columns to use."""
+    """Write the penalty factors of a split to factor; return the columns to use."""
     d = raw.shape[0]
     narrow = False
     for j in range(d):
@@ -174,7 +174,7 @@ def _factors(standard, raw, place, own, w, total, factor):
 
 @jit
 def _best(path, y, test, weight):
-    """Return the first of the penalties whose scores, path (K, G, L), err least."""
+    """Return the first of the penalties whose scores, path (K, G, L), have the least error."""
     K, G, L = path.shape
     best, least = 0, np.inf
     for c in range(G):
@@ -200,19 +200,19 @@ def _scratch(m, n):
 def lasso_scores(
     XT, ys, y, masks, totals, test, test_ptr, subsets, lambdas, tol, max_iter, out, chosen
 ):
-    """Out-of-fold scores of candidates at the penalty whose errors on the test rows are least.
+    """Write out-of-fold scores of candidates, at the penalty of least error on the test rows.
 
     Parameters
     ----------
     XT : (p, n)
-    ys : (K, n') float64; 1 for the rows of the class (K = 1: the second), one path each; n' = n
-        padded
+    ys : (K, n') float64; 1 for the rows of the class (the second, if K = 1), one path per class; n'
+        is n with padding
     y : (n,); class codes
     masks, totals : (S + 1, n'), (S + 1,); weights of the training rows of each split, then of all
         rows; their sums
     test, test_ptr : (L,), (S + 1,)
     subsets : (B, d)
-    lambdas : (G,); not increasing; of equal errors the first is chosen
+    lambdas : (G,); not increasing; the first is chosen if several have the least error
     out, chosen : (B, L, K), (B,)
     """
     K, n = ys.shape
@@ -228,11 +228,11 @@ def lasso_scores(
             w, rows = masks[s], test[test_ptr[s] : test_ptr[s + 1]]
             columns = _factors(standard, raw, place, own, w, totals[s], factor)
             for k in range(K):
-                said = path[k, :, test_ptr[s] : test_ptr[s + 1]]
+                scores = path[k, :, test_ptr[s] : test_ptr[s + 1]]
                 several = prior(ys[k], w, totals[s], beta[0], Z[0])
                 _path(
                     columns, ys[k], w, totals[s], factor, lambdas, beta[0], Z[0], scratch,
-                    tol, max_iter if several else 0, rows, said,
+                    tol, max_iter if several else 0, rows, scores,
                 )  # fmt: skip
         best = _best(path, y, test, masks[n_splits]) if lambdas.shape[0] > 1 else 0
         chosen[b] = best
@@ -251,7 +251,7 @@ def lasso_model(XT, ys, w, columns, lambdas, tol, max_iter, out):
     standard = np.ones((d + 1, n))
     scratch, factor = _scratch(d + 1, n), np.empty(d + 1)
     beta, Z = np.empty((1, d + 1)), np.empty((1, n))
-    none, said = np.empty(0, np.int32), np.empty((lambdas.shape[0], 0))
+    none, scores = np.empty(0, np.int32), np.empty((lambdas.shape[0], 0))
     gather(XT, columns, w, total, raw, standard, place)
     for j in range(d):
         factor[j] = 1.0 if place[1, j] > 0.0 else 0.0
@@ -260,7 +260,7 @@ def lasso_model(XT, ys, w, columns, lambdas, tol, max_iter, out):
         several = prior(ys[k], w, total, beta[0], Z[0])
         _path(
             standard, ys[k], w, total, factor, lambdas, beta[0], Z[0], scratch,
-            tol, max_iter if several else 0, none, said,
+            tol, max_iter if several else 0, none, scores,
         )  # fmt: skip
         out[k, d] = beta[0, d]
         for j in range(d):

@@ -49,7 +49,7 @@ def _factor(M, q):
         least = 1e-15 * pivot
         for k in range(a):
             pivot -= M[a, k] * M[a, k]
-        # The last pivot may vanish: rows far from the margin do not determine the intercept.
+        # The last pivot may vanish: rows far from the margin leave the intercept undetermined.
         M[a, a] = 1.0 / np.sqrt(max(pivot, least, 1e-280))
 
 
@@ -68,7 +68,7 @@ def _solve(M, q, x):
 
 @jit(fastmath=FAST)
 def _times(A, w, q, wide, out):
-    """``out_t = sum_k w_k A_kt``."""
+    """Write ``out_t = sum_k w_k A_kt``."""
     for t in range(wide):
         out[t] = 0.0
     for k in range(q):
@@ -79,15 +79,15 @@ def _times(A, w, q, wide, out):
 
 @jit(fastmath=FAST)
 def hinge(A, cap, d, wide, w, V, M):
-    """Minimise the hinge by an interior point method, into `w`; return the steps taken.
+    """Minimise the hinge loss by an interior point method, into `w`; return the steps taken.
 
     Rows have slacks s_i and x_i: ``y_i (w'x_i + b) - 1 = s_i - x_i``, both positive, with
     multipliers a_i and ``r_i = C_i - a_i``; the products a_i s_i and r_i x_i are driven to zero.
-    Where an interval of intercepts is optimal, its middle is taken, as LIBSVM does.
+    Where an interval of intercepts is optimal, its middle is used, as in LIBSVM.
 
     Parameters
     ----------
-    A : (d + 1, >= wide); ``y_i x_i``, one column a row of data; the last row is ``y_i``; zero for
+    A : (d + 1, >= wide); ``y_i x_i``, one column per row of data; the last row is ``y_i``; zero for
         padding
     cap : (>= wide,); C_i; positive for padding. Both signs of y must occur.
     w : (d + 1,); coefficients and intercept
@@ -124,7 +124,7 @@ def hinge(A, cap, d, wide, w, V, M):
             theta[t] = a[t] * r[t] / (s[t] * r[t] + x[t] * a[t])
         _system(A, theta, d, wide, scaled, M)
         _factor(M, q)
-        # Predictor: straight at the solution.
+        # Predictor: the Newton direction without centring.
         for k in range(q):
             total = 0.0
             for t in range(wide):
@@ -149,7 +149,7 @@ def hinge(A, cap, d, wide, w, V, M):
             after += (a[t] + u) * (s[t] + ds) + (r[t] - u) * (x[t] + dx)
         centring = after / gap
         target = centring * centring * centring * gap / (2.0 * wide)
-        # Corrector: with what the predictor neglected, and towards the middle of the path.
+        # Corrector: with the second-order terms, and towards the central path.
         for t in range(wide):
             ds = -s[t] - s[t] * da[t] / a[t]
             cs[t] = (target - da[t] * ds) / a[t] - s[t]
@@ -189,7 +189,7 @@ def hinge(A, cap, d, wide, w, V, M):
         for k in range(q):
             w[k] += size * dw[k]
         left *= 1.0 - size
-    # Rows on their bounds leave an interval of intercepts if the loss is level between them.
+    # Rows on their bounds allow an interval of intercepts if the loss is constant between them.
     level = total = 0.0
     highest, lowest = -1e300, 1e300
     for t in range(wide):
@@ -206,7 +206,7 @@ def hinge(A, cap, d, wide, w, V, M):
 
 
 class LinearMachines(NamedTuple):
-    """The machines of the last split fitted, P pairs of classes; and scratch of a running call."""
+    """The machines of the last split fitted, for P pairs of classes, and scratch of one call."""
 
     coef: NDArray[np.float64]  # (P, d + 1) of the scaled columns, and the intercept
     scaling: NDArray[np.float64]  # (2, d) centre and factor: scaled is (x - centre) factor
@@ -218,7 +218,7 @@ class LinearMachines(NamedTuple):
 
 
 def linear_machines(n: int, d: int, n_classes: int) -> LinearMachines:
-    """Return room for splits of at most `n` training rows."""
+    """Return scratch for splits of at most `n` training rows."""
     wide = int(padded(n))
     return LinearMachines(
         np.zeros((n_classes * (n_classes - 1) // 2, d + 1)), np.zeros((2, d)), np.zeros((d, wide)),
@@ -257,7 +257,7 @@ def linear_scores(layout, splits, subsets, C, room, out):
                 scaling[1, j] = factor
                 for t in range(m):
                     Z[j, t] = (XT[column, rows[first + t]] - centre) * factor
-            # Machine p: the rows of class b, which say +1, then those of class a, which say -1.
+            # Machine p: the rows of class b, labelled +1, then those of class a, labelled -1.
             a, b = 0, 0
             for p in range(machines):
                 b += 1

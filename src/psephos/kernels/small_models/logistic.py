@@ -4,11 +4,10 @@ Two classes, rows i with weights w_i and signs s_i, columns standardised:
 ``min over (b, beta) of sum_i w_i log(1 + exp(-s_i (b + beta x_i))) + sum_j r_j beta_j^2 / 2``.
 More classes: ``sum_i w_i (log sum_k exp z_ik - z_iy) + sum_kj r_j beta_kj^2 / 2``.
 
-A split keeps the standard columns of all rows and has its own ridge instead, ``sd_j^2 / C``, sd_j
-that of the split's training rows: the same model as on columns standardised by these. It starts
-from the fit of all rows.
-
-Multinomial logistic models of a few columns, by the damped Newton steps of `newton`.
+A split keeps the columns standardised by all rows and has its own ridge instead, ``sd_j^2 / C``
+with the standard deviation sd_j of its training rows: the same model as on columns standardised by
+these. It starts from the fit of all rows. Losses are minimised by the damped Newton steps of
+`newton`.
 """
 
 import math
@@ -33,7 +32,7 @@ from psephos.runtime.jit import jit
 
 @jit(inline="always")
 def prior_of_classes(y, w, total, beta, Z, known):
-    """Start from the shares of the classes alone; return whether there is more than one.
+    """Start from the shares of the classes alone; return whether more than one class has rows.
 
     A class without a row is held below the others by log(1 + 2 W), W the weight of all rows.
     """
@@ -63,7 +62,7 @@ def prior_of_classes(y, w, total, beta, Z, known):
 
 @jit(inline="always")
 def lower_unknown(known, total, Z):
-    """Hold the scores of classes without a row below those of the others."""
+    """Put the scores of classes without a row below those of the others."""
     K, n = Z.shape
     for k in range(K):
         if not known[k]:
@@ -120,7 +119,7 @@ def _blocks(X, P, w, known, ridge, H, block, work):
             for a in range(m):
                 for b in range(m):
                     H[k * m + a, c * m + b] = block[a, b] if a > b else block[b, a]
-            # Equal intercepts change nothing: this holds their sum where it is.
+            # Adding a number to all intercepts changes nothing: this term keeps their sum fixed.
             if known[k] and known[c]:
                 H[k * m + m - 1, c * m + m - 1] += total / (count * count)
         for j in range(m):
@@ -180,7 +179,7 @@ def multinomial(X, y, w, known, ridge, beta, Z, P, work, H, block, steps, tol, m
             break
 
 
-NARROW = 1e-3  # a split with less of a column's variance has its own standard columns
+NARROW = 1e-3  # a split with a smaller share of a column's variance standardises it anew
 _Floats = NDArray[np.float64]
 
 
@@ -214,10 +213,10 @@ def _fit(
     raw, place, standard, own, ridge, every, beta, Z_every, Z, work, H, steps,
     known, P, block, out,
 ):  # fmt: skip
-    """Put scores in out as `logistic_scores`, the last subset's coefficients in every (K, d + 1).
+    """Write scores to out as `logistic_scores`, the last subset's coefficients to every (K, d + 1).
 
-    These are on standard columns, whose means and 1 / sd are left in place (2, d). Where there
-    are two classes known, P and block are None: the kernel for them holds no code for more.
+    These are on standardised columns, with their means and 1 / sd in place (2, d). For two classes
+    P and block are None, and the kernel is compiled without the code for more classes.
     """
     n_splits, d = masks.shape[0] - 1, subsets.shape[1]
     for b in range(subsets.shape[0]):
@@ -245,7 +244,7 @@ def _fit(
                 for j in range(d):
                     standardise(raw[j], w, total, own[j])
                     ridge[j] = penalty
-            elif turn > 0 and several:  # from the fit of all rows, if the same classes are known
+            elif turn > 0 and several:  # from the fit of all rows, unless a class has no row
                 same = True
                 if known is not None:
                     for k in range(known.shape[0]):
@@ -282,10 +281,10 @@ def logistic_scores(
     test_ptr: NDArray[np.int64], subsets: NDArray[np.intp], penalty: float, scaled: bool,
     tol: float, max_iter: int, out: _Floats,
 ) -> tuple[_Floats, _Floats]:  # fmt: skip
-    """Out-of-fold scores of candidates on all splits.
+    """Write out-of-fold scores of candidates on all splits.
 
-    Returns the last one's coefficients (K, d + 1) on all rows' standard columns, and their means
-    and 1 / sd (2, d).
+    Returns the last candidate's coefficients (K, d + 1) on the columns standardised by all rows,
+    and the means and 1 / sd of these columns (2, d).
 
     Parameters
     ----------
@@ -297,7 +296,7 @@ def logistic_scores(
     subsets : (B, d)
     penalty : 1 / C
     scaled : standardise the columns by each split's training rows
-    tol, max_iter : float, int; end when a step changed no training row's score by more than tol
+    tol, max_iter : float, int; stop when a step changed no training row's score by more than tol
     out : (B, L, K)
     """
     (d, K), n = (subsets.shape[1], out.shape[2]), len(y)

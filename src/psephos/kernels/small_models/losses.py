@@ -22,9 +22,9 @@ def _means(loss: _Floats, share: _Floats, ptr: _Whole, out: _Floats) -> None:
 def cost_losses(
     scores: _Floats, y: _Whole, cost: _Floats, share: _Floats, ptr: _Whole, out: _Floats
 ) -> None:
-    """Mean of ``cost[truth, answer]``: the share of errors, if it is 1 off the diagonal.
+    """Mean of ``cost[truth, answer]``: the share of errors, if the cost is 1 off the diagonal.
 
-    The answer is the class of the greatest score; of equals, the first.
+    The answer is the class of the greatest score, the first if several have it.
     """
     one = scores.shape[2] == 1
     answer = (scores[:, :, 0] > 0.0).astype(np.intp) if one else scores.argmax(axis=2)
@@ -53,17 +53,17 @@ def absolute_losses(scores: _Floats, y: _Floats, share: _Floats, ptr: _Whole, ou
 
 
 def area_losses(scores: _Floats, y: _Whole, share: _Floats, ptr: _Whole, out: _Floats) -> None:
-    """One minus the area under the ROC curve: pairs of a row of each class in the wrong order.
+    """One minus the area under the ROC curve: the share of pairs ranked in the wrong order.
 
-    Pairs count by the product of their rows' shares, equal scores as half wrong. Both classes
-    must be present in every split.
+    A pair has a row of each class; it counts by the product of their shares, with equal scores as
+    half wrong. Both classes must be present in every split.
     """
     for s, (first, last) in enumerate(pairwise(ptr.tolist())):
         part, place = scores[:, first:last, 0], np.arange(last - first)
         order = np.argsort(part, axis=1)
         ranked = np.take_along_axis(part, order, axis=1)
         mass, second = share[first:last][order], y[first:last][order] == 1
-        # Of the second class so far, and where the scores equal to each begin and end.
+        # Cumulative shares of the second class, and where the scores equal to each begin and end.
         below = np.cumsum(np.pad(mass * second, ((0, 0), (1, 0))), axis=1)
         new = np.ones((len(part), len(place) + 1), np.bool_)
         new[:, 1:-1] = ranked[:, 1:] > ranked[:, :-1]

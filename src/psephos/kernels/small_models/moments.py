@@ -9,10 +9,9 @@ its own means is small and separated classes cost no digits.
 Source of the formulas: Chan, Golub & LeVeque (1983), "Algorithms for computing the sample
 variance", The American Statistician 37, equations (1.3) and (1.7).
 
-Tiny least-squares and ridge regressions, many at once.
-
-The targets are columns after the p of the table, so that the sums of `FoldSums` hold their
-cross-products too; a candidate's system is solved for all of them. Splits last, as there.
+Least-squares and ridge regressions are solved here as well (`solve_ridge`). Their targets are
+columns after the p columns of the table, so that the sums of `FoldSums` include their
+cross-products; a candidate's system is solved for all of them.
 """
 
 from typing import NamedTuple
@@ -22,16 +21,16 @@ from numpy.typing import NDArray
 
 from psephos.runtime.jit import jit
 
-_ROUNDING = 1e-12  # of a sum of squares: what is left after the means is nothing but rounding
-NOUGHT = 1e-26  # of the squared range of a column: a variance that is rounding of the means
+_ROUNDING = 1e-12  # of a sum of squares: a smaller remainder after the means is rounding
+NOUGHT = 1e-26  # of the squared range of a column: a smaller variance is rounding of the means
 _POWERS = 300  # of two: the most a column of tiny numbers is scaled up
-_NUMBERS = 2**18  # of columns looked at together
-_DIGITS = 64  # of two: the most that what varies about a mean is scaled up
+_NUMBERS = 2**18  # most values, of all rows of some columns, that are processed together
+_DIGITS = 64  # of two: the most that deviations from a mean are scaled up
 _Floats = NDArray[np.float64]
 
 
 class FoldSums(NamedTuple):
-    """What the candidates of a problem share. G is 1 if the classes are pooled, else C.
+    """The data shared by the candidates of a problem; G is 1 if the classes are pooled, else C.
 
     `XT` (p, n) the columns and `order` (n,), their rows class by class; `class_ptr` (C + 1,) where
     each class begins; `weight` (n, S) of the rows, in that order, in each split's training part;
@@ -54,7 +53,7 @@ class FoldSums(NamedTuple):
 
 
 def describe(XT, order, class_ptr):
-    """Return each column's scale, its mean (p,) and class means (p, C) over all rows, so scaled.
+    """Return each column's scale, and its scaled mean (p,) and class means (p, C) over all rows.
 
     The scale brings the greatest distance from the mean into [0.5, 1), unless a column of tiny
     numbers would need more than 2 ** 300. A class without a row has the mean of all.
@@ -81,7 +80,7 @@ def describe(XT, order, class_ptr):
 
 
 def _sum(table):
-    """Return the sums of rows, added in order: they depend on no other row."""
+    """Return the sum of each row, added in order, so that it does not depend on other rows."""
     return np.cumsum(table, axis=1)[:, -1]
 
 
@@ -89,15 +88,15 @@ def _sum(table):
 def sum_rows(sums, subsets, values, mean, pairs):
     """Write candidates' means and cross-products about them.
 
-    What is left of a sum of squares that its own rounding explains is 0.
+    A sum of squares no greater than its rounding error is set to 0.
 
     Parameters
     ----------
     subsets : (B, d) intp; sorted columns
     values : (d, n) scratch
     mean : (B, d, C, S) float64; class means, about the columns' centres
-    pairs : (B, G, at least d * (d + 1) / 2, or d, S) float64; row by row of the lower triangle;
-        squares alone if the classes are not pooled
+    pairs : (B, G, at least d * (d + 1) / 2, or d, S) float64; the lower triangle row by row; only
+        squares if the classes are not pooled
     """
     XT, order, class_ptr, weight, count = (
         sums.XT, sums.order, sums.class_ptr, sums.weight, sums.mass,
@@ -230,9 +229,9 @@ _COLLINEAR = 1e-10  # of a column's own sum of squares: what the columns before 
 def solve_ridge(count, scale, centre, subsets, n_targets, alpha, standardise, mean, pairs):
     """Return coef (B, K, d, S) for scaled columns about their centres, and constant (B, K, S).
 
-    Predictions are in the targets' own units. alpha penalises squared coefficients, of columns
-    divided by each training part's deviation if `standardise`; with alpha = 0 it is least
-    squares, where a column that those before explain is left out.
+    Predictions are in the units of the targets. alpha penalises squared coefficients, with columns
+    divided by the standard deviation of each training part if `standardise`. alpha = 0 is least
+    squares, without the columns that depend linearly on those before.
 
     Parameters
     ----------

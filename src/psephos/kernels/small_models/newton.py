@@ -3,14 +3,14 @@
 Along a direction d the third derivative of these losses is at most ``delta`` times the second,
 ``delta`` the greatest change that d makes to a row's score (to a difference of two of its scores).
 Hence (generalised self-concordance: Bach, Electronic J. Statistics 4, 2010; Sun and Tran-Dinh,
-Math. Programming 178, 2019) the Newton step times ``log(1 + delta) / delta`` always goes down, and
-a longer part that does not pass the minimum, which the next gradient shows, goes down at least as
-far: a step is halved until one of the two holds, no loss is ever evaluated, and separable rows
-need no care. After a step of small ``delta`` the next is about ``delta^2 / 2``: steps end when
-``delta <= tol``.
+Math. Programming 178, 2019) the Newton step times ``log(1 + delta) / delta`` always decreases the
+loss. A longer step decreases it at least as much if it does not pass the minimum, which the next
+gradient shows. A step is therefore halved until one of the two holds; no loss is ever evaluated,
+and separable rows need no special treatment. After a step of small ``delta`` the next is about
+``delta^2 / 2``: steps end when ``delta <= tol``.
 
-Rows stand side by side, padded by rows of weight zero; a row that is not trained on has weight
-zero too, and its score comes with the others'.
+The rows of data are the columns of the arrays, padded by rows of weight zero. Test rows have weight
+zero, too, so that their scores are computed with the others.
 """
 
 import math
@@ -22,7 +22,7 @@ from psephos.kernels.numerics.powers import to_bits, to_float
 from psephos.runtime.jit import jit
 
 PAD = 8  # rows are padded to a multiple of this
-SAFE = 1.79  # a whole Newton step that changes no score by more goes down
+SAFE = 1.79  # a full Newton step that changes no score by more decreases the loss
 _CONSTANT = 1e-28  # variance over squared mean of a column that is constant to rounding
 _FAST = {"contract", "reassoc", "nsz"}
 
@@ -38,7 +38,7 @@ def weighted_sum(a, b):
 
 @jit(fastmath=_FAST)
 def curvature(X, h, H, v):
-    """Put ``sum_i h_i x_ij x_ik`` in the lower triangle of H; v (n,) is scratch."""
+    """Write ``sum_i h_i x_ij x_ik`` to the lower triangle of H; v (n,) is scratch."""
     m, n = X.shape
     for j in range(m):
         x = X[j]
@@ -60,9 +60,9 @@ def curvature(X, h, H, v):
 
 @jit(fastmath={"contract"})
 def solve(H, g):
-    """Put the solution of ``H x = g`` in g; H, of which the lower triangle is read, is lost.
+    """Write the solution of ``H x = g`` to g, from the lower triangle of H, which is overwritten.
 
-    A column that depends on those before it, to rounding, gets 0.
+    A column that depends on those before it, up to rounding, gets 0.
     """
     m = H.shape[0]
     for j in range(m):
@@ -91,7 +91,7 @@ def solve(H, g):
 
 @jit(fastmath={"contract"})
 def slopes(z, y, w, g, h):
-    """Put the first and second derivative of each row's loss in its score in g and h."""
+    """Write the first and second derivative of each row's loss by its score to g and h."""
     for i in range(z.shape[0]):
         e = exp(-abs(z[i]))
         q = 1.0 / (1.0 + e)
@@ -102,7 +102,7 @@ def slopes(z, y, w, g, h):
 
 @jit(fastmath=_FAST)
 def advance(X, step, w, z, dz):
-    """Add what a step changes to the scores z, put it in dz; return the greatest where w > 0."""
+    """Add the changes of a step to the scores z, write them to dz; return the greatest (w > 0)."""
     m, n = X.shape
     first, by = X[0], step[0]
     for i in range(n):
@@ -124,7 +124,7 @@ def binary(X, y, w, ridge, beta, z, work, H, steps, tol, max_iter):
     """Move beta (m,) and its scores z (n,) to the minimum.
 
     X is (m, n), its last row ones (the intercept). Scratch: work (4, n), H (m, m), steps (2, m).
-    Inlined in its one caller: compiled once, not twice.
+    It is inlined in its one caller, so as to be compiled once instead of twice.
     """
     m = X.shape[0]
     g, h, v, dz = work[0], work[1], work[2], work[3]
@@ -176,7 +176,7 @@ def spread(x, w, total):
 
 @jit(fastmath={"contract"})
 def standardise(x, w, total, out):
-    """Put (x - mean) / sd in out, zeros if x is constant where weighted; return mean, 1 / sd."""
+    """Write (x - mean) / sd to out, zeros if x is constant where w > 0; return mean, 1 / sd."""
     mean, variance = spread(x, w, total)
     by = 1.0 / math.sqrt(variance) if variance > 0.0 else 0.0
     for i in range(x.shape[0]):
@@ -186,9 +186,9 @@ def standardise(x, w, total, out):
 
 @jit(inline="always")
 def gather(table, columns, w, total, raw, standard, place):
-    """Copy columns, rows of table (p, n), to raw (d, n'), standardise them.
+    """Copy columns (rows of table (p, n)) to raw (d, n') and standardise them.
 
-    place (2, d) receives mean and 1 / sd.
+    The means and 1 / sd are written to place (2, d).
     """
     for j in range(columns.shape[0]):
         source, column = table[columns[j]], raw[j]

@@ -1,4 +1,4 @@
-"""What the kernels of tiny support vector machines share: rows by class, scaled columns, votes."""
+"""Shared code of the kernels of tiny support vector machines: row layout and votes of pairs."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from psephos.runtime.jit import jit
 
 MOST_ROWS = 2**15  # a kernel of all rows has 8 GB then
-#: Sums may be regrouped into vectors; scores are finite, so no NaN has to be honoured.
+#: Sums may be regrouped into vectors; scores are finite, so NaN need not be handled.
 FAST = {"contract", "reassoc", "nnan", "nsz"}
 
 
 class Layout(NamedTuple):
-    """A table, its S splits, and all rows as split S, which tests none.
+    """A table, its S splits, and all rows as split S, which has no test rows.
 
-    The moments of each column on each split's rows are centre and 1 / scale (weighted mean and
-    standard deviation), then the plain mean and variance of the column as the kernel width's rule
-    sees it: scaled, or as it came.
+    The moments of each column on each split's training rows are centre and 1 / scale (weighted mean
+    and standard deviation), then the unweighted mean and variance of the column (scaled, if columns
+    are scaled) for the rule of the kernel width.
     """
 
     XT: NDArray[np.float64]  # (p, n)
@@ -84,17 +84,17 @@ def _moments(XT, weight, rows, ptr, scale, moments):
 
 @jit
 def padded(n):
-    """Return n rounded up to whole vectors: tails of loops are slow."""
+    """Return n rounded up to full vectors, because the tails of loops are slow."""
     return (n + 15) // 16 * 16
 
 
 @jit(fastmath={"contract"})
 def pair_scores(margins, n_classes, out):
-    """Turn one row's margins of all pairs of classes into scores, one a class (two: the margin).
+    """Turn a row's margins of all pairs of classes into a score per class (two: the margin).
 
     Pairs run (0, 1), (0, 2), ... (1, 2), ...; a margin above 0 is a vote for the second. The
     score is ``votes + s / (3 (|s| + 1))``, s the sum of the margins in favour of the class: it
-    orders by votes, then by s, as ``SVC(decision_function_shape="ovr")`` does.
+    orders by votes, then by s, as in ``SVC(decision_function_shape="ovr")``.
     """
     if n_classes == 2:
         out[0] = margins[0]

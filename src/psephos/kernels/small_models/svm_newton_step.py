@@ -1,10 +1,11 @@
 """One Newton step on the free rows of a support vector machine's dual.
 
-Pairs of rows find quickly which rows end at a bound; on the others (the free ones) the dual is a
-quadratic with one equality, ``K_FF d + b 1 = f_F`` and ``sum d = 0``, which pairs approach the more
-slowly the larger C is and the fewer columns the kernel reads: nearly equal rows leave directions
-of almost no curvature. One factorisation solves it. The idea of solving the free part exactly is
-old (Scheinberg, "An efficient implementation of an active set method for SVMs", JMLR 7, 2006).
+Moving pairs of rows finds quickly which rows end at a bound. On the others (the free ones) the dual
+is a quadratic with one equality, ``K_FF d + b 1 = f_F`` and ``sum d = 0``. Pairs converge to its
+solution slowly if C is large and the kernel reads few columns, because nearly equal rows give
+directions of almost no curvature; one factorisation solves it. The idea of solving the free part
+exactly is old (Scheinberg, "An efficient implementation of an active set method for SVMs", JMLR 7,
+2006).
 """
 
 import math
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 from psephos.kernels.small_models.svm_common import FAST
 from psephos.runtime.jit import jit
 
-MOST_FREE = 512  # rows in one factorisation; with more free rows, pairs go on alone
-_RIDGE = 1e-8  # added to the kernel's diagonal of ones: coinciding rows have no inverse
+MOST_FREE = 512  # most rows in one factorisation; with more free rows, only pairs are moved
+_RIDGE = 1e-8  # added to the kernel's diagonal of ones: it is singular if rows are equal
 _LEAST = 1e-9
 
 
@@ -39,7 +40,7 @@ def free_room(wide: int) -> Free:
 
 @jit
 def newton_cost(lo, hi, beta, wide):
-    """Return the cost of a step, in rows that a pair's sweep reads in the same time; 0 for none."""
+    """Return the cost of a step, in rows of a pair's sweep of the same time; 0 if not possible."""
     k = 0.0
     for t in range(wide):
         if lo[t] < beta[t] < hi[t]:
@@ -51,7 +52,7 @@ def newton_cost(lo, hi, beta, wide):
 def _eliminate(H, u, v, first, last):
     """Factorise rows `first` to `last` - 1 after those before them, and solve for `u` and `v`."""
     start = 0
-    if last - first == 4:  # four rows at once read each earlier row once
+    if last - first == 4:  # four rows together, so that each earlier row is read only once
         for b in range(first):
             s0 = s1 = s2 = s3 = 0.0
             for c in range(b):
@@ -86,7 +87,7 @@ def _eliminate(H, u, v, first, last):
 
 @jit(fastmath=FAST)
 def _direction(K, lo, hi, wide, beta, f, free):
-    """Write the Newton direction of the free rows to ``free.step``; return how many they are."""
+    """Write the Newton direction of the free rows to ``free.step``; return the number of rows."""
     H, u, v, rows = free.factor, free.step, free.ones, free.rows
     k = 0
     for t in range(wide):
@@ -118,17 +119,18 @@ def _direction(K, lo, hi, wide, beta, f, free):
     for a in range(k):
         u[a] -= level * v[a]
         rest += u[a]
-    for a in range(k):  # what rounding leaves of the sum
+    for a in range(k):  # the sum is 0 but for rounding
         u[a] -= rest / k
     return k
 
 
 @jit(fastmath=FAST)
 def newton_step(K, lo, hi, wide, beta, f, free):
-    """Go towards the optimum of the free rows as far as their bounds allow, in place.
+    """Move towards the optimum of the free rows as far as their bounds allow, in place.
 
-    Two rows or more are free, and at most `MOST_FREE`; the rest is as for `gaussian_svm.smo`.
-    Returns whether a row met its bound before the optimum, so that a next step may follow.
+    At least two and at most `MOST_FREE` rows must be free; the arguments are as in
+    `gaussian_svm.smo`. Returns whether a row reached its bound before the optimum, in which case
+    another step may follow.
     """
     k = _direction(K, lo, hi, wide, beta, f, free)
     u, rows, moved = free.step, free.rows, free.moved

@@ -1,9 +1,9 @@
 """Grow one tiny tree, on a few presorted columns and at most thousands of rows.
 
-The columns of a problem are sorted once. A tree's order of rows is that order without the rows it
-does not train on; a split keeps it by a stable partition, so nothing is ever sorted again, and the
-cut between two neighbours is worth looking at when their values differ. A child that will not be
-split again is closed at once and its rows are moved no more.
+The columns of a problem are sorted once. A tree uses that order without the rows that it does not
+train on, and splits keep it by a stable partition, so that nothing is sorted again. A cut between
+two neighbours is possible if their values differ. A child that will not be split again is closed at
+once, and its rows are no longer moved.
 
 With the JIT off the same functions run as plain Python.
 """
@@ -24,7 +24,8 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 class TreeTable(NamedTuple):
     """A training table: `values` (p, n) float64, `order` (p, n) uint32 rows by value; `y` (n,).
 
-    `y` holds class codes 0, 1, ... as float64, or the numbers of a regression, best with mean 0.
+    `y` holds class codes 0, 1, ... as float64, or the targets of a regression, preferably of mean
+    0.
     """
 
     values: NDArray[np.float64]
@@ -69,7 +70,7 @@ class TreeScratch(NamedTuple):
 
 
 def room(n: int, d: int, n_classes: int) -> tuple[TreeScratch, SmallTree]:
-    """Return scratch for trees of n rows and d columns, and the largest such tree."""
+    """Return scratch for trees of n rows and d columns, and arrays for the largest such tree."""
     sums = n_classes if n_classes > 2 else 1
     nodes = max(2 * n - 1, 1)
     work = TreeScratch(
@@ -102,27 +103,27 @@ def draw(state, below):
 def grow(table, rule, columns, state, work, tree, left=None):
     """Grow a tree on the rows of positive weight in ``work.mass`` and return its number of nodes.
 
-    At a node columns are drawn without replacement until `max_features` have been looked at, and
-    beyond them while all have been constant, as scikit-learn does. The first of equal cuts wins,
-    without a draw in the order of the columns. The worth of a cut is S_l^2 / W_l + S_r^2 / W_r,
-    summed over the classes: it grows as the impurity falls.
+    At a node, columns are drawn without replacement until `max_features` have been searched, and
+    further while all of them were constant, as in scikit-learn. The first of equal cuts is chosen;
+    without a draw, columns are in their order. The worth of a cut is S_l^2 / W_l + S_r^2 / W_r,
+    summed over the classes: it increases as the impurity decreases.
 
     Parameters
     ----------
     columns : (d,) int64
-    state : uint64, where the draws of columns begin (used if max_features < d)
+    state : uint64; state of the draws of columns (used if max_features < d)
     work, tree : TreeScratch, SmallTree; of `room`; `tree` is the result
     left : (n_classes,) float64 or None; scratch, ``work.left``; None unless there are three classes
-        or more (as None it is known while compiling, and leaves their part out)
+        or more (if it is None, their part is left out when compiling)
     """
-    # One function and one place for each step: a helper is compiled once more wherever it is used.
+    # One function, with each step once: a helper is compiled again at every call.
     values, order, y = table.values, table.order, table.y
     mass, lines, side, stack = work.mass, work.lines, work.side, work.stack
     link, sums, shuffled = tree.link, tree.sums, work.shuffled
     n_classes, max_depth, least = rule.n_classes, rule.max_depth, rule.least
     n, d, spare = len(y), len(columns), lines[len(lines) - 1]
     size = 0
-    for row in range(n):  # without columns: the rows as they come
+    for row in range(n):  # lines[0] is overwritten below unless there are no columns
         mass[row, 1] = mass[row, 0] * y[row]
         lines[0, size] = row
         size += mass[row, 0] > 0.0

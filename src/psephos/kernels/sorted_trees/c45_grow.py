@@ -1,10 +1,10 @@
-"""Grow a whole tree of C4.5, depth first, on columns that are sorted once.
+"""Growing a tree of C4.5, depth first, on columns that are sorted once.
 
-A node holds a list of its rows, and for every numeric column the rows of known value by value.
-Lists lie in an arena: those of the open nodes on top of each other, the last to be split on top.
-A split takes the lists of its node off and puts those of its children in their place; rows whose
-value is missing are put into every child, their weight divided. A child that will not be split
-is given no list. The heaviest child is put lowest, so that the arena stays short.
+A node has a list of its rows, and for every numeric column a list of the rows with a value, sorted.
+The lists of the open nodes form a stack in an arena, the next node to split on top. A split
+replaces the lists of its node by those of its children; rows with a missing value go to every
+child with a part of their weight. A child that will not be split gets no list. The heaviest child
+is lowest in the stack, so that the arena stays short.
 """
 
 from typing import Any, NamedTuple
@@ -18,13 +18,13 @@ from psephos.runtime.jit import jit
 __all__ = ["Nodes", "grow", "longer", "total_of"]
 
 _EPSILON = 1e-3
-_NODES, _WAITING, _ARENA = 1, 2, 3  # what is too short
+_NODES, _WAITING, _ARENA = 1, 2, 3  # arrays that are too short
 
 
 class Nodes(NamedTuple):
-    """The nodes of a tree; those of a leaf have no child and column -1.
+    """The nodes of a tree; a leaf has no child and column -1.
 
-    The threshold is NaN in a node that has a branch for each code.
+    The threshold is NaN in a node with a branch for each code.
     """
 
     child: NDArray[np.int64]
@@ -38,13 +38,13 @@ class Nodes(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Workspace, made outside and made longer there.
+    """Workspace, allocated and extended outside the kernel.
 
-    The lists are in `arena`: row 0 all rows, row 1 + f those of numeric column f; the first entry
-    of a list is its length. `weights` holds the weights of the rows of list 0. By row: weights in
-    this node, the branch, one to copy with. By column: gain, ratio, validity, where, whether the
-    column was tested above. Then the nodes that wait with the start of their lists, the parents
-    (release 8 only), and two by branch.
+    The lists are in `arena`: row 0 those of all rows, row 1 + f those of numeric column f; the
+    first entry of a list is its length. `weights` holds the weights of the rows in row 0. By row:
+    weight in this node, branch, a copy. By column: gain, ratio, validity, position of the cut,
+    whether the column was tested above. Then the waiting nodes with the start of their lists, the
+    parents (release 8 only), and two arrays by branch.
     """
 
     arena: NDArray[np.int32]
@@ -65,7 +65,7 @@ class Workspace(NamedTuple):
 
 
 def longer(a: NDArray[Any], size: int, rest: float = 0) -> NDArray[Any]:
-    """Return an array with room for `size` or twice what it had; the new part is `rest`."""
+    """Return an array extended to `size` or at least twice its length, filled with `rest`."""
     size = max(size, 2 * len(a))
     out = np.full((size, *a.shape[1:]), rest, a.dtype)
     out[: len(a)] = a
@@ -73,7 +73,7 @@ def longer(a: NDArray[Any], size: int, rest: float = 0) -> NDArray[Any]:
 
 
 def _begin(y, weight, order, known, p, rule, widest):
-    """Return (nodes, room) that hold the root and its lists."""
+    """Return (nodes, room) with the root and its lists."""
     n, q, size = len(y), len(known), 256
     nodes = Nodes(
         np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, -1, np.int64),
@@ -96,7 +96,7 @@ def _begin(y, weight, order, known, p, rule, widest):
 
 
 def _more(nodes, room, short, need):
-    """Return (nodes, room) with more of what was short."""
+    """Return (nodes, room) with the array that was too short extended."""
     if short == _NODES:
         rests = (0, 0, -1, np.nan, 1.0, 0.0, 0, 0.0)
         more: Any = [longer(a, need, rest) for a, rest in zip(nodes, rests, strict=True)]
@@ -120,7 +120,7 @@ def total_of(counts):
 
 
 def _may_split(counts, rule):
-    """Return whether a node of these class weights may be split."""
+    """Return whether a node with these class weights may be split."""
     total = top = 0.0
     for a in range(len(counts)):
         total += counts[a]
@@ -140,13 +140,13 @@ def _clear(a):
 
 @jit
 def _count_codes(rows, m, column, y, w, c):
-    """Add up ``c.bag``, ``c.weight`` and ``c.total`` by code; return the number of codes met."""
+    """Sum ``c.bag``, ``c.weight`` and ``c.total`` by code; return the number of codes."""
     met = 0
     _clear(c.total)
     for i in range(m):
         row = rows[i]
         value = column[row]
-        if value == value and w[row] > 0.0:  # a share of a share may be as good as nothing
+        if value == value and w[row] > 0.0:  # repeated shares may underflow to 0
             code = np.int64(value)
             if c.weight[code] == 0.0:
                 c.seen[met] = code
@@ -167,9 +167,9 @@ def _forget_codes(met, c):
 
 @jit
 def _choose(gain, ratio, valid, listed, rule):
-    """Return the column to split on, -1 without one.
+    """Return the column to split on, -1 for none.
 
-    The gain must reach the average (over the `listed` columns) less 0.001.
+    Its gain must be at least the average gain of the `listed` columns, less 0.001.
     """
     total, number = 0.0, 0
     for j in range(len(gain)):
@@ -194,10 +194,10 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c):
     ----------
     X : (p, n) float64; the table, column by column; NaN is missing; codes in columns of categories
     y, weight : (n,) int64, (n,) float64
-    n_codes, at : (p,) int64; codes of a column of categories, 0 for numbers; place of a numeric
-        column in `order`
-    order, known : (q, n) int32, (q,) int64; rows of every numeric column by value, and how many
-        have one
+    n_codes, at : (p,) int64; number of codes of a column of categories, 0 for numbers; index of a
+        numeric column in `order`
+    order, known : (q, n) int32, (q,) int64; rows of every numeric column by value, and the number
+        with a value
     listed : (p,) bool; columns whose gain counts in the average
     rule, table : C45Growth, (r,) float64; see `kernels.sorted_trees.c45_worth`
     c : Counts; scratch for the largest number of codes
@@ -214,10 +214,10 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c):
 
 @jit
 def _grow(X, y, weight, n_codes, at, listed, rule, table, c, nodes, room, state):
-    """Grow on until the tree is whole (0), or return what is too short for the next node.
+    """Grow until the tree is complete (0), or return the array that is too short.
 
-    ``state[:2]`` is how many nodes wait and are in use; ``state[2]`` how long it is to be. A node
-    for which something is short is as if it had not been looked at.
+    ``state[:2]`` are the numbers of waiting nodes and of nodes in use; ``state[2]`` is the required
+    length. The node for which an array is too short is left unchanged.
     """
     p, k = len(X), rule.n_classes
     arena, weights, w, branch, scratch, gain, ratio, valid, where, tested = room[:10]
@@ -240,7 +240,7 @@ def _grow(X, y, weight, n_codes, at, listed, rule, table, c, nodes, room, state)
             while above > 0:
                 above = up[above]
                 tested[nodes.column[above]] = n_codes[nodes.column[above]] > 0
-        # ------------------------------------------------------------ what each column is worth
+        # ------------------------------------------------------------ gain of each column
         for j in range(p):
             valid[j], gain[j], ratio[j] = False, 0.0, 0.0
             if tested[j]:
@@ -293,8 +293,8 @@ def _grow(X, y, weight, n_codes, at, listed, rule, table, c, nodes, room, state)
         nodes.child[node], nodes.n_children[node] = first, children
         nodes.column[node], nodes.threshold[node] = chosen, cut
         nodes.gain[node] = gain[chosen]
-        # ------------------------------------------------------------ who goes where
-        _clear(c.total)  # of missing value
+        # ------------------------------------------------------------ branches of rows
+        _clear(c.total)  # weights with missing values
         n_missing = 0
         for i in range(m):
             row = rows[i]
@@ -361,13 +361,13 @@ def _grow(X, y, weight, n_codes, at, listed, rule, table, c, nodes, room, state)
 def _hand_on(
     arena, weights, s, w, branch, scratch, nodes, first, waiting, start, begun, end, slot, place
 ):
-    """Replace the lists at place s by those of the children that wait."""
+    """Replace the lists at position s by those of the waiting children."""
     n_children = end - begun
     widest = np.int64(0)
     for t in range(begun, end):
         if waiting[t] - first >= widest:
             widest = waiting[t] - first + 1
-    for b in range(widest):  # the place of each branch among those that wait
+    for b in range(widest):  # the index of each branch among the waiting children
         slot[b] = -1
     for t in range(begun, end):
         slot[waiting[t] - first] = t - begun

@@ -1,8 +1,8 @@
 """Collapsing and pruning a tree of C4.5: pessimistic errors, and raising the largest branch.
 
-A node's pessimistic errors are its training errors plus what a binomial limit at the given
-confidence adds. Every node is asked, children first, whether its tree does better than a leaf or
-than its largest branch, and the latter is judged on all the node's rows, sent down anew.
+The pessimistic errors of a node are its training errors plus those added by a binomial limit at the
+given confidence. For every node, children first, the subtree is compared with a leaf and with its
+largest branch, which is evaluated on all the node's rows.
 """
 
 import math
@@ -16,18 +16,18 @@ from psephos.kernels.sorted_trees.c45_worth import TIE, at_least
 from psephos.runtime.jit import jit
 
 _SLACK = 0.1
-_ROUNDING = 1e-10  # release 8 compares numbers as they are, but not by their rounding
-_ROWS, _SIZES, _VISITS = 1, 2, 3  # what is too short
+_ROUNDING = 1e-10  # tolerance for release 8, which compares exactly
+_ROWS, _SIZES, _VISITS = 1, 2, 3  # arrays that are too short
 _GROWN = {_ROWS: ("rows", "weights"), _SIZES: ("sizes", "parts"), _VISITS: ("whole", "errors")}
-# Where a visit stands: it begins, takes the next child, back from it, back from the branch that
-# may be raised, saw that branch pruned in earnest, saw its rows counted anew.
+# States of a visit: at its beginning; at the next child; after a child; after the branch that may
+# be raised; after that branch was raised and pruned; after its rows were counted again.
 _BEGIN, _NEXT, _BACK, _TRIED, _RAISED, _COUNTED = 0, 1, 2, 3, 4, 5
-_ESTIMATE, _WRITE, _DECIDE = 0, 1, 2  # what a visit does: bits
-_VISITS_FIRST = 64  # that there is room for
+_ESTIMATE, _WRITE, _DECIDE = 0, 1, 2  # modes of a visit, as bits
+_VISITS_FIRST = 64  # initial room for visits
 
 
 class Limit(NamedTuple):
-    """The confidence CF, the normal deviate z of 1 - CF, and whether errors are release 8's."""
+    """The confidence CF, the normal deviate z of 1 - CF, and whether to follow release 8."""
 
     confidence: float
     z: float
@@ -35,14 +35,14 @@ class Limit(NamedTuple):
 
 
 def added_errors(n, e, limit):
-    """Return how many errors a leaf of weight n with e errors may have more than those."""
+    """Return the errors added by the confidence limit to e errors in a leaf of weight n."""
     cf, z, old = limit.confidence, limit.z, limit.old
     if cf > 0.5 and not old:
         return 0.0
     none = n * (1.0 - cf ** (1.0 / n))
     if e < (1e-6 if old else 1e-300):
         return none
-    few = e < (0.9999 if old else 1.0)  # then in between those of none and of one
+    few = e < (0.9999 if old else 1.0)  # then interpolated between no error and one
     one = 1.0 if few else e
     c = z * z
     if one + 0.5 >= n:
@@ -62,7 +62,7 @@ _added_errors = jit(added_errors)
 
 @jit
 def pessimistic(counts, limit):
-    """Return the pessimistic errors of a leaf of these class weights."""
+    """Return the pessimistic errors of a leaf with these class weights."""
     n = top = 0.0
     for a in range(len(counts)):
         n += counts[a]
@@ -73,7 +73,7 @@ def pessimistic(counts, limit):
 
 
 def _levels(nodes):
-    """Return the nodes in use, level by level: children side by side, in the order of parents."""
+    """Return the nodes in use, level by level, children in the order of their parents."""
     levels = [np.zeros(1, np.int64)]
     while True:
         parents = levels[-1][nodes.n_children[levels[-1]] > 0]
@@ -85,13 +85,12 @@ def _levels(nodes):
 
 
 def collapse(nodes, below):
-    """Make leaves of nodes whose leaves make as many training errors, up to 0.001.
+    """Turn nodes into leaves if that adds no training errors, up to 0.001, in place.
 
-    `nodes`: changed in place. `below`: True: a node is asked after its children
-    (release 8, while it grows); False: before.
+    `below`: whether a node is collapsed after its children (release 8, while it grows), or before.
     """
     total = np.zeros(len(nodes.child))
-    for weight in nodes.counts.T:  # one after the other, as kernels add
+    for weight in nodes.counts.T:  # summed in the order of the kernels
         total += weight
     own = total - nodes.counts.max(axis=1)
     errors = own.copy()
@@ -111,7 +110,7 @@ def collapse(nodes, below):
 
 @jit
 def branch_of(nodes, node, value):
-    """Return the branch of a value, -1 if it is missing, or of a category that has none."""
+    """Return the branch of a value; -1 if it is missing, or a category without a branch."""
     if value != value:
         return -1
     cut = nodes.threshold[node]
@@ -120,9 +119,9 @@ def branch_of(nodes, node, value):
 
 @jit
 def sort_out(X, nodes, node, rows, weights, start, end, branch, row_of, weight_of, size):
-    """Put the rows of a node in the order of its branches, those of missing value last.
+    """Sort the rows of a node by its branches, those with missing values last.
 
-    ``size[: k + 1]`` says how many there are of each.
+    ``size[: k + 1]`` becomes the number of rows of each branch.
     """
     k, column = nodes.n_children[node], X[nodes.column[node]]
     for b in range(k + 1):
@@ -134,7 +133,7 @@ def sort_out(X, nodes, node, rows, weights, start, end, branch, row_of, weight_o
         row_of[i - start] = rows[i]
         weight_of[i - start] = weights[i]
     at = start
-    for b in range(k + 1):  # from numbers to places, and back below
+    for b in range(k + 1):  # from numbers to positions, and back below
         at, size[b] = at + size[b], at
     for i in range(end - start):
         b = branch[i]
@@ -147,7 +146,7 @@ def sort_out(X, nodes, node, rows, weights, start, end, branch, row_of, weight_o
 
 @jit
 def shares(nodes, node, weights, start, size, share):
-    """Set the branches' shares of the weight of known value (alike without any)."""
+    """Set the branches' shares of the weight with known values (equal if there is none)."""
     k, at, known = nodes.n_children[node], start, 0.0
     for b in range(k):
         share[b] = 0.0
@@ -174,11 +173,12 @@ def count_rows(y, rows, weights, start, end, counts, nodes, node, write):
 
 @jit
 def rows_of_branch(rows, weights, sizes, at, k, b, start, end, part, least, top):
-    """Return (first, last, top): where the rows of branch b are found, and the rows in use.
+    """Return (first, last, top): the span of the rows of branch b, and the rows in use.
 
-    Sorted out, they lie from `start` on, numbers by branch in ``sizes[at : at + k + 1]``. Rows of
-    missing value are added, `part` of their weight each, if that is above `least`: then all are
-    copied to `top`. If the room is too short nothing is done, and `top` is less what is needed.
+    The sorted rows begin at `start`, with numbers by branch in ``sizes[at : at + k + 1]``. If
+    `part` is above `least`, rows with missing values are added with that part of their weight: all
+    are then copied to `top`. If there is not enough room, nothing is done, and the returned `top`
+    is minus the room needed.
     """
     first = start
     for c in range(b):
@@ -200,14 +200,13 @@ def rows_of_branch(rows, weights, sizes, at, k, b, start, end, part, least, top)
 
 
 class PruneScratch(NamedTuple):
-    """Workspace to work in, made outside and made longer there.
+    """Workspace, allocated and extended outside the kernel.
 
-    The visits on the way, one a row of `whole` and `errors`: node, rows from and to, next child,
-    place in `sizes`, rows in use, what it does, where it stands, the largest child; errors of the
-    tree so far, of a leaf, of the largest branch. (A compiled function that calls itself does not
-    survive numba's cache.) Then rows and weights, rows and shares by branch of the nodes on the
-    way; of one node: branches, rows and weights to copy with, rows and share by branch, class
-    weights.
+    The stack of visits, a row each of `whole` and `errors`: node, first and last row, next child,
+    position in `sizes`, rows in use, mode, state, the largest child; errors of the subtree so far,
+    of a leaf, of the largest branch. (Numba cannot cache recursive functions.) Then rows and
+    weights, rows and shares by branch of the nodes on the path; and for one node: branches, rows
+    and weights to copy, rows and share by branch, class weights.
     """
 
     whole: NDArray[np.int64]
@@ -226,7 +225,7 @@ class PruneScratch(NamedTuple):
 
 @jit
 def take_place(nodes, node, other):
-    """Give a node the split of another, which is below it."""
+    """Replace the split of a node by that of another node below it."""
     nodes.child[node], nodes.n_children[node] = nodes.child[other], nodes.n_children[other]
     nodes.column[node], nodes.threshold[node] = nodes.column[other], nodes.threshold[other]
     nodes.gain[node] = nodes.gain[other]
@@ -234,7 +233,7 @@ def take_place(nodes, node, other):
 
 @jit
 def _largest(nodes, node):
-    """Return the last branch of (nearly) the greatest weight."""
+    """Return the last branch whose weight is (nearly) the greatest."""
     best, most = np.int64(-1), 0.0
     for b in range(nodes.n_children[node]):
         own = total_of(nodes.counts[nodes.child[node] + b])
@@ -245,7 +244,7 @@ def _largest(nodes, node):
 
 @jit
 def _call(work, depth, node, start, end, at, top, mode):
-    """Add a visit, for which there is room."""
+    """Push a visit on the stack, which must have room."""
     own = work.whole[depth]
     own[0], own[1], own[2], own[3], own[4], own[5] = node, start, end, 0, at, top
     own[6], own[7], own[8] = mode, _BEGIN, 0
@@ -253,12 +252,12 @@ def _call(work, depth, node, start, end, at, top, mode):
 
 
 def prune(X, y, weight, nodes, limit):
-    """Prune a tree in place; nodes that are no longer reached are left over.
+    """Prune a tree in place; nodes that are no longer reached remain in the arrays.
 
-    Every node is asked, children first, whether it does better as a leaf, or as its largest
-    branch, which is sent all the node's rows before it is compared. J48 adds up the errors of that
-    branch as it is, and asks the node again if it is raised. Release 8 asks its nodes in the same
-    way, one by one; if it is raised it is pruned so in earnest, and not asked again.
+    Every node, children first, is compared with a leaf, and with its largest branch, which gets all
+    the node's rows for that. J48 sums the errors of that branch as it is, and visits the node again
+    if the branch is raised. Release 8 also prunes the branch for the comparison; if it is raised,
+    that pruning is made final, and the node is not visited again.
 
     `X` (p, n) float64; `y`, `weight` (n,) int64, (n,) float64.
     """
@@ -280,17 +279,17 @@ def prune(X, y, weight, nodes, limit):
 
 @jit
 def _prune(X, y, nodes, limit, work, state, carried):
-    """Go on with what `prune` says; return whether it waits for more room.
+    """Continue the pruning of `prune`; return whether it needs more room.
 
-    ``state`` is the number of visits, what is too short, how long it is to be, and how many visits
-    there were before a branch was tried; ``carried`` what the last visit said, the errors of the
-    branch so far, and above which it is not worth more (these last for J48).
+    ``state``: the number of visits, the array that is too short, its required length, and the
+    number of visits before a branch was tried. ``carried``: the errors returned by the last visit
+    and, for J48, the errors of the branch so far, and the limit above which it is not raised.
     """
     whole, all_errors, rows, weights, sizes, parts, branch, row_of, weight_of = work[:9]
     size, share, counts = work[9:]
     old, tie = limit.old, _ROUNDING if limit.old else TIE
-    least = 0.0 if old else TIE  # shares up to it take no rows of missing value
-    depth, said = state[0], carried[0]
+    least = 0.0 if old else TIE  # branches with at most this share get no rows with missing values
+    depth, returned = state[0], carried[0]
     short, need = np.int64(0), np.int64(0)
     while depth > 0:
         if depth == len(whole):
@@ -299,7 +298,7 @@ def _prune(X, y, nodes, limit, work, state, carried):
         own, errors = whole[depth - 1], all_errors[depth - 1]
         node, start, end, b, at, top, mode, stand, largest = own
         k, first = nodes.n_children[node], nodes.child[node]
-        counted = old or mode < _DECIDE  # the others know what their rows are
+        counted = old or mode < _DECIDE  # otherwise the counts of the node are current
         if stand == _BEGIN:
             if at + k + 1 > len(sizes):
                 short, need = _SIZES, at + k + 1
@@ -311,9 +310,9 @@ def _prune(X, y, nodes, limit, work, state, carried):
                     counts[a] = nodes.counts[node, a]
             errors[1] = pessimistic(counts, limit)
             if k == 0:
-                said = errors[1]
+                returned = errors[1]
                 depth -= 1
-                carried[1] += said
+                carried[1] += returned
                 if carried[1] > carried[2] and mode == _ESTIMATE and not old:
                     depth = state[3]
                 continue
@@ -337,12 +336,12 @@ def _prune(X, y, nodes, limit, work, state, carried):
             own[7] = _NEXT
             continue
         if stand == _BACK:
-            errors[0] += said
+            errors[0] += returned
             own[7] = _NEXT
             continue
         if stand == _RAISED:
             take_place(nodes, node, first + largest)
-            said = errors[2]
+            returned = errors[2]
             depth -= 1
             continue
         if stand == _COUNTED:
@@ -367,7 +366,7 @@ def _prune(X, y, nodes, limit, work, state, carried):
                     depth += 1
                 continue
             if mode < _DECIDE:
-                said = errors[0]
+                returned = errors[0]
                 depth -= 1
                 continue
             if not old:
@@ -375,30 +374,30 @@ def _prune(X, y, nodes, limit, work, state, carried):
                 if top + end - start > len(rows):
                     short, need = _ROWS, top + end - start
                     break
-            said = errors[1]
+            returned = errors[1]
             if old or nodes.n_children[first + largest] > 0:
                 target, does = first + largest, _DECIDE if old else _ESTIMATE
                 carried[1] = 0.0
                 carried[2] = (errors[0] if errors[0] > errors[1] else errors[1]) + 2.0 * _SLACK
                 own[7], state[3] = _TRIED, depth
         else:  # it was tried
-            said = said if old else carried[1]
+            returned = returned if old else carried[1]
         if own[7] != _TRIED or stand == _TRIED:
-            if at_least(said + _SLACK, errors[1], tie) and at_least(
+            if at_least(returned + _SLACK, errors[1], tie) and at_least(
                 errors[0] + _SLACK, errors[1], tie
             ):
                 if mode & _WRITE:
                     nodes.n_children[node] = 0
-                said = errors[1]
-            elif at_least(errors[0] + _SLACK, said, tie):
-                errors[2], own[7] = said, _RAISED
+                returned = errors[1]
+            elif at_least(errors[0] + _SLACK, returned, tie):
+                errors[2], own[7] = returned, _RAISED
                 if mode & _WRITE:
                     target, does = first + largest, mode
                     if not old:
                         take_place(nodes, node, target)
                         target, own[7], does = node, _COUNTED, _WRITE
             else:
-                said = errors[0]
+                returned = errors[0]
         if target < 0:
             depth -= 1
             continue
@@ -409,12 +408,12 @@ def _prune(X, y, nodes, limit, work, state, carried):
             top = end
         _call(work, depth, target, start, end, at + k + 1, top, does)
         depth += 1
-    state[0], state[1], state[2], carried[0] = depth, short, need, said
+    state[0], state[1], state[2], carried[0] = depth, short, need, returned
     return short > 0
 
 
 def reached(nodes):
-    """Return (old, child): the nodes in use, children side by side, and their new children."""
+    """Return (old, child): the nodes in use, level by level, and their new first children."""
     levels = _levels(nodes)
     old = np.concatenate(levels)
     number = nodes.n_children[old]

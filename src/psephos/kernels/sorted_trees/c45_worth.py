@@ -1,8 +1,8 @@
-"""What a split of C4.5 is worth: information gain, gain ratio, and the candidates of one column.
+"""Information gain and gain ratio of the splits of C4.5, and the best split of one column.
 
-Weights are fractional: a row with a missing value is part of every branch. A gain is per unit of
-all the node's weight W, of which T is known: ``gain = (T H - sum_b T_b H_b) / W``, entropies in
-bits. Comparisons are made with a tolerance, as J48 makes them (release 8 next to none).
+Weights are fractional: a row with a missing value is part of every branch. The gain is per unit of
+the node's weight W, of which T has known values: ``gain = (T H - sum_b T_b H_b) / W``, with
+entropies in bits. Comparisons have a tolerance, as in J48 (nearly none for release 8).
 """
 
 import math
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from psephos.runtime.jit import jit
 
-TIE = 1e-6  # what J48 takes for equal
+TIE = 1e-6  # J48's tolerance of equality
 
 
 class C45Growth(NamedTuple):
-    """How a tree grows."""
+    """Settings of growing."""
 
-    n_classes: int  # K, declared
-    least: float  # M, the weight that two branches need
-    tolerance: float  # 1e-6 for J48, next to none for release 8
-    old: bool  # as release 8
+    n_classes: int  # K, including classes without rows
+    least: float  # M, the least weight of two branches
+    tolerance: float  # 1e-6 for J48, nearly 0 for release 8
+    old: bool  # whether to follow release 8
     n_rows: float  # rows of the training table
-    by_gain: bool = False  # splits are compared by their gain, not by its ratio
-    gap: float = 0.0  # values that differ by no more than this are not cut apart
+    by_gain: bool = False  # whether splits are compared by gain, not by the gain ratio
+    gap: float = 0.0  # values that differ by at most this are not separated
 
 
 class Counts(NamedTuple):
@@ -33,16 +33,16 @@ class Counts(NamedTuple):
 
     bag: NDArray[np.float64]  # (codes, K)
     weight: NDArray[np.float64]  # (codes,)
-    seen: NDArray[np.int64]  # (codes,) the codes met
+    seen: NDArray[np.int64]  # (codes,) the codes that occur
     left: NDArray[np.float64]  # (K,)
-    total: NDArray[np.float64]  # (K,) of known value
+    total: NDArray[np.float64]  # (K,) weights with known values
     part: NDArray[np.float64]  # (2, K) x log2 x of left and right
-    moved: NDArray[np.int64]  # (K,) classes met since the last cut
+    moved: NDArray[np.int64]  # (K,) classes that occurred since the last cut
     flag: NDArray[np.bool_]  # (K,)
 
 
 def counts_for(codes, k):
-    """Return scratch for columns of up to so many codes, and k classes."""
+    """Return scratch for columns of up to `codes` codes, and k classes."""
     return Counts(
         np.zeros((codes, k)), np.zeros(codes), np.empty(codes, np.int64), np.empty(k),
         np.empty(k), np.empty((2, k)), np.empty(k, np.int64), np.empty(k, np.bool_),
@@ -70,7 +70,7 @@ def at_least(a, b, tie):
 def gain_ratio(gain, lost, weight, rule):
     """Return gain / (lost / weight), or the gain; `lost` is W times the split information.
 
-    Where nothing is split, J48 says 0; release 8 does not take the split, which -1 says.
+    Without split information it is 0 for J48, and -1 for release 8, which rejects the split.
     """
     if rule.old and lost <= 1e-3 * weight:
         return -1.0
@@ -81,15 +81,15 @@ def gain_ratio(gain, lost, weight, rule):
 
 @jit
 def best_cut(line, known, n_known, column, y, w, weight, rule, table, c):
-    """Return (gain, ratio, i): the best cut is between places i and i + 1; i is -1 without one.
+    """Return (gain, ratio, i): the best cut is between positions i and i + 1; i is -1 for none.
 
     Parameters
     ----------
-    line, known : (m,) int32, int; rows of the node by value, of which so many have one
-    n_known : rows of the training table that they are
+    line, known : (m,) int32, int; rows of the node by value, and the number that have a value
+    n_known : weight of these rows in the training table
     column, y, w : (n,); values, classes, weights of rows in this node
     weight : W
-    table, c : (r,) float64, Counts; ``c.total`` holds the class weights of rows of known value
+    table, c : (r,) float64, Counts; ``c.total`` holds the class weights of rows with a value
     """
     k, tie = rule.n_classes, rule.tolerance
     in_all = right = 0.0
@@ -163,7 +163,7 @@ def spread(bag, k, table):
 
 @jit
 def code_worth(met, weight, rule, table, c):
-    """Return (valid, gain, ratio) of one branch for each of the `met` codes in ``c.seen``."""
+    """Return (valid, gain, ratio) of a split into the `met` codes in ``c.seen``."""
     k, tie = rule.n_classes, rule.tolerance
     known = inside = parts = 0.0
     n_enough = 0

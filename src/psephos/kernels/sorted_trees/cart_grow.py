@@ -1,8 +1,9 @@
-"""A CART grown whole: depth first, each node's complexity known when its children are done.
+"""Growing a CART depth first; the complexity of a node is known when its children are complete.
 
 Cost-complexity: Breiman, Friedman, Olshen and Stone (1984), chapter 3. A node that does not lower
-the risk by `alpha` per split is made a leaf again as soon as its subtree is known, as rpart does,
-and the cap on a node's complexity is handed down so that what would be cut is not grown.
+the risk by `alpha` per split becomes a leaf again as soon as its subtree is complete, as in rpart,
+and an upper bound of the complexity is passed down, so that branches that would be cut are not
+grown.
 """
 
 from typing import Any, NamedTuple
@@ -32,12 +33,12 @@ WEIGHT, RISK, COMPLEXITY, MEAN = range(4)
 
 
 class CartNodes(NamedTuple):
-    """A grown tree: `n_nodes` nodes, and the rules of each from ``whole[:, FIRST]`` on.
+    """A grown tree: `n_nodes` nodes, and their rules, those of a node from ``whole[:, FIRST]`` on.
 
     A node has N_RULES rules, the chosen one first, then N_SURROGATES surrogates. ``rule_whole`` is
     column, rows counted, side of the low values (-1 left, 1 right), first level, number of levels;
     ``rule_real`` worth (or agreement), threshold, adjusted agreement. The left child is CHILD, the
-    right one CHILD + 1; 0 at a leaf. NUMBER is 1 at the root and 2 i, 2 i + 1 below node i.
+    right one CHILD + 1; 0 at a leaf. NUMBER is 1 at the root, and 2 i, 2 i + 1 below node i.
     """
 
     n_nodes: int
@@ -62,7 +63,7 @@ class Tables(NamedTuple):
 
 
 class Way(NamedTuple):
-    """What is known of the nodes on the way from the root to the present one, by depth."""
+    """Data of the nodes on the path from the root to the current node, by depth."""
 
     # node, start, entries, phase, left entries, right entries or left splits, whether the node and
     # its right child may be split
@@ -75,13 +76,13 @@ class Way(NamedTuple):
 
 
 def root_of(data, rows, counts):
-    """Return what `describe` does of some rows."""
+    """Return the result of `describe` for some rows."""
     target = None if data.n_classes else data.target
     return describe(target, data, rows, np.int64(0), np.int64(len(rows)), counts)
 
 
 def _grown_of(held, n_nodes, n_rules, n_levels):
-    """Return the tree of tables that hold so many nodes, rules and levels."""
+    """Return the tree of tables with these numbers of nodes, rules and levels."""
     whole, real, counts, rule_whole, rule_real, level = held
     return CartNodes(
         n_nodes, whole[:n_nodes].copy(), real[:n_nodes].copy(), counts[:n_nodes].copy(),
@@ -91,7 +92,7 @@ def _grown_of(held, n_nodes, n_rules, n_levels):
 
 
 def _room(data, rules, n, n_levels):
-    """Return (chosen rules, surrogates, scratch): room for nodes of n rows and that many levels."""
+    """Return (chosen rules, surrogates, scratch) with room for n rows and `n_levels` levels."""
     k, c = max(data.n_classes, 1), n_levels
 
     def slots(number):
@@ -149,7 +150,7 @@ def _enter(target, data, rules, whole, real, counts, node, number, depth, rows, 
 
 
 def may_split(rules, size, weight, risk, depth, alpha):
-    """Return whether a node may be split: its rows, weight, risk and depth."""
+    """Return whether a node may be split, by its rows, weight, risk and depth."""
     return (
         size >= rules.min_split
         and risk > alpha
@@ -163,7 +164,7 @@ _may_split = jit(may_split)
 
 @jit
 def _own_complexity(real, node, child, risk_l, splits_l, risk_r, splits_r):
-    """Return (complexity, risk below, splits below): weaker children are taken for leaves."""
+    """Return (complexity, risk below, splits below); weaker children count as leaves."""
     risk = real[node, RISK]
     own = (risk - (risk_l + risk_r)) / (splits_l + splits_r + 1)
     left, right = real[child, COMPLEXITY], real[child + 1, COMPLEXITY]
@@ -179,7 +180,7 @@ def _own_complexity(real, node, child, risk_l, splits_l, risk_r, splits_r):
 
 
 def _begin(data, rules, alpha, rows, known):
-    """Return (tables, way) that hold the root, and room to begin with."""
+    """Return (tables, way) with the root and initial room."""
     n, p, k = len(rows), len(known), max(data.n_classes, 1)
     deep = min(rules.max_depth, n) + 2
     held = Tables(
@@ -199,12 +200,12 @@ def _begin(data, rules, alpha, rows, known):
 
 
 def grow(crit, target, data, n_codes, rules, alpha, keys, known, rows, n_levels):
-    """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are reused.
+    """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are changed.
 
-    alpha is the risk that a split must save; `crit` (``cart_worth``) says what a division of class
-    weights is worth, None for numbers; `target` holds those, None for classes. `n_codes` is 0 for a
-    column of numbers, None if all are: numba leaves out what would not be run. A column has at most
-    `n_levels` categories.
+    alpha is the least risk that a split must save; `crit` is a criterion of ``cart_worth``, None
+    for numbers; `target` holds these, None for classes. `n_codes` is 0 for a column of numbers,
+    None if all columns are: numba does not compile code for None. A column has at most `n_levels`
+    categories.
     """
     slots, surrogates, work = _room(data, rules, len(rows), n_levels)
     held, way = _begin(data, rules, alpha, rows, known)
@@ -230,7 +231,7 @@ def _grow(
     crit, target, data, n_codes, rules, alpha, keys, rows, slots, surrogates, work, held,
     way, most, most_levels,
 ):  # fmt: skip
-    """Go on with what `grow` says; return whether a table is too short for the next node.
+    """Continue to grow the tree of `grow`; return whether a table is too short for the next node.
 
     A node has up to `most` rules, of `most_levels` levels.
     """
@@ -349,7 +350,7 @@ def _grow(
 
 @jit
 def _settle(whole, real, n):
-    """Bring no node's complexity above its parent's."""
+    """Limit each node's complexity to its parent's."""
     for i in range(n):
         child = whole[i, CHILD]
         if child > 0:

@@ -1,10 +1,10 @@
-"""What a CART is grown from: sorted columns, labels and weights, and the settings.
+"""Data of a CART: sorted columns, labels and weights, and the settings.
 
-A column is a row of `keys`: one number per entry of known value, ``rank << 32 | row``, in sorted
-order, where `rank` is the place of the value among the distinct values of the column. A category's
-value is its code. A node owns the same span of every column; its entries stay sorted when they are
-divided among its children, in place. Thresholds are looked up in `values` by rank, so the table
-itself is not read while the tree grows.
+A column is a row of `keys`: one number ``rank << 32 | row`` per known value, sorted, where `rank`
+is the index of the value among the distinct values of the column. The value of a category is its
+code. A node has the same span of every column; its entries are divided among its children in place
+and stay sorted. Thresholds are looked up in `values` by rank, so that the table is not read while
+the tree grows.
 """
 
 from typing import NamedTuple
@@ -22,10 +22,10 @@ ROW = (1 << SHIFT) - 1
 class Cart(NamedTuple):
     """The training rows.
 
-    `y` holds class indices, `target` numbers (centred). A row counts with `weight`, in a node's
-    risk times `rho` of its class, in the worth of its splits times `alpha`. Classes are multiplied
-    last, so that the same counts are worth the same in whatever order they come. `copies` is how
-    many rows a row counts as. `zero_one`: `loss` is 1 off the diagonal.
+    `y` holds class indices, `target` numbers (centred). A row counts with `weight`, times `rho` of
+    its class in the risk of a node, times `alpha` in the worth of splits; these factors are applied
+    to sums, so that results do not depend on the order of rows. `copies` is the number of rows that
+    a row counts as. `zero_one`: whether `loss` is 1 off the diagonal.
     ``values[start[j] : start[j + 1]]`` are the distinct values of column j.
     """
 
@@ -44,7 +44,7 @@ class Cart(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The settings; `use` is 0 (surrogates are listed only), 1 (used) or 2 (then the majority)."""
+    """Settings; `use` is 0 (surrogates are only listed), 1 (used) or 2 (then the majority)."""
 
     min_split: int
     min_leaf: int
@@ -58,7 +58,7 @@ class Rules(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """The best few rules of a node so far, best first: slot ``whole[i, 5]`` holds the i-th.
+    """The best few rules of a node so far, best first; the i-th is in slot ``whole[i, 5]``.
 
     `whole` is (slots, 6): column, rows counted, side of the low values (-1 left, 1 right), number
     of levels, last rank of the low side; `real` is (slots, 3): worth, threshold, adjusted
@@ -110,14 +110,14 @@ def sorted_columns(values):
 
 @jit
 def cut_between(low, high):
-    """Return the number half way, above `low` even where rounding would not have it."""
+    """Return the midpoint, or `high` if rounding would make it `low`."""
     middle = (low + high) / 2.0
     return middle if low < middle <= high else high
 
 
 @jit
 def keep_rows(keys, known, kept, out, out_known):
-    """Write to `out` the entries of every column whose row is `kept`."""
+    """Write to `out` the entries of every column whose rows are `kept`."""
     for j in range(keys.shape[0]):
         m = 0
         for i in range(known[j]):

@@ -1,11 +1,11 @@
 """The best rule on one column of categories, for one node of a CART.
 
-Two classes or numbers: the levels in order of their mean, of which one of the nested subsets is
-the best of all (Fisher 1958; Breiman et al. 1984, theorem 4.5), if none of them is refused for
-leaving too few rows on a side. More classes: every subset, one
-level exchanged at a time (Gray code); beyond `max_levels` levels the nested subsets in order of
-the first principal component of the levels' class shares (Coppersmith, Hong and Hosking 1999,
-"Partitioning nominal attributes in decision trees", section 4), which need not be the best.
+Two classes or numbers: the levels are ordered by their mean; one of the nested subsets is the best
+of all (Fisher 1958; Breiman et al. 1984, theorem 4.5), if none is rejected for too few rows on a
+side. More classes: every subset, by exchanging one level at a time (Gray code); beyond `max_levels`
+levels the nested subsets in the order of the first principal component of the levels' class shares
+(Coppersmith, Hong and Hosking 1999, "Partitioning nominal attributes in decision trees", section
+4), which may miss the best.
 """
 
 import math
@@ -22,7 +22,7 @@ _POWER = 100  # steps of the power method
 
 @jit
 def gather_levels(crit, target, data, keys, j, s, m, work):
-    """Return the number of levels among the node's entries; write what each of them holds."""
+    """Return the number of levels among the node's entries; write the sums of each."""
     n_levels = np.int64(0)
     last = np.int64(-1)
     for i in range(s, s + m):
@@ -49,9 +49,9 @@ def gather_levels(crit, target, data, keys, j, s, m, work):
 
 @jit
 def best_levels(crit, target, data, min_leaf, max_levels, rows, n_levels, work):
-    """Return the worth of the best rule; the side of every level is in ``work.level``.
+    """Return the worth of the best rule; write the side of every level to ``work.level``.
 
-    Uses what `gather_levels` wrote; ``work.sums[0]`` holds the class sums of the known entries.
+    Uses the sums of `gather_levels`; ``work.sums[0]`` holds the class sums of the known entries.
     """
     worth = 0.0
     if target is not None:
@@ -166,7 +166,7 @@ def _every_subset(crit, data, min_leaf, rows, n_levels, work):
 
 @jit
 def _principal_order(n_levels, work):
-    """Write each level's place on the axis along which class shares vary most."""
+    """Write each level's first principal component of class shares."""
     k_all = work.sums.shape[1]
     mean, axis, turned = work.sums[3], work.sums[4], work.sums[5]
     whole = widest = 0.0
@@ -175,7 +175,7 @@ def _principal_order(n_levels, work):
     for k in range(k_all):
         mean[k] = work.sums[0, k] / whole
         axis[k] = 0.0
-    for k in range(k_all):  # start on the class whose shares vary most
+    for k in range(k_all):  # start from the class whose shares vary most
         spread = 0.0
         for a in range(n_levels):
             w = work.level.real[0, a]

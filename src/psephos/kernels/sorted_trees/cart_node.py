@@ -1,4 +1,4 @@
-"""One node of a CART: what it says, its rules, its surrogates, and who goes where."""
+"""One node of a CART: its prediction, rules and surrogates, and the division of its rows."""
 
 import numpy as np
 
@@ -8,17 +8,17 @@ from psephos.kernels.sorted_trees.cart_scan import class_sums, scan_classes, sca
 from psephos.kernels.sorted_trees.cart_surrogates import agree_levels, agree_numbers, sent
 from psephos.runtime.jit import jit
 
-_FAINT = 1e-10  # of the largest worth so far: a rule of less is not listed; rpart's figure
-_ROUND = 1e-13  # of the node's weight: a gain below is rounding
+_FAINT = 1e-10  # rules below this share of the largest worth so far are dropped, as in rpart
+_ROUND = 1e-13  # gains below this share of the node's weight are rounding errors
 
 
 @jit
 def describe(target, data, rows, s, n, counts):
     """Return (rows, class, weight, risk, mean) of a node; write its weight per class.
 
-    The class is the first of least expected loss, the risk that loss: sum over j of
+    The class is the first of least expected loss, and the risk is that loss: sum over j of
     ``counts[j] rho[j] loss[j, class]``; for numbers the sum of squares around the mean. `target`
-    is None for classes: numba leaves out what stands under its ``is not None``.
+    is None for classes: numba does not compile code under ``is not None`` then.
     """
     number = np.int64(0)
     weight = 0.0
@@ -63,9 +63,9 @@ def describe(target, data, rows, s, n, counts):
 def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, largest, slots, work):
     """Fill `slots` with the best rule of each column, best first; return (number, largest worth).
 
-    `largest` is the largest worth that this tree has seen: a rule of next to nothing beside it is
-    left out. Its worth is divided by the column's cost. `n_codes` is None without categories,
-    `crit` for numbers, `target` for classes: numba leaves out what stands under ``is not None``.
+    `largest` is the largest worth in the tree so far: rules that are negligible relative to it are
+    dropped. The worth is divided by the column's cost. `n_codes` is None without categories, `crit`
+    for numbers, `target` for classes: numba does not compile code under ``is not None`` then.
     """
     held = np.int64(0)
     for k in range(slots.whole.shape[0]):
@@ -148,7 +148,7 @@ def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work
 
 @jit
 def _follow(data, n_codes, keys, s, m, slots, slot, go):
-    """Send the entries that no rule has sent yet as a slot's rule says; return how many rows."""
+    """Send entries that no rule has sent yet by the rule of a slot; return the number of rows."""
     j = slots.whole[slot, 0]
     where, n_levels, low = slots.whole[slot, 2], slots.whole[slot, 3], slots.whole[slot, 4]
     number = np.int64(0)

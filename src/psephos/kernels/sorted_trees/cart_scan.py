@@ -10,7 +10,7 @@ from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT
 from psephos.kernels.sorted_trees.cart_worth import GINI, worth_inside
 from psephos.runtime.jit import jit
 
-_NEAR = 1e-9  # of the weight: cuts whose running sums come this near the best are weighed exactly
+_NEAR = 1e-9  # cuts whose approximate worth is this close to the best, per weight, are recomputed
 
 
 @jit
@@ -41,7 +41,7 @@ def worth_of(crit, alpha, sums):
 
 @jit
 def lower_left(sums):
-    """Return -1 if the mean class index of what `worth_of` saw is lower on the left, else 1."""
+    """Return -1 if the mean class index of the sides of `worth_of` is lower on the left, else 1."""
     left, right = sums[4], sums[5]
     mean_l = mean_r = total_l = total_r = 0.0
     for k in range(len(left)):
@@ -57,7 +57,7 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     """Return (worth, last rank below the cut, first above, side of the low values).
 
     ``work.sums[0]`` holds the class sums of the m known entries, which are `rows` rows. A cut needs
-    `min_leaf` rows on both sides; of equals the lowest is taken. `crit` is of `cart_worth`.
+    `min_leaf` rows on both sides; of equals the lowest is chosen. `crit` is one of `cart_worth`.
     """
     sums = work.sums
     left, right = sums[1], sums[2]
@@ -69,7 +69,7 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
         terms_r += (data.alpha[k] * right[k]) * (data.alpha[k] * right[k])
     base = worth_of(crit, data.alpha, sums)
     best, low, high, where = base, np.int64(-1), np.int64(-1), np.int64(0)
-    screened, bar = crit == GINI, -np.inf  # others are weighed at every cut
+    screened, bar = crit == GINI, -np.inf  # others are computed exactly at every cut
     weight_l, below = 0.0, np.int64(0)
     alpha, y, weights, copies = data.alpha, data.y, data.weight, data.copies
     for i in range(s, s + m - 1):
@@ -105,7 +105,7 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
 
 @jit
 def scan_numbers(target, data, min_leaf, keys, j, s, m, rows):
-    """Return the same for a target of numbers: the worth is the fall of the sum of squares."""
+    """Return the same for a numeric target; the worth is the decrease of the sum of squares."""
     weights, copies = data.weight, data.copies
     sums = whole = 0.0
     for i in range(s, s + m):

@@ -1,7 +1,7 @@
-"""Rules that agree with a node's own: which way they would have sent the rows, and how often.
+"""Surrogate splits: rules on other columns, by their agreement with a node's own rule.
 
-Breiman, Friedman, Olshen and Stone (1984), section 5.3; the least numbers of rows and the order
-in which equals are found are rpart's.
+Breiman, Friedman, Olshen and Stone (1984), section 5.3; least numbers of rows and the order of
+equals as in rpart.
 """
 
 import numpy as np
@@ -30,8 +30,8 @@ def sent(data, keys, j, s, m, go):
 def agree_numbers(data, keys, j, s, m, go, left, right, rows):
     """Return (weight in agreement, last rank below, first above, side of the low values).
 
-    `left`, `right` and `rows` are what `sent` says. A cut leaves at least two rows on both sides
-    and agrees more than sending every row to the heavier side would; else the side is 0.
+    `left`, `right` and `rows` are those of `sent`. A cut must leave at least two rows on both sides
+    and agree more than sending every row to the heavier side; else the side is 0.
     """
     best = right if right > left else left
     low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
@@ -58,12 +58,13 @@ def agree_numbers(data, keys, j, s, m, go, left, right, rows):
 
 @jit
 def agree_levels(data, keys, j, s, m, go, left, right, work):
-    """Return (weight in agreement, number of levels, whether the rule may serve).
+    """Return (weight in agreement, number of levels, whether the rule is usable).
 
-    `left` and `right` are what `sent` says of this column. A level goes where most of its weight
-    is sent; on a tie where most of these two is, and right if they tie, too. Sides and codes are
-    left in `work`. The rule may serve if it sends at least two rows each way; rpart wants two rows
-    that agree and two that do not, and so refuses a perfect copy.
+    `left` and `right` are those of `sent` for this column. A level goes to the side to which most
+    of its weight is sent; on a tie to the heavier of `left` and `right`, and right if they are
+    equal, too. Sides and codes are written to `work`. The rule is usable if it sends at least two
+    rows each way; rpart requires two rows that agree and two that do not, and so rejects a perfect
+    copy of the column.
     """
     n_levels = 0
     last = np.int64(-1)

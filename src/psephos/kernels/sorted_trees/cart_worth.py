@@ -1,4 +1,4 @@
-"""What a division of classes is worth to CART, by a criterion that is a number at run time.
+"""Improvement of a division of classes for CART, by a criterion given as a number at run time.
 
 Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), sections 4.3 and
 11.8.
@@ -17,7 +17,7 @@ GINI, ENTROPY, TWOING = range(3)
 
 
 def worth(kind, parent, left, right):
-    """Return the worth of dividing the weights of classes `parent` (K,) into two sides."""
+    """Return the improvement by dividing the class weights `parent` (K,) into two sides."""
     total_p = total_l = total_r = squares_p = squares_l = squares_r = result = 0.0
     for k in range(len(parent)):
         squares_p += parent[k] * parent[k]
@@ -29,7 +29,7 @@ def worth(kind, parent, left, right):
     if kind == GINI:
         if total_l < 0.0 or total_r < 0.0:  # by rounding
             return -np.inf
-        # A side without weight is pure: it takes nothing away and must not divide by zero.
+        # A side without weight is pure, and must not divide by zero.
         pure_l = squares_l / total_l if total_l > 0.0 else 0.0
         pure_r = squares_r / total_r if total_r > 0.0 else 0.0
         return (pure_l + pure_r) - (squares_p / total_p if total_p > 0.0 else 0.0)

@@ -1,8 +1,8 @@
 """Splits of a node's categories into two sets, by the order of their mean gradients.
 
-For a fixed number of sets' members the best of all 2^(K-1) divisions of K categories keeps their
-order by G / H (Fisher 1958; here G / (H + lambda), so that rare categories stand in the middle):
-K - 1 cuts are looked at, each with the missing on either side.
+The best of all 2^(K-1) divisions of K categories keeps their order by G / H (Fisher 1958; here
+G / (H + lambda), so that rare categories are in the middle): K - 1 cuts are evaluated, each with
+missing values on either side.
 """
 
 import numpy as np
@@ -25,9 +25,9 @@ def split_categories(
     allowed : (S,) whether a node may use the column; empty if all may
     slot, gh, level : see `scan_columns`
     sums : (S + 1, n_codes, 3) zeros, for gradients, hessians and rows by code
-    ratio, present, room : (n_codes,) float64, (n_codes,) and (2, n_codes) int64, room to work in
-    loss, chosen, missing_left : (S,) the best so far, overwritten where it is beaten
-    members : (S, >= n_codes) the codes of the first child, of those splits
+    ratio, present, room : scratch, (n_codes,) float64, (n_codes,) and (2, n_codes) int64
+    loss, chosen, missing_left : (S,) the best so far, updated
+    members : (S, >= n_codes) the codes of the first child of updated splits
     """
     totals, _whole, _size, root, low, high = level
     slots, n_codes = len(loss), len(ratio)

@@ -1,7 +1,7 @@
-"""Exact splits from columns of few distinct values: sums by value in place of a sorted walk.
+"""Exact splits by columns with few distinct values, from sums by value.
 
-As in `newton_exact`, whole numbers are bounded first and the arithmetic of the reference follows
-where a column may win; here a cut lies between two values, not between two rows.
+As in `newton_exact`, the gain is first bounded in integers, and a column that may be best is then
+evaluated in the arithmetic of the reference; here cuts are between values, not between rows.
 """
 
 import numpy as np
@@ -16,10 +16,10 @@ _U = np.uintp
 
 @jit
 def code_columns(values, order, known, most, codes, levels, n_levels):
-    """Code the sorted columns of at most `most` distinct values.
+    """Code the sorted columns with at most `most` distinct values.
 
-    Writes codes (p, n), the missing after the last; levels (p, most), the values; and n_levels
-    (p,), 0 for a column of more values.
+    Writes codes (p, n), missing values after the last; levels (p, most), the values; and n_levels
+    (p,), their numbers, 0 for columns with more values.
     """
     for j in range(len(n_levels)):
         count = -1
@@ -40,7 +40,7 @@ def code_columns(values, order, known, most, codes, levels, n_levels):
 def _exact_codes(
     pen, levels, size, codes, rows, forwards, gh, sums, G, H, bounds, column, best
 ):  # fmt: skip
-    """Do as `exact_split` does, over values; `sums` (>= size + 1, 2) is room."""
+    """Improve `best` as `exact_split` does, from sums by value; `sums` (>= size + 1, 2): room."""
     centre, root = centre_of(pen, G, H, bounds[0])
     bounds = (root, bounds[1], bounds[2], bounds[3], centre)
     for c in range(size + 1):
@@ -55,11 +55,11 @@ def _exact_codes(
         last = _F(0.0)
         step = pen.share * H
         due = step
-        for i in range(size + 1):  # the last turn: all known against the missing
+        for i in range(size + 1):  # last: all known values against the missing ones
             over = i == size
             c = size - 1 - i if backwards else i
             if not over and sums[c, 1] == 0.0:
-                continue  # nobody here
+                continue  # no rows
             v = last if over else levels[c]
             if acc_h != 0.0 and acc_h >= pen.least and (over or acc_h >= due):
                 if step > 0.0:
@@ -84,9 +84,9 @@ def scan_codes(
     Parameters
     ----------
     coded : (codes (p, n), levels (p, most), n_levels (p,), known (p,))
-    scale : (of gradients, of hessians), what made them whole numbers
+    scale : factors (of gradients, of hessians) that made them integers
     rows, start : the rows of slot s are ``rows[start[s] : start[s] + size[s]]``
-    hist, running, sums : room, (S + 1, most + 1), (most,) and (most + 1, 2)
+    hist, running, sums : scratch, (S + 1, most + 1), (most,) and (most + 1, 2)
     """
     codes, levels, n_levels, known = coded
     totals, whole, size, root, low, high = level

@@ -1,11 +1,10 @@
 """Exact splits of all nodes of one level from columns that are sorted once.
 
-The order of a column is never rearranged. One pass over it deals the rows out to their nodes, in
-order, as running sums of whole numbers: gradient and hessian, rounded, share 64 bits, so that a
-row costs one addition and sums do not depend on their order. A second pass, in vectors, bounds
-what any cut of a node can gain; the rounding is added to the bound, so that none is missed. Only
-where the bound exceeds the best split known is the column gone through in the arithmetic of the
-reference (`exact_split`): a few columns a node.
+The order of a column never changes. One pass over it computes for each node the running sums of its
+rows in integers: a rounded gradient and hessian share 64 bits, so that a row needs one addition and
+sums do not depend on the order. A second, vectorised pass bounds the gain of all cuts of a node,
+allowing for rounding. Only if the bound exceeds the best split so far is the column evaluated in
+the arithmetic of the reference (`exact_split`): few columns per node.
 """
 
 import numpy as np
@@ -13,16 +12,16 @@ import numpy as np
 from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, least_of, loss_of
 from psephos.runtime.jit import jit
 
-_BLOCK = 1024  # rows whose sums are allowed the same rounding
+_BLOCK = 1024  # rows with the same allowance for rounding
 _F = np.float32
 _U = np.uintp
 
 
 @jit
 def pack(gh, slot, dead, scale_g, scale_h, out):
-    """Write to out (n,) gradients and hessians as whole numbers: the first in the high 32 bits.
+    """Write to out (n,) gradients and hessians as integers, gradients in the high 32 bits.
 
-    Rows in the slot `dead` are nothing.
+    Rows in the slot `dead` become 0.
     """
     for i in range(len(out)):
         if slot[i] == dead:
@@ -34,7 +33,7 @@ def pack(gh, slot, dead, scale_g, scale_h, out):
 
 @jit
 def level_totals(slot, gh, packed, sums, whole, size):
-    """Add up, in the order of rows, each slot's (G, H), its packed sum and its rows."""
+    """Sum, in the order of rows, each slot's (G, H), packed sum and number of rows."""
     for i in range(len(slot)):
         s = _U(slot[i])
         sums[s, 0] += np.float64(gh[i, 0])
@@ -49,7 +48,7 @@ def descend(values, feature, split, missing_left, first, sets, members, position
     for i in range(len(position)):
         node = 0
         while feature[node] >= 0:
-            x = values[feature[node], i]  # as in `route`: a call for each row takes longer
+            x = values[feature[node], i]  # repeated in `route`: a call per row is slower
             if np.isnan(x):
                 left = missing_left[node]
             elif sets[node] >= 0:
@@ -64,11 +63,11 @@ def descend(values, feature, split, missing_left, first, sets, members, position
 def route(
     values, feature, split, missing_left, first, sets, members, base, alive, dead, position, slot
 ):
-    """Move rows from their node (`position`) to its child, and number them for the next level.
+    """Move rows from their node (`position`) to its child, and set their slots of the next level.
 
-    Nodes from `base` on are the next level's; `slot` becomes their number there, or `dead` for
-    rows elsewhere, for rows that were left out (`alive`), and where there is no next level.
-    A node whose split is on categories has a row of `members` (``sets[node]``, else -1).
+    Nodes from `base` on belong to the next level; `slot` becomes their index there, or `dead` for
+    rows in other nodes and for rows that are not `alive`. A node that splits on categories has a
+    row of `members` (``sets[node]``, else -1).
     """
     for i in range(len(position)):
         node = position[i]
@@ -89,15 +88,15 @@ def route(
 
 @jit(inline="always")  # called, it takes a tenth longer
 def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, column, best):
-    """Return `best`, or the cut before `value` where it gains more.
+    """Return `best`, or the cut before `value` if its gain is greater.
 
-    Gone through are the values up to `last`, of sums `acc_g` and `acc_h`, from the least upwards
-    or, `backwards`, from the greatest downwards; where all are (`over`), `value` is nothing and
-    the cut divides the known from the missing.
+    `acc_g` and `acc_h` are the sums over values up to `last`, upwards or, if `backwards`,
+    downwards. If all known values are included (`over`), `value` is ignored and the cut separates
+    known values from missing ones.
 
-    A middle of two neighbours in float32 is one of them. Upwards, the reference then takes the
-    lower one, before which there is no row; where it would break a direction, or with shares or
-    a centre, for which there is no reference, the higher one is taken.
+    The midpoint of two adjacent float32 numbers is one of them. Upwards, the reference then uses
+    the lower one, so that no row is before the cut. If that would violate a direction, or with
+    shares or a centre, which the reference does not have, the higher one is used.
     """
     root, low, high, direction, centre = bounds
     loss, where, left_missing, chosen = best
@@ -137,15 +136,15 @@ def better_cut(pen, acc_g, acc_h, G, H, bounds, backwards, value, last, over, co
 def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
     """Improve `best` (loss, split, missing left, column) by one column of one node.
 
-    `rows` are the node's, in the order of the column `x`, without the missing; `bounds` are the
-    gain of the node, the least and the greatest weight, and the column's direction.
+    `rows` are those of the node with known values, sorted by the column `x`; `bounds` are the gain
+    of the node, the least and the greatest weight, and the column's direction.
 
-    With ``pen.share`` > 0 only cuts are looked at before which the sum of hessians has passed
-    another multiple of that share of the node's: its own weighted quantiles.
+    With ``pen.share`` > 0 a cut is evaluated only after the sum of hessians has passed another
+    multiple of that share of the node's: at its weighted quantiles.
 
-    Forwards, the missing go right (only if the column has any, and is not constant: `forwards`);
-    then backwards, the missing go left. Between equal losses the lower column stays, or the
-    one that is drawn (``pen.ties``), and in a column the first found.
+    First missing values go right (only if `forwards`: the column has some, and is not constant);
+    then, backwards, they go left. Of equal losses the lower column is kept, or the one drawn by
+    ``pen.ties``, and within a column the first cut.
     """
     known = len(rows)
     centre, root = centre_of(pen, G, H, bounds[0])
@@ -180,9 +179,9 @@ def exact_split(pen, x, rows, forwards, gh, G, H, bounds, column, best):
 def _may_gain(sums, shift, whole, near, far, bar):
     """Return whether any cut after the rows of `sums` may gain more than `bar`.
 
-    `near` and `far` say of the side of the sums and of the other what is added to its hessians, the
-    least sum after that, and what is added to its gradients. Where a sum of hessians is too small
-    to tell, a cut may.
+    `near` and `far`, for the side of the sums and the other side, are the number added to its
+    hessians, the least sum after that, and the number added to its gradients. If a sum of hessians
+    is too small for a bound, the cut may.
     """
     found = np.int32(0)
     for k in range(len(sums)):
@@ -195,14 +194,14 @@ def _may_gain(sums, shift, whole, near, far, bar):
         x = x if x > _F(0.0) else _F(0.0)
         y = y if y > _F(0.0) else _F(0.0)
         wide = x * x * v + y * y * u > bar * (u * v)
-        untold = (u <= _F(0.0)) | (v <= _F(0.0))
-        found += np.int32((wide | untold) & (u >= near[1]) & (v >= far[1]))
+        unbounded = (u <= _F(0.0)) | (v <= _F(0.0))
+        found += np.int32((wide | unbounded) & (u >= near[1]) & (v >= far[1]))
     return found > 0
 
 
 @jit(inline="always")
 def _allowance(pen, rows, shrunk, scale_h):
-    """Return what one side of a cut is allowed for the rounding of so many rows."""
+    """Return the allowance of one side of a cut for the rounding of `rows` rows."""
     error = 0.5 * rows + 1.0
     lam = pen.lam * scale_h - error
     edge = pen.least * scale_h - error + lam
@@ -213,20 +212,20 @@ def _allowance(pen, rows, shrunk, scale_h):
 def hits(pen, sums, partial, missing, whole, size, by_row, root, best, scale_g, scale_h):
     """Return whether any cut after the entries of `sums` may gain more than `best`.
 
-    The bound allows for the rounding of `size` rows, for float32, for cuts that have too little
-    on a side, and for the missing of a column (if `partial`) on either side. If an entry is a row
-    (`by_row`), a side is allowed the rounding of its own rows: in a node of many rows that of all
-    would be more than the sum of a side's least hessian, and nothing could be told.
+    The bound allows for the rounding of `size` rows, for float32, for sides that are too small, and
+    (if `partial`) for missing values on either side. If an entry is a row (`by_row`), the allowance
+    of a side is that of its own rows: in a node of many rows, that of all rows could exceed the
+    least sum of hessians of a side, and the bound would be useless.
     """
     known = len(sums)
     bar = _F(least_of(root, best) * (scale_g * scale_g / scale_h))
-    # A weight that is bounded may gain by what alpha would have taken: see `gain_of`.
+    # The gain of a bounded weight is without alpha: see `gain_of`.
     free = pen.step == 0.0 and not pen.constrained
     shrunk = pen.alpha * scale_g * (1.0 - 1e-6) if free else 0.0
     step = _BLOCK if by_row else max(known, 1)
     for first in range(0, known, step):
         last = min(first + step, known)
-        # The rows without a value may be on either side.
+        # rows with missing values may be on either side
         near = _allowance(pen, size - known + last if by_row else size, shrunk, scale_h)
         far = _allowance(pen, size - first if by_row else size, shrunk, scale_h)
         part = sums[first:last]
@@ -271,14 +270,14 @@ def scan_columns(
     Parameters
     ----------
     table : (values (p, n), order (p, n), known (p,), direction (p,))
-    columns : columns to look at, increasing
+    columns : columns to evaluate, increasing
     allowed : (S, p) whether a node may use a column; empty if all may use all
-    slot : (n,) number of each row's node, S for rows of none
-    gh, packed : gradients and hessians of rows, and the same as whole numbers
-    start : (S + 2,) where each slot's running sums begin, one place kept free before them
+    slot : (n,) index of each row's node, S for rows of none
+    gh, packed : gradients and hessians of rows, and the same as integers
+    start : (S + 2,) start of each slot's running sums, after one free entry
     level : (sums (S, 2), whole (S,), size (S,), root (S,), low (S,), high (S,))
-    at, sums, spot, dealt : room, (S + 1,), (start[-1],), (S + 1,) and (start[-1],)
-    loss, split, missing_left, chosen : (S,) the best so far; chosen is -1 where there is none
+    at, sums, spot, dealt : scratch, (S + 1,), (start[-1],), (S + 1,) and (start[-1],)
+    loss, split, missing_left, chosen : (S,) the best so far; chosen -1: none
     """
     values, order, known, direction = table
     totals, whole, size, root, low, high = level
@@ -300,7 +299,7 @@ def scan_columns(
                 pen, mine, end - near < size[s], whole[s] - mine[-1], whole[s], size[s], True,
                 root[s], loss[s], scale_g, scale_h,
             ):  # fmt: skip
-                if not fresh:  # rows are dealt only for columns that may win
+                if not fresh:  # only for columns that may be best
                     deal_rows(order[j, : known[j]], slot, start, spot, dealt)
                     fresh = True
                 first, last = order[j, 0], order[j, known[j] - 1]

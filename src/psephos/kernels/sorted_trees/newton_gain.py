@@ -1,12 +1,12 @@
-"""Worth of leaves and splits in second-order boosting, rounded as the float32 reference does.
+"""Gain of leaves and splits in second-order boosting, rounded as in the float32 reference.
 
 With T(G) the soft threshold of the sum of gradients G by alpha, and H the sum of hessians::
 
     weight(G, H) = -T(G) / (H + lambda)
     gain(G, H)   =  T(G)^2 / (H + lambda)
 
-Where a weight is bounded (by `step`, or by a column's direction) its gain is the decrease of the
-quadratic itself, -(2 G w + (H + lambda) w^2); the reference leaves alpha out of it, and so do we.
+If a weight is bounded (by `step`, or by a column's direction), its gain is the decrease of the
+quadratic, -(2 G w + (H + lambda) w^2), without alpha, as in the reference.
 Sums are float64; weights, gains and losses are float32, and every rounding below is deliberate:
 Chen & Guestrin (2016), "XGBoost", equations 4 to 7, in the arithmetic of its exact algorithm.
 """
@@ -22,13 +22,13 @@ _F = np.float32
 
 
 class Penalty(NamedTuple):
-    """What leaves cost, as float32 holds the numbers.
+    """Penalties of leaves, and options of the gain.
 
-    `constrained` says whether any column has a direction: leaves then have bounds. `share` is the
-    least share of a node's hessians between two cuts that are looked at. `gamma` is the least
-    gain of a split, for growers that do not prune. `centred`, for leaves that cost nothing and have
-    no bounds, is for gains that do not depend on a node's mean: see `centre_of`. `ties` is the seed
-    by which columns of equal gain are drawn; 0: the lowest is taken.
+    `constrained`: whether any column has a direction, so that leaves have bounds. `share`: the
+    least share of a node's hessians between two evaluated cuts. `gamma`: the least gain of a split,
+    for growers that do not prune. `centred`: gains do not depend on a node's mean, for leaves
+    without penalty and bounds: see `centre_of`. `ties`: the seed of draws among columns of equal
+    gain; 0: the lowest column.
     """
 
     lam: float = 1.0
@@ -82,7 +82,7 @@ def _gain_of_weight(pen, G, H, w):
 
 @jit(inline="always")
 def _gain_of_best(pen, G, H):
-    """Return the gain of the weight that is best where none is bounded."""
+    """Return the gain of the best weight without bounds."""
     if H <= 0.0:
         return _F(0.0)
     t = _threshold(G, pen.alpha)
@@ -91,7 +91,7 @@ def _gain_of_best(pen, G, H):
 
 @jit
 def loss_of(pen, left_G, left_H, right_G, right_H, root, low, high, direction):
-    """Return what a split gains over no split; -inf where it breaks its column's direction."""
+    """Return the gain of a split; -inf if it violates its column's direction."""
     if pen.step == 0.0 and not pen.constrained:
         left = _gain_of_best(pen, left_G, left_H)
         return (left + _gain_of_best(pen, right_G, right_H)) - root
@@ -106,17 +106,16 @@ def loss_of(pen, left_G, left_H, right_G, right_H, root, low, high, direction):
 
 @jit(inline="always")
 def gain_of(pen, G, H, low, high):
-    """Return the float32 gain of a leaf: of a split, over nothing, that has it on one side."""
+    """Return the float32 gain of a leaf."""
     return loss_of(pen, G, H, 0.0, 0.0, _F(0.0), low, high, np.int64(0))
 
 
 @jit(inline="always")
 def centre_of(pen, G, H, root):
-    """Return (what to take from a gradient for each unit of hessian, the node's gain after that).
+    """Return (c, the gain of the node for gradients g - c h); c is 0 unless `centred`.
 
-    Where leaves are free, the gain of a split is the same for gradients g - c h. With c = G / H
-    the node itself gains nothing, and float32 has all its digits for the split; otherwise it
-    holds the difference of numbers that may be much larger.
+    Without penalties the gain of a split is the same for gradients g - c h. With c = G / H the gain
+    of the node is 0, so that no digits of float32 are lost in a difference of large numbers.
     """
     if pen.centred and H > 0.0:
         return G / H, _F(0.0)
@@ -125,17 +124,17 @@ def centre_of(pen, G, H, root):
 
 @jit(inline="always")
 def least_of(root, best):
-    """Return what the gains of two sides must exceed together, less what float32 rounds away."""
+    """Return a bound for the sum of the gains of two sides, less the rounding of float32."""
     floor = best if best > _F(1e-6) else _F(1e-6)
     return (np.float64(root) + np.float64(floor)) * (1.0 - 1e-5)
 
 
 @jit
 def comes_first(seed, one, other):
-    """Return whether column `one` is taken before `other` where they gain the same.
+    """Return whether column `one` is chosen before `other` if their gains are equal.
 
-    By their ranks in an order that the seed draws, whoever is looked at first; the lower if it is
-    0. No column (-1) comes before none.
+    The order is random by the seed, whichever is evaluated first; for seed 0 the lower column is
+    chosen. `other` -1 means no column.
     """
     if seed == 0 or other < 0:
         return one < other
@@ -145,6 +144,6 @@ def comes_first(seed, one, other):
 
 @jit
 def weigh_gains(pen, sums, low, high, out):
-    """Write to out (m,) their gains."""
+    """Write to out (m,) the gains of leaves from their sums (m, 2)."""
     for i in range(len(out)):
         out[i] = gain_of(pen, sums[i, 0], sums[i, 1], low[i], high[i])

@@ -1,1 +1,1 @@
-"""The search for the best stump over all columns."""
+"""Kernels of the search for the best decision stump."""

@@ -1,4 +1,4 @@
-"""Exact search of the best two-sided grouping of categories."""
+"""Search for the best division of categories into two groups."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from psephos.runtime.jit import jit
 
 @jit
 def _take_if_better(crit, parent, table, chosen, left, right, best, out):
-    """Value of the grouping ``chosen``; copied to ``out`` where it beats ``best``."""
+    """Return the greater of ``best`` and the gain of ``chosen``; copy a better one to ``out``."""
     n_classes = parent.shape[0]
     for c in range(n_classes):
         left[c] = 0.0
@@ -29,7 +29,7 @@ def _take_if_better(crit, parent, table, chosen, left, right, best, out):
 
 @jit
 def _best_by_error(crit, parent, table, groups, count, chosen, left, right, out):
-    """For each pair of labels every group takes its better side: the exact optimum."""
+    """Put every group on its better side, for each pair of labels: the exact optimum."""
     best = -np.inf
     for k in range(parent.shape[0]):
         for m in range(k + 1, parent.shape[0]):
@@ -44,7 +44,7 @@ def _best_by_error(crit, parent, table, groups, count, chosen, left, right, out)
                     easy_left = g
                 if lead < table[easy_right, k] - table[easy_right, m]:
                     easy_right = g
-            # A rule needs both sides: the group that loses least is moved.
+            # Both sides need a group: the one that loses least is moved.
             if n_left == 0:
                 chosen[easy_left] = True
             elif n_left == count:
@@ -80,16 +80,16 @@ def _best_by_share(crit, parent, table, groups, count, chosen, left, right, out,
 
 @jit
 def scan_categories(crit, codes, n_codes, which, labels, weights, parent, gains, out):
-    """Best grouping of each categorical column.
+    """Find the best grouping of each categorical column.
 
     Parameters
     ----------
-    codes : (columns, n) int32; missing is ``n_codes[j]``, a group of its own
+    codes : (columns, n) int32; missing is ``n_codes[j]``, a separate group
     n_codes : (columns,) int64
     which : (c,) int64, rows of ``codes`` to search
     labels, weights : (n,) or longer
     parent : (K,)
-    gains : (c,) result, -inf where fewer than two groups carry weight
+    gains : (c,) result, -inf if fewer than two groups have weight
     out : (>= max(n_codes) + 1,) bool, groups that go left in the last column searched
     """
     n = codes.shape[1]

@@ -1,12 +1,12 @@
-"""Exact float64 search of the best threshold in sorted columns, and quick bounds of two classes.
+"""Exact float64 search for the best threshold in sorted columns, and fast screens for two classes.
 
-The weights that come in are multiples of one power of two (``round_weights``), so that every sum
-of them is exact: the gain of a split is a function of the split alone, not of the order in which
-its rows were added. Equal splits have equal gains to the last bit, in any column.
+Weights must be multiples of one power of two (``round_weights``), so that all their sums are exact:
+the gain of a split does not depend on the order of its rows, and equal splits have exactly equal
+gains, in any column.
 
-The screens are for two classes. Weights become whole numbers below 2^30 in all, so that running
-sums in 32 bits are exact and the only error is that of rounding the weights, which is known. A
-column can hold the best split only if its screen value is within twice that error of the greatest;
+The screens are for two classes. Weights are rounded to integers with a sum below 2^30, so that
+running sums in 32 bits are exact, and the only error is the known rounding of the weights. A column
+can have the best split only if its screen value is within twice that error of the greatest; only
 those few columns are searched in float64.
 """
 
@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from psephos.runtime.jit import jit
 
-ROW = np.uint32(2**31 - 1)  # the bits of an entry that name its row
-FLAG = np.uint32(2**31)  # the bit that says: a threshold may lie after this entry
+ROW = np.uint32(2**31 - 1)  # the bits of an entry that hold its row
+FLAG = np.uint32(2**31)  # the bit of an entry that a threshold may follow
 _LOW, _HIGH = np.int32(-(2**31) + 1), np.int32(2**31 - 1)
 _ONE, _NONE = np.int32(1), np.float32(-1.0)
 
 
 class Worth(NamedTuple):
-    """What splits are compared by; a side of less weight than `least` makes one worth -inf.
+    """The criterion of splits; the gain is -inf if a side has less weight than `least`.
 
-    `by_error` is None for Gini: it is known while compiling, and the other is left out.
+    `by_error` is None for Gini, so that numba compiles only one of the two.
     """
 
     by_error: bool | None
@@ -39,9 +39,9 @@ def gain(crit, parent, left, right):
     """Return the gain of dividing ``parent`` into ``left`` and ``right``, totals per class (K,).
 
     By Gini it is the decrease of the weighted impurity ``W (1 - sum_k (w_k / W)^2)``. By error it
-    is the weight named rightly by the best pair of different labels, less the heaviest class:
-    ``max over k != l of (left[k] + right[l]) - max_k parent[k]``. The two sides always get
-    different labels, so the rule is never a constant, and its gain can be negative.
+    is the correctly classified weight with the best pair of different labels, less the heaviest
+    class: ``max over k != l of (left[k] + right[l]) - max_k parent[k]``. The two sides always have
+    different labels, so that the rule is never constant, and its gain can be negative.
     """
     total_p = total_l = total_r = 0.0
     if crit.by_error is None:
@@ -53,7 +53,7 @@ def gain(crit, parent, left, right):
             total_p += parent[k]
             total_l += left[k]
             total_r += right[k]
-        # A side without weight is pure: it takes nothing away and must not divide by zero.
+        # A side without weight is pure, and must not divide by zero.
         pure_l = squares_l / total_l if total_l > 0.0 else 0.0
         pure_r = squares_r / total_r if total_r > 0.0 else 0.0
         pure_p = squares_p / total_p if total_p > 0.0 else 0.0
@@ -61,7 +61,7 @@ def gain(crit, parent, left, right):
         return -np.inf if light else (pure_l + pure_r) - pure_p
     first_l = first_r = second_l = second_r = heaviest = -np.inf
     where_l = where_r = -1
-    if crit.n_classes == 2:  # the same, without branches that the processor cannot predict
+    if crit.n_classes == 2:  # the same without unpredictable branches
         total_l = left[0] + left[1]
         total_r = right[0] + right[1]
         heaviest = max(parent[0], parent[1])
@@ -95,7 +95,7 @@ gain_inside = jit(forceinline=True)(gain)  # for kernels
 
 
 def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights rounded to a multiple of ``2^-52`` of a power of two above their sum.
+    """Return weights rounded to multiples of ``2^-52`` of a power of two above their sum.
 
     The change of a weight is at most ``2^-53`` of that power; all partial sums are then exact.
     """
@@ -103,7 +103,7 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     if not 0.0 < total < math.inf:
         return weights
     exponent = 52 - math.frexp(total)[1]
-    if not -1000 < exponent < 1000:  # sums near the ends of the float64 range: leave them
+    if not -1000 < exponent < 1000:  # sums near the limits of float64 are not rounded
         return weights
     whole = weights * 2.0**exponent
     np.rint(whole, out=whole)
@@ -113,7 +113,7 @@ def round_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @jit
 def _with_absent(crit, parent, left, right, absent, best):
-    """Return (gain, missing left) of a cut: `best` if missing rows add nothing on the left."""
+    """Return (gain, missing left): (`best`, False) unless missing rows gain on the left."""
     for c in range(len(absent)):
         left[c] += absent[c]
         right[c] -= absent[c]
@@ -128,19 +128,19 @@ def _with_absent(crit, parent, left, right, absent, best):
 def scan_ordered(
     crit, order, columns, n_present, labels, weights, parent, sums, gains, cuts, missing_left
 ):
-    """Best threshold of some sorted columns.
+    """Find the best threshold of some sorted columns.
 
     Parameters
     ----------
-    order : (p, n) uint32: rows in the order of a column's values; after an entry with `FLAG` a
-        threshold may lie
+    order : (p, n) uint32: rows sorted by a column's values; a threshold may follow an entry with
+        `FLAG`
     columns : (c,) int64, rows of ``order``
-    n_present : (c,) int64, rows that are not missing; they come first
+    n_present : (c,) int64, number of rows that are not missing, which are first
     labels, weights : (n + 1,), the last being the padding row
     parent : (K,) totals per class
     sums : (3, K) scratch
-    gains, cuts, missing_left : (c,) results. A cut k lies after the k-th entry of the order; -1
-        where nothing is admissible.
+    gains, cuts, missing_left : (c,) results. Cut k is after the k-th entry of the order; -1 if no
+        cut is admissible.
     """
     n_classes = parent.shape[0]
     left, right, absent = sums[0], sums[1], sums[2]
@@ -178,11 +178,11 @@ def scan_sparse(
     crit, start, rows, edge, n_below, n_present, zeros, columns, labels, weights, parent,
     gains, cuts, missing_left,
 ):  # fmt: skip
-    """Best threshold of each sparse column: stored values sorted, the zeros one tie group.
+    """Find the best threshold of each sparse column: sorted stored values, zeros as one tie group.
 
-    ``start`` (p + 1,), ``rows`` and ``edge`` (a threshold may lie after me) describe the stored
-    entries, missing last; ``n_below`` (p,) counts the negative ones, ``n_present`` (p,) the
-    numbers, ``zeros`` (p,) says whether a zero occurs. The cut counts the zero group as one entry.
+    ``start`` (p + 1,), ``rows`` and ``edge`` (whether a threshold may follow) describe the stored
+    entries, missing last; ``n_below`` (p,) is the number of negative ones, ``n_present`` (p,) that
+    of values, ``zeros`` (p,) whether a zero occurs. Cuts count the zero group as one entry.
     """
     n_classes = parent.shape[0]
     left = np.empty(n_classes)
@@ -235,13 +235,13 @@ def scan_sparse(
 def quantise(
     weights: NDArray[np.float64], labels: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], int, int, float] | None:
-    """Return whole-number weights, below zero in the first class, (n,); their sum, that of sizes.
+    """Return (integer weights (n,), negative in the first class, their sum, sum of sizes, error).
 
-    And the sum of the absolute rounding errors, in units of the rounded weights. None where the
-    weights are zero or next to it.
+    The error is the sum of the absolute rounding errors, in units of the rounded weights. None if
+    the weights are nearly zero, or their sum is not finite.
     """
     total, n = float(weights.sum()), len(weights)
-    if not 2.0**-900 < total < np.inf:  # no factor would do
+    if not 2.0**-900 < total < np.inf:  # no factor is possible
         return None
     # The greatest power of two that keeps the sum, rounding included, below 2^30.
     factor = 2.0 ** math.floor(math.log2((2.0**30 - n) / total))
@@ -257,11 +257,11 @@ def quantise(
 
 @jit
 def screen_error(order, table, total, sums, values):
-    """Greatest ``|2 S - D|`` over the splits of each column, S the signed sum on the left.
+    """Write the greatest ``|2 S - D|`` over the splits of each column, S the signed sum left.
 
     ``order`` (c, n) uint32, ``table`` (n + 1,) int32 and ``total`` of `quantise`, ``sums`` (2, n)
-    int32 scratch, ``values`` (c,) result. Where rows are missing both sides are tried for them,
-    "all on one side" among them: an upper bound.
+    int32 scratch, ``values`` (c,) result. Missing rows are tried on both sides, including "all on
+    one side": an upper bound.
     """
     running = sums[0]
     for j in range(len(values)):
@@ -270,7 +270,7 @@ def screen_error(order, table, total, sums, values):
             s += table[rows[k] & ROW]
             running[k] = s
         top, bottom = _LOW, _HIGH
-        for k in range(len(rows)):  # apart from the sums, it becomes vector code
+        for k in range(len(rows)):  # a separate loop, which is vectorised
             top = max(top, running[k] if rows[k] > ROW else _LOW)
             bottom = min(bottom, running[k] if rows[k] > ROW else _HIGH)
         absent, up, down = total - s, 2 * np.int64(top) - total, 2 * np.int64(bottom) - total
@@ -282,10 +282,10 @@ def screen_error(order, table, total, sums, values):
 
 @jit(fastmath={"nnan", "nsz"})
 def screen_gini(order, table, total_d, total_w, sums, values):
-    """Greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
+    """Write the greatest ``d^2 / w`` of left plus right over the splits of each column, in float32.
 
-    As `screen_error`; ``total_w`` is the sum of weights. Missing rows count as right; columns that
-    have any are to be searched in full.
+    Parameters are as in `screen_error`; ``total_w`` is the sum of weights. Missing rows count as
+    right, so that the value is valid only for columns without any.
     """
     running_d, running_w = sums[0], sums[1]
     all_d, all_w = np.int32(total_d), np.int32(total_w)
