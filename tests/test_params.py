@@ -235,7 +235,9 @@ def test_good_values(good):
 
 @pytest.mark.parametrize("voter", [KNeighborsClassifier(), make_pipeline(StandardScaler(), SVC())])
 def test_voter_without_weights_is_named(voter):
-    with pytest.raises(PsephosError, match=f"{type(voter).__name__} does not take sample_weight"):
+    with pytest.raises(
+        PsephosError, match=f"must accept sample_weight in fit; {type(voter).__name__}"
+    ):
         AdaBoostClassifier(voter).fit(X, Y)
 
 

@@ -86,9 +86,9 @@ def test_regressors_learn_numbers_and_no_names_of_classes():
     tree = twice_learn(CARTRegressor(random_state=0), numbers, X, weight)
     same = CARTRegressor(random_state=0).fit(X, numbers.predict(X), weight)
     assert_array_equal(tree.predict(X), same.predict(X))
-    with pytest.raises(PsephosError, match="RandomForestClassifier answers with classes"):
+    with pytest.raises(PsephosError, match="RandomForestClassifier predicts classes"):
         twice_learn(CARTRegressor(), forest, X)
-    with pytest.raises(PsephosError, match="RandomForestClassifier answers with classes"):
+    with pytest.raises(PsephosError, match="RandomForestClassifier predicts classes"):
         SoftTreeRegressor().distill(forest, X)
     with pytest.raises(PsephosError, match="RandomForestRegressor has no probabilities"):
         twice_learn(CARTClassifier(), numbers, X)

@@ -213,7 +213,7 @@ def test_rows_that_cannot_be_learnt(random_seed):
     with pytest.raises(PsephosError, match="1 class"):
         fit_blocks(make(2), ArrayRows(X, y * 0))
     for classes in (0, 2):
-        with pytest.raises(PsephosError, match="no row of weight above 0"):
+        with pytest.raises(PsephosError, match="at least one row must have weight above 0"):
             fit_blocks(make(classes), ArrayRows(X, y, y * 0.0))
 
 

@@ -110,15 +110,15 @@ def test_weights():
         KNeighborsClassifier(),
         make_pipeline(StandardScaler(), KNeighborsClassifier()),
     ):
-        with pytest.raises(PsephosError, match="takes no sample_weight"):
+        with pytest.raises(PsephosError, match="does not accept sample_weight"):
             GenericLearner(estimator).bind(data)
         GenericLearner(estimator).bind(problem(2, np.full(60, 2.0)))
 
 
 def test_refusals():
-    with pytest.raises(PsephosError, match="LinearRegression is a regressor: give a classifier"):
+    with pytest.raises(PsephosError, match="must be a classifier; LinearRegression is a regressor"):
         GenericLearner(LinearRegression()).bind(problem(2))
-    with pytest.raises(PsephosError, match="GaussianNB is a classifier: give a regressor"):
+    with pytest.raises(PsephosError, match="must be a regressor; GaussianNB is a classifier"):
         GenericLearner(GaussianNB()).bind(problem(0))
     failing = GenericLearner(KNeighborsClassifier(100)).bind(problem(2))
     with pytest.raises(
@@ -126,7 +126,7 @@ def test_refusals():
     ) as caught:
         failing.scores(SUBSETS)
     assert caught.value.__cause__ is not None
-    with pytest.raises(PsephosError, match="gives no probabilities"):
+    with pytest.raises(PsephosError, match="has no predict_proba"):
         GenericLearner(RidgeClassifier()).bind(problem(2)).fit(SUBSETS, "probability", np.eye(2))
 
 

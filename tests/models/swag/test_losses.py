@@ -158,12 +158,12 @@ def test_one_split_has_no_spread():
 @pytest.mark.parametrize(
     ("scoring", "n_classes", "words"),
     [
-        ("auc", 3, "two classes and there are 3"),
-        ("nonsense", 2, "'nonsense', which is no measure"),
-        ("error", 0, "'error', which is no measure"),
+        ("auc", 3, "needs two classes; got 3"),
+        ("nonsense", 2, r"scoring must be .*; got 'nonsense'"),
+        ("error", 0, r"scoring must be .*; got 'error'"),
         (np.eye(3), 2, r"a matrix of costs of shape \(2, 2\)"),
         ([[0, np.nan], [1, 0]], 2, "matrix of costs"),
-        (3.5, 2, r"scoring is 3\.5"),
+        (3.5, 2, r"scoring must be .*; got 3\.5"),
         (3.5, 0, "'squared_error', 'absolute_error', or a scikit"),
     ],
 )

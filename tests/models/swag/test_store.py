@@ -159,7 +159,7 @@ def _changed(what):
 
 def test_other_folders_are_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(PsephosError, match="holds files that are no search"):
+    with pytest.raises(PsephosError, match="holds other files"):
         run(tmp_path)
     with pytest.raises(PsephosError, match=r"notes\.txt' cannot be used"):
         run(tmp_path / "notes.txt")
@@ -196,5 +196,5 @@ def test_a_chunk_that_is_cut_or_of_another_size_is_done_again(tmp_path):
 
 def test_what_cannot_be_named_is_refused(tmp_path):
     judge = evaluation(scoring=lambda model, X, y: 0.0)
-    with pytest.raises(PsephosError, match="cannot be kept in a folder"):
+    with pytest.raises(PsephosError, match="cannot be saved in a folder"):
         identity_of(judge, SETTINGS, 0)

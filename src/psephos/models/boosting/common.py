@@ -1,6 +1,6 @@
-"""What boosting recipes share: a run of the boosting loop, with a validation share if asked for.
+"""Functions shared by the boosting recipes: run the boosting loop, with an optional validation set.
 
-Who learns the next voter: the library's stump, or any scikit-learn classifier.
+The base learner is the library's stump or any scikit-learn classifier.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,10 +37,9 @@ from psephos.vote import (
 class StumpLearner:
     """Decision stumps over all columns, sorted once.
 
-    By 'gini' each side answers with its heaviest class, as a tree of depth 1 does; by 'error' the
-    two sides answer differently (two classes: opposite signs), since the stump is then the pair
-    of answers of least weighted error. With `says` 'probability' each side says its class shares,
-    by weight.
+    With 'gini' each side predicts its class of greatest weight, as a tree of depth 1 does; with
+    'error' the two sides predict different classes (two classes: opposite signs): the pair of least
+    weighted error. With `says` 'probability' each side predicts its weighted class frequencies.
     """
 
     def __init__(
@@ -62,7 +61,7 @@ class StumpLearner:
         )
 
     def learn(self, pi: Floats, task: int) -> tuple[Any, Array] | None:
-        """Return the best stump and what it says."""
+        """Return the best stump and its predictions."""
         stump = self.search.best(pi, self.criterion, self.min_weight)
         if stump is None:
             return None
@@ -89,9 +88,11 @@ class StumpLearner:
         votes = self._votes([f[1] for f in found]), self._votes([f[2] for f in found])
         return stump_voters(self.n_features, columns, rules, missing, *votes)
 
-    def _votes(self, said: list[Any]) -> Floats:
-        """Return the (T, K) votes for classes, or for class shares."""
-        return np.stack(said) @ self.code if self.says == "probability" else self.code[said]
+    def _votes(self, predicted: list[Any]) -> Floats:
+        """Return the (T, K) votes for classes, or for class probabilities."""
+        if self.says == "probability":
+            return np.stack(predicted) @ self.code
+        return self.code[predicted]
 
 
 def stump_voters(
@@ -114,7 +115,7 @@ def stump_voters(
 
 
 def _shares(totals: Floats) -> Floats:
-    """Return the class shares of a side; a side without weight says all alike."""
+    """Return the class frequencies of a side, by weight; uniform if its weight is 0."""
     total = totals.sum()
     return totals / total if total > 0 else np.full(len(totals), 1.0 / len(totals))
 
@@ -122,9 +123,9 @@ def _shares(totals: Floats) -> Floats:
 class EstimatorLearner:
     """Any scikit-learn classifier that takes sample weights, cloned and fitted each round.
 
-    It is given pi times the total weight (the number of rows, where no row has a weight), so that
-    a penalty such as C means what it means outside boosting. With `says` 'probability' a voter says
-    its ``predict_proba``.
+    Its sample weights are pi times the total weight (the number of rows, without sample weights),
+    so that a penalty such as C has the same scale as outside boosting. With `says` 'probability' a
+    voter predicts its ``predict_proba``.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class EstimatorLearner:
         self.given = _categories(estimator, data)
 
     def learn(self, pi: Floats, task: int) -> tuple[Any, Array] | None:
-        """Return a fitted clone and what it says."""
+        """Return a fitted clone and its predictions."""
         voter: Any = clone(self.estimator)
         seeds = seed_parameters(voter)
         voter.set_params(**{n: self.context.integer(1 + task, i) for i, n in enumerate(seeds)})
@@ -151,8 +152,7 @@ class EstimatorLearner:
             if "sample_weight" not in str(error) or isinstance(error, PsephosError):
                 raise
             raise PsephosError(
-                f"estimator {type(voter).__name__} does not take sample_weight in fit: boosting "
-                "needs a classifier that does."
+                f"estimator must accept sample_weight in fit; {type(voter).__name__} does not."
             ) from None
         if self.says == "probability":
             return voter, self._probabilities(voter)
@@ -161,13 +161,13 @@ class EstimatorLearner:
     def _probabilities(self, voter: Any) -> Floats:
         if not hasattr(voter, "predict_proba"):
             raise PsephosError(
-                f"estimator {type(voter).__name__} has no predict_proba: let it say 'answer', or "
+                f"estimator {type(voter).__name__} has no predict_proba: set says='answer', or "
                 "boost CalibratedClassifierCV of it."
             )
         known = np.asarray(voter.predict_proba(self.X), dtype=np.float64)
-        said = np.zeros((len(known), len(self.code)))
-        said[:, np.asarray(voter.classes_, dtype=np.intp)] = known
-        return said
+        out = np.zeros((len(known), len(self.code)))
+        out[:, np.asarray(voter.classes_, dtype=np.intp)] = known
+        return out
 
     def voters(self, found: Sequence[Any]) -> Voters:
         """Return the fitted classifiers as voters; known kinds become plain arrays."""
@@ -177,7 +177,7 @@ class EstimatorLearner:
 
 
 def _categories(estimator: Any, data: Training) -> dict[str, Any]:
-    """Return the parameters by which an estimator knows columns of category codes."""
+    """Return the estimator parameters that declare the categorical columns."""
     columns = sorted(data.table.n_codes)
     if not columns:
         return {}
@@ -190,7 +190,7 @@ def _categories(estimator: Any, data: Training) -> dict[str, Any]:
 
 
 def make_learner(model: Any, data: Training, context: Context) -> VoterLearner:
-    """Return the learner a recipe's parameters ask for."""
+    """Return the base learner of a recipe's parameters."""
     says = getattr(model, "says", "answer")
     if model.estimator is None:
         least = model.min_weight_fraction_leaf
@@ -204,25 +204,24 @@ def make_learner(model: Any, data: Training, context: Context) -> VoterLearner:
     return EstimatorLearner(model.estimator, data, context, says)
 
 
-# Task ids of the validation share's seed: of classes, after which the learners' tasks follow, and
-# of numbers.
+# Task ids of the validation split's seed: for classes (the learners' tasks follow), for regression.
 _SPLIT, _SPLIT_NUMBERS = 0, 3
 
-#: What the stump or a given `estimator` becomes.
+#: Kinds of voters that the stump or a given `estimator` is converted to.
 VOTERS = ("stump voters", "tree voters", "linear voters", "naive Bayes voters", "nested voters")
 
 
 class BoostingSteps(NamedTuple):
     """The steps of the boosting loop that differ by algorithm."""
 
-    # ``reweight(pi, rounds, voters)``: the next sample weights; ``voters(rounds)`` makes voters of
-    # rounds
+    # ``reweight(pi, rounds, voters)``: the next sample weights; ``voters(rounds)``: those rounds'
+    # voters
     reweight: Callable[[Floats, list[Round], Callable[[list[Round]], Voters]], Floats]
     # ``make_vote(rounds, voters)``: the vote of these rounds
     make_vote: Callable[[list[Round], Voters], Vote]
     # ``relate(pi, t, round)``: a voter's relevance on each training row
     relate: Callable[[Floats, int, Round], Floats] | None = None
-    # (m,); the first sample weights, up to a factor; None are the rows' weights
+    # (m,); the first sample weights, up to a factor; None: the sample weights of fit
     prior: Floats | None = None
 
 
@@ -239,12 +238,11 @@ def fit_boosted(
 
     Parameters
     ----------
-    readout : of the vote of one constant voter that is returned if no voter beats chance
-    make_steps : from the training rows to the recipe's steps
-    prepare : from the training rows to those the recipe works on; `distinct_rows` where a part of
-        it counts rows or leaves one out (a weighting that keeps them), so that weight 2 is the row
-        twice
-    make_learner : ``make_learner(model, data, context)``: who learns the next voter
+    readout : readout of the constant vote that is returned if no voter beats chance
+    make_steps : maps the training rows to the recipe's steps
+    prepare : maps the training rows to those the recipe uses; `distinct_rows` if the recipe counts
+        rows or leaves one out, so that weight 2 equals the row twice
+    make_learner : ``make_learner(model, data, context)`` returns the base learner
     """
     held, now, begun = None, None, None
     watched = getattr(model, "validation_fraction", None) is not None
@@ -288,7 +286,7 @@ def fit_boosted(
 
 
 def hold_out_rows(data: Training, context: Context, share: float) -> tuple[Indices, Indices]:
-    """Return (rows to learn from, held-out rows): classes stratified, or whole groups if given."""
+    """Return (training rows, held-out rows), stratified by class, or by whole groups if given."""
     y, classes = data.y, data.target.n_classes
     kind: Any = GroupShuffleSplit
     if context.groups is None:
@@ -315,19 +313,19 @@ def hold_out_rows(data: Training, context: Context, share: float) -> tuple[Indic
 
 @dataclass
 class Monitor:
-    """Watches the validation share: keeps the number of voters with the best score.
+    """Early stopping: keeps the number of voters with the best score on the validation set.
 
-    Better is a higher balanced accuracy, then a lower log-loss, then fewer voters.
+    A score is better by balanced accuracy, then log-loss, then fewer voters.
     """
 
-    build: Callable[[list[Round]], Vote]  # from rounds to a vote
-    held: Training  # the held-out rows
-    patience: int  # rounds without a better score after which the search ends
+    build: Callable[[list[Round]], Vote]  # the vote of some rounds
+    held: Training  # the validation set
+    patience: int  # rounds without improvement before boosting ends
     best: tuple[float, float] = (-np.inf, -np.inf)
     best_round: int = 0
 
     def __call__(self, rounds: list[Round]) -> bool:
-        """Score the vote of the rounds so far; return whether to end the search."""
+        """Score the vote of the rounds so far; return whether to stop."""
         score = self._score(self.build(rounds))
         if score > self.best:
             self.best, self.best_round = score, len(rounds)
@@ -344,7 +342,7 @@ class Monitor:
 
 
 def majority_vote(data: Training, readout: Readout) -> Vote:
-    """Return the vote of one constant voter for the heaviest class."""
+    """Return the vote of one constant voter for the class of greatest weight."""
     code = data.target.code
     totals = np.bincount(data.y, data.weight, minlength=len(code))
     n_features = data.table.values.shape[1]

@@ -29,8 +29,8 @@ from psephos.vote import Readout, StumpVoters, Vote, Voters
 class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     """SamBA for which the sample-compression bound holds: each voter a function of three rows.
 
-    Use it where a guarantee from the training rows alone is asked for, and pay for it: where rows
-    can be held out, a bound on those is tighter, and SamBAClassifier is more accurate.
+    Use it where a guarantee is needed from the training rows alone. The cost: where rows can be
+    held out, a bound on those is tighter, and SamBAClassifier is more accurate.
 
     Algorithm 3 of the SamBA paper, in which nothing but choices among voters that could be named
     beforehand depends on all rows: a stump is made of one column and two training rows, the
@@ -225,11 +225,11 @@ class SearchedStumps:
         self.data, self.position, self.m = data, position, m
         codes, p = data.table.n_codes, data.table.values.shape[1]
         numbers = np.array([j for j in range(p) if j not in codes], dtype=np.intp)
-        asked = [(j, c) for j in sorted(codes) for c in range(codes[j])]
-        self.source = [(int(j), -1) for j in numbers] + asked
+        levels = [(j, c) for j in sorted(codes) for c in range(codes[j])]
+        self.source = [(int(j), -1) for j in numbers] + levels
         table = data.table.values
-        if asked:
-            ones = np.column_stack([data.table.dense([j])[:, 0] == c for j, c in asked])
+        if levels:
+            ones = np.column_stack([data.table.dense([j])[:, 0] == c for j, c in levels])
             stack: Any = sparse.hstack if sparse.issparse(table) else np.hstack
             own = {"format": "csc"} if sparse.issparse(table) else {}
             table = stack([table[:, numbers], ones.astype(np.float64)], **own)
@@ -242,7 +242,7 @@ class SearchedStumps:
         return self.data.table.values.shape[1] * self.m * (self.m - 1) * 2 * k * (k - 1)
 
     def learn(self, pi: Floats, task: int) -> tuple[Any, Array] | None:
-        """Return the stump of least weighted error, and what it says."""
+        """Return the stump of least weighted error, and its predictions."""
         stump = self.search.best(pi, "error")
         if stump is None:
             return None
@@ -256,15 +256,15 @@ class SearchedStumps:
         codes = self.data.table.n_codes
         rules: list[Any] = []
         missing: list[bool] = []
-        said: list[Any] = []
+        sides: list[Any] = []
         for (stump, left, right), (j, c) in zip(found, source, strict=True):
             is_code = c >= 0  # on the left are the rows that are not of this category
             members = np.arange(codes[j]) == c if is_code else np.empty(0, dtype=bool)
             rules.append((np.nan if is_code else stump.threshold, members))
             missing.append(not is_code and stump.missing_left)
-            said.append((right, left) if is_code else (left, right))
+            sides.append((right, left) if is_code else (left, right))
         code, p = self.data.target.code, self.data.table.values.shape[1]
-        left, right = (code[list(side)] for side in zip(*said, strict=True))
+        left, right = (code[list(side)] for side in zip(*sides, strict=True))
         return stump_voters(p, [j for j, _ in source], rules, missing, left, right)
 
     def made_of(self, found: Sequence[Any]) -> tuple[Indices, Indices]:

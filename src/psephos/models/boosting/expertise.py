@@ -47,7 +47,7 @@ class Geometry:
     # (q,); columns the distance reads whatever the voters read; None are those of the voters
     columns: Indices | None = None
     unit: float | None = None  # distance that counts as 1, if it is fixed beforehand
-    # cache: the similarity of the columns asked for last
+    # cache: the similarity of the last columns
     similarities: dict[bytes, InverseDistance] = field(
         default_factory=dict[bytes, InverseDistance], compare=False, repr=False
     )
@@ -102,7 +102,7 @@ class Geometry:
             is_category=metric.is_category,
             absent=mean,
         )
-        self.similarities.clear()  # only the last columns are asked for again
+        self.similarities.clear()  # only the last columns are reused
         self.similarities[columns.tobytes()] = found
         return found
 

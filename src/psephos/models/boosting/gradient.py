@@ -78,10 +78,10 @@ class _Gradient(WarmStart, BoostedSum, Leaves):
     subsample : float
         Share of the rows drawn for each round, without replacement.
     min_samples_split : int or float
-        Least weight of a node that is split: rows, if they have no weights; below 1 a share of
-        all. 2 is no limit.
+        Least weight of a node that is split (number of rows, without sample weights); below 1 a
+        share of the total. 2: no limit.
     min_samples_leaf : int or float
-        Least weight on either side of a split; below 1 a share of all. 1 is no limit.
+        Least weight on either side of a split; below 1 a share of the total. 1: no limit.
     min_weight_fraction_leaf : float
         Least share of the drawn rows' weight on either side of a split.
     criterion : {'friedman_mse', 'squared_error'}
@@ -438,7 +438,7 @@ class _GradientLoop:
 def limits_of(model: "_Gradient", total: float) -> GradientLimits:
     """Return the limits of growth that a model's parameters set, with rows of that much weight.
 
-    The least whole numbers, 1 for a leaf and 2 for a split, are no limit, whatever the weights.
+    The integers 1 for a leaf and 2 for a split set no limit, whatever the weights.
     """
     leaf, split = model.min_samples_leaf, model.min_samples_split
     return GradientLimits(

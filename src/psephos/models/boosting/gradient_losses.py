@@ -66,8 +66,8 @@ class LeafRows:
         return np.where(ends > begin, values[order][first], 0.0)
 
 
-_special: Any = scipy.special  # its types say less than they promise
-_FAR = 300.0  # a margin beyond which exp is not asked: of its square, float64 still holds sums
+_special: Any = scipy.special  # its type stubs are incomplete
+_FAR = 300.0  # margins are clipped here for exp: sums of its square do not overflow float64
 
 
 @dataclass(frozen=True)

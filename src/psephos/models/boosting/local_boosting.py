@@ -59,30 +59,30 @@ class LocalBoostingClassifier(LocalClassifier):
         What multiplies a row's weight: 'exp' is SamBA's exp(-omega_t[i] h_t(x_i) y_i), 'log-odds'
         AdaBoost's exp(-alpha_t h_t(x_i) y_i / 2), up to a common factor. A function
         ``difficulty(seen)`` returns a number of at least 0 for each row, with omega_t in
-        ``seen.relevance``; a row of weight 0 does not come back.
+        ``seen.relevance``; a row of weight 0 keeps weight 0.
     says : {'answer', 'probability'}
         What voters say: a class, so that h_t(x) is -1 or 1, or their probabilities, so that h_t(x)
         is p(+1) - p(-1); a stump's are the weighted class shares of its sides.
     weighting : {'local', 'log-odds'}
         'log-odds' gives each voter AdaBoost's alpha_t = ln((1 - eps_t) / eps_t) + ln(K - 1)
         everywhere, with eps_t = 1 - sum_i pi_t(i) omega_t[i]; it needs relevance='right', and
-        reads no anchors: `a`, `b` and what is said of distances have no effect.
+        reads no anchors: `a`, `b` and the distance parameters have no effect.
     prior : 'balanced', dict or callable
-        pi_1, apart from the rows' weights: of each class, or ``prior(X, y)`` of each row, at least
-        0; X and y as in `BoostingRound`. It is multiplied by the sample weights, as a row of weight
-        w is the row w times, and normalised. None is their weights alone.
+        pi_1 before sample weights: of each class, or ``prior(X, y)`` of each row, at least 0; X and
+        y as in `BoostingRound`. It is multiplied by the sample weights and normalised. None: the
+        sample weights alone.
 
     Attributes
     ----------
     estimator_errors_ : ndarray of shape (T,)
-        eps_t, the sum of pi_t(i) times what voter t gives to other classes than y_i.
+        eps_t, the sum of pi_t(i) times voter t's probability of classes other than y_i.
 
     Notes
     -----
     ``relevance="right", difficulty="log-odds", weighting="log-odds"`` is AdaBoostClassifier, and
     with says='probability' the confidence-rated boosting of Schapire and Singer (1999, section
     3.1) with alpha_t from the edge r_t = 1 - 2 eps_t. The rule `update="vote"` of SamBAClassifier
-    looks at all voters so far; it is no difficulty function of the skeleton.
+    depends on all voters so far, so no difficulty function expresses it.
 
     **Theorem 1.** With a = 0, difficulty='exp' and two classes, the training error of
     ``vote_.anchor_scores()`` under pi_1 is at most the product of Z_t = sum_i pi_t(i)

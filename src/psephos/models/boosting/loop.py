@@ -1,7 +1,7 @@
-"""The one boosting loop, with local expertise: Algorithm 1 of the SamBA supplement.
+"""The boosting loop, with local expertise: Algorithm 1 of the SamBA supplement.
 
-A recipe says how the next voter is learned and how sample weights change after each round. AdaBoost
-keeps one number a voter, SamBA one relevance a voter and sample.
+A recipe defines how the next voter is learned and how sample weights are updated after each round.
+AdaBoost has one weight per voter, SamBA one relevance per voter and sample.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,42 +13,40 @@ import numpy as np
 from psephos._types import Array, Floats, Indices, NDArray
 from psephos.runtime.progress import tracked
 
-_STILL = 1e-14  # relative change of the sample weights below which a round had no effect
+_STILL = 1e-14  # relative change of the sample weights up to which a round had no effect
 TOO_GREAT = "sample weights beyond float64"  # why a loop ended
 
 
 class Round(NamedTuple):
-    """One round of the loop: a voter, its answers and its error."""
+    """One round of the loop: a voter, its predictions and its error."""
 
-    voter: Any  # what the learner made
-    answers: Indices  # (m,); its class index on each training row
+    voter: Any  # as returned by the learner
+    answers: Indices  # (m,); predicted class index of each training row
     right: NDArray[np.bool_]  # (m,)
-    # weighted share of rows it is wrong on; of a voter that says probabilities the weighted mean of
-    # what it gives to other classes than the row's
+    # weighted error rate; with probabilities the weighted mean of 1 - the true class's probability
     error: float
-    # (m,); probability it gives to each row's class; None where it says classes
-    share: Floats | None = None
-    relevance: Floats | None = None  # (m,); omega_t; None where the recipe derives it from `right`
+    share: Floats | None = None  # (m,); probability of the true class; None if it predicts classes
+    relevance: Floats | None = None  # (m,); omega_t; None if the recipe derives it from `right`
 
 
 class VoterLearner(Protocol):
-    """Finds the best voter for given sample weights, and makes voters of what it found."""
+    """Base learner: finds the best voter for given sample weights."""
 
     def learn(self, pi: Floats, task: int) -> tuple[Any, Array] | None:
-        """Return (voter, what it says of each training row), or None if there is none.
+        """Return (voter, its predictions on the training rows), or None if no voter exists.
 
-        It says class indices, shape (m,), or class probabilities, float64 of shape (m, K).
+        Predictions are class indices, shape (m,), or class probabilities, float64 of shape (m, K).
         """
         ...
 
     def voters(self, found: Sequence[Any]) -> Any:
-        """Return the found voters as the voters of a vote."""
+        """Return the results of `learn` as the voters of a vote."""
         ...
 
 
 @dataclass
 class Boosted:
-    """What the loop returns: the rounds in order, and why it ended."""
+    """Result of the loop: the rounds in order, and why it ended."""
 
     rounds: list[Round] = field(default_factory=list[Round])
     # 'all voters', 'no better than chance', 'no effect', 'no difficult row', 'validation' or
@@ -72,20 +70,20 @@ def boost(
 
     Parameters
     ----------
-    learner : line 4: the voter of greatest quality under the sample weights
+    learner : line 4: finds the best voter under the sample weights
     y : (m,); class indices
     prior : (m,); line 2: the first sample weights; they sum to 1
     n_rounds : T
-    chance : the error of guessing; a voter must do better
-    reweight : ``reweight(pi, rounds)`` returns the next sample weights, not yet normalised: the
-        loop divides them by their sum (line 7, where the printed normaliser lacks pi_t(i))
-    enough : ``enough(rounds)`` ends the loop after a round
+    chance : error of random guessing; a voter's error must be lower
+    reweight : ``reweight(pi, rounds)`` returns the next sample weights, unnormalised: the loop
+        divides them by their sum (line 7, where the printed normaliser lacks pi_t(i))
+    enough : the loop ends after a round where ``enough(rounds)`` is true
     relate : line 5: ``relate(pi, t, round)`` returns the voter's relevance on each training row
-    begun : rounds to continue from, of the same rows
+    begun : earlier rounds to continue from, on the same rows
 
-    The loop ends early when no voter beats chance (the voter is not kept), or when a round leaves
-    the sample weights as they were: the same voter would then come for ever, and change nothing;
-    or when no row has weight left, or when their sum is beyond the range of float64.
+    The loop ends early when no voter beats chance (that voter is not kept), when a round leaves the
+    sample weights unchanged (every later round would repeat it), when all weights are 0, or when
+    their sum overflows float64.
     """
     out = Boosted() if begun is None else replace(begun, reason="all voters")
     pi = prior / prior.sum() if out.pi is None else out.pi
@@ -97,7 +95,7 @@ def boost(
         if found is None:
             out.reason = "no better than chance"
             break
-        last = _judged(*found, y, pi)
+        last = _evaluated(*found, y, pi)
         if last.error >= chance - 1e-12:
             out.reason = "no better than chance"
             break
@@ -118,7 +116,7 @@ def boost(
 
 
 def _moved(reweight: Callable[..., Floats], pi: Floats, out: Boosted) -> Floats | None:
-    """Return the next sample weights, or None, with the reason that the loop ends."""
+    """Return the next sample weights, or None and set the reason why the loop ends."""
     moved = reweight(pi, out.rounds)
     with np.errstate(over="ignore"):
         total = moved.sum()
@@ -133,11 +131,11 @@ def _moved(reweight: Callable[..., Floats], pi: Floats, out: Boosted) -> Floats 
     return None
 
 
-def _judged(voter: Any, said: NDArray[Any], y: Indices, pi: Floats) -> Round:
-    """Return the round of a voter that says classes, (m,), or their probabilities, (m, K)."""
-    if said.ndim == 1:
-        right = said == y
-        return Round(voter, said, right, float(pi[~right].sum()))
-    share = said[np.arange(len(y)), y]
-    answers = said.argmax(axis=1)
+def _evaluated(voter: Any, predicted: NDArray[Any], y: Indices, pi: Floats) -> Round:
+    """Return the round of a voter that predicts classes, (m,), or probabilities, (m, K)."""
+    if predicted.ndim == 1:
+        right = predicted == y
+        return Round(voter, predicted, right, float(pi[~right].sum()))
+    share = predicted[np.arange(len(y)), y]
+    answers = predicted.argmax(axis=1)
     return Round(voter, answers, answers == y, float((pi * (1.0 - share)).sum()), share)

@@ -197,7 +197,7 @@ def _seen(model: Any, source: RowSource, bins: BlockBins | None) -> tuple[BlockL
 
         run_blocks(work, n_streams, model.n_jobs)
     if labels is None:
-        raise PsephosError("there is no row of weight above 0: check what was given as rows.")
+        raise PsephosError("at least one row must have weight above 0; none has.")
     return labels, bins or BlockBins.of([s.summary() for s in streams], model.max_bin)
 
 

@@ -43,7 +43,7 @@ class BoostingRound:
     n_classes : int
         K.
     relevance : ndarray of shape (m,), default=None
-        omega_t, for a difficulty function; None while relevance itself is asked for.
+        omega_t, for a difficulty function; None for a relevance function.
     """
 
     t: int
@@ -87,7 +87,7 @@ DIFFICULTIES: Mapping[str, Callable[[BoostingRound], Floats]] = {
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Lines 5 and 7 of Algorithm 1 on the training rows, with functions asked and checked."""
+    """Lines 5 and 7 of Algorithm 1 on the training rows; return values of functions are checked."""
 
     data: Training
     relevance: Any
@@ -95,13 +95,13 @@ class Skeleton:
 
     def relate(self, pi: Floats, t: int, last: Round) -> Floats:
         """Return the relevance of a round's voter on each row."""
-        return self._asked("relevance", RELEVANCES, self._seen(pi, t, last))
+        return self._called("relevance", RELEVANCES, self._seen(pi, t, last))
 
     def reweight(self, pi: Floats, rounds: list[Round]) -> Floats:
         """Return the next sample weights, not yet normalised."""
         last = rounds[-1]
         seen = replace(self._seen(pi, len(rounds) - 1, last), relevance=_fixed(last.relevance))
-        return pi * self._asked("difficulty", DIFFICULTIES, seen)
+        return pi * self._called("difficulty", DIFFICULTIES, seen)
 
     @cached_property
     def _X(self) -> Any:
@@ -116,7 +116,7 @@ class Skeleton:
             _fixed(share), _fixed(pi), last.error, k,
         )  # fmt: skip
 
-    def _asked(self, name: str, known: Mapping[str, Any], seen: BoostingRound) -> Floats:
+    def _called(self, name: str, known: Mapping[str, Any], seen: BoostingRound) -> Floats:
         given = getattr(self, name)
         if isinstance(given, str):
             return known[given](seen)
@@ -124,7 +124,7 @@ class Skeleton:
 
 
 def first_weights(prior: Any, data: Training) -> Floats | None:
-    """Return pi_1 up to a factor: each row's weight times its prior; None where there is none.
+    """Return pi_1 up to a factor: each row's weight times its prior; None if `prior` is None.
 
     `prior` None, 'balanced', dict or callable.
     """

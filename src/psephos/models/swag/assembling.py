@@ -1,4 +1,4 @@
-"""From what a search found to the library and the vote of its models."""
+"""From the result of a search to the library and the vote of its models."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,8 +19,8 @@ from psephos.vote.part import Columns
 from psephos.vote.voters.stumps import prior_voter
 
 CHOSEN, RESERVE, PRIOR = 0, 1, 2  # tiers of voters
-_NEVER = PRIOR + 1  # never the lowest tier, for the prior can always vote
-_MOST = 200  # chosen models, the best first, that 'stacked' and 'boosted' weigh
+_NEVER = PRIOR + 1  # never the lowest tier, as the prior can always vote
+_MOST = 200  # number of best chosen models that 'stacked' and 'boosted' weight
 _ROUNDS = 100
 _WORDS = {CHOSEN: "chosen", RESERVE: "reserve", PRIOR: "prior"}
 
@@ -62,22 +62,22 @@ def make_library(
 
 
 def _remarks(steps: Sequence[Step], evaluation: Evaluation) -> tuple[tuple[str, Array], ...]:
-    """Return what the learner says of the models; nothing where columns have gaps."""
+    """Return the learner's remarks on the models; none if the table has missing values."""
     if evaluation.missing is not None:
         return ()
-    said = [evaluation.bound().remarks(step.subsets) for step in steps]
-    return tuple((name, np.concatenate([one[name] for one in said])) for name in said[0])
+    remarks = [evaluation.bound().remarks(step.subsets) for step in steps]
+    return tuple((name, np.concatenate([one[name] for one in remarks])) for name in remarks[0])
 
 
 def make_vote(
     library: Library, evaluation: Evaluation, rule: str, n_reserve: int, target: Any
 ) -> tuple[Library, Vote]:
-    """Return the vote of the chosen models, a reserve for gaps, and the training prior.
+    """Return the vote of the chosen models, a reserve for missing values, and the training prior.
 
-    `rule` is 'majority', 'mean', 'performance', 'best', 'stacked' or 'boosted'. Of the last two
-    only models with a weight vote, and the library that is returned says so. The reserve are up to
-    `n_reserve` strong models that do not vote but where none of the others can; one that reads
-    nothing knows no more than the prior, and does not vote.
+    `rule` is 'majority', 'mean', 'performance', 'best', 'stacked' or 'boosted'. With the last two
+    only models with weight vote, as recorded in the returned library. The reserve has up to
+    `n_reserve` strong models that vote only if no chosen model can; one that reads no column equals
+    the prior, and does not vote.
     """
     regression = target.kind == "regression"
     code = np.ones((1, 1)) if regression else target.code
@@ -112,8 +112,8 @@ def make_vote(
 def _alpha(error: Floats, rule: str, evaluation: Evaluation) -> Floats:
     """Return the weight of each model.
 
-    majority, mean: 1. performance: how much lower its error is than the training prior's, at
-    least a hundredth of the best. best: falling with the rank, so that no two are equal.
+    majority, mean: 1. performance: the decrease of its error against the training prior, at least
+    a hundredth of the best. best: decreasing with the rank, so that no two are equal.
     """
     if rule == "best":
         return np.reciprocal(1.0 + np.arange(len(error)), dtype=np.float64)
@@ -128,7 +128,7 @@ def _alpha(error: Floats, rule: str, evaluation: Evaluation) -> Floats:
 
 
 def _learnt(library: Library, rule: str, evaluation: Evaluation, code: Floats) -> Floats:
-    """Return the weights (M,) learnt from answers out of fold, 0 for models that do not vote."""
+    """Return the weights (M,) learned from out-of-fold scores, 0 for models that do not vote."""
     best = np.flatnonzero(library.votes)[:_MOST]
     scores = _out_of_fold([library.subset(m) for m in best.tolist()], evaluation)
     problem, shares = evaluation.problem, np.zeros(len(library))
@@ -138,7 +138,7 @@ def _learnt(library: Library, rule: str, evaluation: Evaluation, code: Floats) -
 
 
 def _out_of_fold(subsets: Sequence[Columns], evaluation: Evaluation) -> Floats:
-    """Return what models answered to rows out of their fold: scores (M, L, K)."""
+    """Return the out-of-fold scores of models, (M, L, K)."""
     problem, sizes = evaluation.problem, np.array([len(columns) for columns in subsets])
     scores = np.empty((len(subsets), problem.folds.n_tests, problem.n_outputs))
     for size in np.unique(sizes):
@@ -148,7 +148,7 @@ def _out_of_fold(subsets: Sequence[Columns], evaluation: Evaluation) -> Floats:
 
 
 def _stacked(scores: Floats, problem: SearchProblem, code: Floats) -> Floats:
-    """Return the weights (M,) on the simplex of least log-loss (squared error) out of fold."""
+    """Return the weights (M,) on the simplex that minimise the out-of-fold loss."""
     test = problem.folds.test
     y, weight, each = problem.y[test], problem.weight[test], scores.swapaxes(0, 1)
     if not problem.n_classes:
@@ -161,11 +161,11 @@ def _stacked(scores: Floats, problem: SearchProblem, code: Floats) -> Floats:
 
 
 def _boosted(scores: Floats, problem: SearchProblem) -> Floats:
-    """Return the weights (M,) that boosting gives models by what they answer out of fold.
+    """Return the weights (M,) of models by boosting on their out-of-fold predictions.
 
-    A round takes the model of least weighted error e, adds log((1 - e) / e) + log(K - 1) to its
-    weight, and multiplies the rows that it answers wrongly by as much (SAMME; of two classes
-    AdaBoost). It ends where none is better than chance, or one errs on no row.
+    A round takes the model with the smallest weighted error e, adds s = log((1 - e) / e) + log(K -
+    1) to its weight, and multiplies the weights of its errors by exp(s) (SAMME; for two classes
+    AdaBoost). It ends if no model is better than chance, or one has no error.
     """
     test, k = problem.folds.test, problem.n_classes
     chosen = scores[:, :, 0] > 0 if problem.n_outputs == 1 else scores.argmax(axis=2)
@@ -195,9 +195,9 @@ def usable_models(vote: Vote, library: Library, table: Table) -> ColumnLists:
     error = np.append(library.error[models[: vote.n_voters - 1]], np.nan)
     votes = vote.weights(table.values) > 0
     tier = np.where(votes, weighting.tier, PRIOR + 1).min(axis=1)
-    asked = votes & ~np.isnan(error)  # the prior has none
-    count = asked.sum(axis=1)
-    total = np.where(asked, error, 0.0).sum(axis=1)
+    known = votes & ~np.isnan(error)  # the prior has no error
+    count = known.sum(axis=1)
+    total = np.where(known, error, 0.0).sum(axis=1)
     mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     return {
         "case": table.rows.tolist(),
@@ -208,7 +208,7 @@ def usable_models(vote: Vote, library: Library, table: Table) -> ColumnLists:
 
 
 def disagreeing_models(vote: Vote, table: Table) -> ColumnLists:
-    """Return who disagrees on each row; see `SparseWrapperClassifier.multiplicity`."""
+    """Return the models that disagree on each row; see `SparseWrapperClassifier.multiplicity`."""
     found, target = multiplicity_of(vote, table.dense()), vote.target
     classes: list[Any] = getattr(target, "classes").tolist()  # noqa: B009
     share = np.where(found.n_models > 0, found.against / np.maximum(found.n_models, 1), np.nan)

@@ -1,7 +1,4 @@
-"""Candidates evaluated in fixed chunks by any workers, to the same bytes; and the cost of it.
-
-A folder that keeps the finished chunks of a search, so that a killed one goes on.
-"""
+"""Evaluation of candidates in chunks by workers, a folder of finished chunks, and search cost."""
 
 import json
 import os
@@ -34,7 +31,7 @@ _DAMAGED = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, NotI
 
 
 def identity_of(evaluation: Evaluation, settings: SearchSettings, seed: int) -> dict[str, str]:
-    """Return what makes a search the same search: a hash (or the words) of each of its parts."""
+    """Return the identity of a search: a hash, or the text, of each of its parts."""
     problem = evaluation.problem
     parts: dict[str, Any] = {
         "table": (problem.X, evaluation.missing, problem.weight),
@@ -47,8 +44,8 @@ def identity_of(evaluation: Evaluation, settings: SearchSettings, seed: int) -> 
         hashes = {name: str(joblib.hash(part, hash_name="sha1")) for name, part in parts.items()}
     except Exception as error:
         raise PsephosError(
-            f"a search with this learner and scoring cannot be kept in a folder: {error}. Use "
-            "functions that are defined in a module, or leave the folder out."
+            f"a search with this learner and scoring cannot be saved in a folder: {error}. Use "
+            "functions that are defined in a module, or omit the folder."
         ) from error
     versions = [f"{name} {version(name)}" for name in ("psephos", "numpy", "scikit-learn")]
     return {
@@ -60,11 +57,10 @@ def identity_of(evaluation: Evaluation, settings: SearchSettings, seed: int) -> 
 
 
 class Store:
-    """The finished chunks of one search in a folder, made if it does not exist: a file for each.
+    """The finished chunks of one search in a folder, one file each; the folder is created.
 
-    All else that a search finds follows from the errors in them. Every file is written whole or
-    not at all, whenever the process is killed. `identity` says what the search is; see
-    `identity_of`.
+    All results of a search follow from the errors in these files. Files are written atomically.
+    `identity` is that of the search; see `identity_of`.
     """
 
     def __init__(self, folder: str | os.PathLike[str], identity: Mapping[str, str]) -> None:
@@ -82,8 +78,8 @@ class Store:
         if not path.exists():
             if any(not entry.name.startswith(".") for entry in self.folder.iterdir()):
                 raise PsephosError(
-                    f"the folder {str(self.folder)!r} holds files that are no search: give an "
-                    "empty folder, or a new one."
+                    f"the folder must be empty, new, or hold a search; {str(self.folder)!r} holds "
+                    "other files."
                 )
             write_whole(path, json.dumps(identity, sort_keys=True, indent=1).encode() + b"\n")
             return
@@ -102,40 +98,40 @@ class Store:
         return self.folder / f"chunk-{dimension:02d}-{index:06d}.npz"
 
     def get(self, dimension: int, index: int, size: int) -> Errors | None:
-        """Return the errors of a chunk of `size` candidates, or None if it is to be done."""
+        """Return the errors of a chunk of `size` candidates, or None if it is not finished."""
         try:
             content = BytesIO(self._path(dimension, index).read_bytes())
             with np.load(content, allow_pickle=False) as found:
                 errors = Errors(**found)
         except _DAMAGED:
-            return None  # not there, or damaged: done again
+            return None  # missing or damaged: evaluated again
         return errors if len(errors.error) == size else None
 
     def put(self, dimension: int, index: int, errors: Errors) -> None:
-        """Keep the errors of a chunk."""
+        """Save the errors of a chunk."""
         out = BytesIO()
         np.savez(out, **asdict(errors))
         write_whole(self._path(dimension, index), out.getvalue())
 
 
-_held: dict[str, Evaluation] = {}  # the evaluation that a worker process is bound to
+_held: dict[str, Evaluation] = {}  # the evaluation of this worker process
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who judges candidates.
+    """The workers that evaluate candidates.
 
-    Chunks have a size that does not depend on the workers, each is a pure function of the
-    evaluation and its candidates, and linear algebra runs in one thread, so that the errors are
-    the same bytes for any `n_jobs` (as in joblib) and any backend, those that repeat a lost task
-    too. Batched learners release Python's lock and ask for threads, others for processes, each of
-    which binds the learner once; ``joblib.parallel_config`` (loky, Dask, Ray) goes before that.
+    The size of chunks does not depend on the workers, each is a pure function of the evaluation and
+    its candidates, and linear algebra runs in one thread. So errors are the same bytes for any
+    `n_jobs` (as in joblib) and any backend, including those that repeat lost tasks. Batched
+    learners release Python's lock and use threads, others use processes, each of which binds the
+    learner once; ``joblib.parallel_config`` (loky, Dask, Ray) takes precedence.
     """
 
     evaluation: Evaluation
     n_jobs: int | None = None
-    store: Store | None = None  # of chunks that are done
+    store: Store | None = None  # of finished chunks
     key: str = field(default_factory=lambda: uuid4().hex)  # of the evaluation, to other processes
 
     def __call__(self, subsets: Subsets) -> Errors:
@@ -157,11 +153,11 @@ class Workers:
         calls = [(self.key, os.getpid(), chunk) for chunk in chunks]
         prefer = "threads" if batched else "processes"
         with one_thread():
-            yield from results(_judge, self.evaluation, calls, self.n_jobs, prefer)
+            yield from results(_evaluate, self.evaluation, calls, self.n_jobs, prefer)
 
 
-def _judge(evaluation: Evaluation, key: str, home: int, subsets: Subsets) -> Errors:
-    """Return the errors of a chunk, in the process that asks (`home`) or in a worker's."""
+def _evaluate(evaluation: Evaluation, key: str, home: int, subsets: Subsets) -> Errors:
+    """Return the errors of a chunk, in the calling process (`home`) or in a worker's."""
     if os.getpid() == home:
         return evaluation.errors(subsets)
     with _lock:
@@ -175,7 +171,7 @@ def _judge(evaluation: Evaluation, key: str, home: int, subsets: Subsets) -> Err
 
 @dataclass(frozen=True)
 class StepCost:
-    """What a step is expected to cost."""
+    """The expected cost of a step."""
 
     dimension: int
     n_candidates: int  # at most
@@ -186,12 +182,12 @@ class StepCost:
 def estimate_cost(
     evaluation: Evaluation, settings: SearchSettings, *, seconds: float = 0.5, seed: int = 0
 ) -> list[StepCost]:
-    """Return what each step of a search will cost at most, from random candidates.
+    """Return the maximum cost of each step of a search, measured on random candidates.
 
-    The pool S* is taken to have the share alpha of the columns (of pairs: all columns). Strong
-    candidates may take longer than random ones (support vectors, separable classes). Each
-    dimension is tried for so many `seconds`, at least one chunk. The sum of the steps' seconds,
-    divided by the number of workers, is the time of the search.
+    The pool S* is taken to have the share alpha of the columns. Strong candidates may take longer
+    than random ones (support vectors, separable classes). Each dimension is timed for about
+    `seconds`, at least one chunk. The sum of the steps' seconds, divided by the number of workers,
+    is the time of the search.
     """
     p = evaluation.problem.X.shape[1]
     n_pool = int((p - 1) * settings.share(1)) + 1

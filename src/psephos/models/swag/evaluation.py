@@ -1,4 +1,4 @@
-"""A learner, a table that may have gaps, folds and a measure: the errors of any candidate."""
+"""The evaluation of candidates: a learner, a table with missing values, folds and a measure."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -25,14 +25,14 @@ from psephos.models.swag.problem import (
 from psephos.vote import Voters
 
 _Parts = list[tuple[Indices, Voters]]
-_NUMBERS = 2**20  # scores held at once (8 MB), whatever the number of workers
+_NUMBERS = 2**20  # scores of a chunk (8 MB), independent of the number of workers
 _MOST = 1024
 _binding = threading.Lock()
-_PLAIN = {"free": 200, "own": 450}  # of two: fourth powers, and squares, are far within float64
+_PLAIN = {"free": 200, "own": 450}  # powers of two whose fourth powers, or squares, do not overflow
 
 
 def _with_prior(scores: Floats, problem: SearchProblem) -> Floats:
-    """Return scores (B, L, K) with the prior's where one of a row is not finite."""
+    """Return scores (B, L, K) with those of the prior for rows with a score that is not finite."""
     if np.isfinite(scores.sum()):
         return scores
     lost: Any = ~np.isfinite(scores).all(axis=2)
@@ -43,22 +43,22 @@ def _with_prior(scores: Floats, problem: SearchProblem) -> Floats:
 class Evaluation:
     """How candidates are evaluated: a pure function of a candidate's columns.
 
-    A candidate with gaps in its columns is trained on the rows where all of them are present. A
-    test row that it cannot read is scored by the prior of the split's training rows (log-odds or
-    log-shares of the classes, the mean), and so is all of a split that cannot be trained: gaps
-    cost a candidate what they cost its user. A score that is not finite (some estimators on a
-    constant column) is the prior's too.
+    A candidate with missing values in its columns is trained on the complete rows. A test row with
+    a missing value is scored by the prior of the split's training rows (log-odds or log-shares of
+    the classes, or the mean), and so are all rows of a split that cannot be trained: the error thus
+    includes the effect of missing values. A score that is not finite (some estimators on a constant
+    column) is also replaced by the prior's.
 
-    Two optional attributes of a learner are read: `draws` (default False; True keeps candidates
-    with gaps apart, so that a candidate's seed is its own) and `chunk`, candidates judged at once
-    (default: as many as give 2^20 scores, at most 1024).
+    Two optional attributes of a learner are used: `draws` (default False; with True, candidates
+    with missing values are evaluated one by one, so that each has its own seed) and `chunk`, the
+    number of candidates evaluated at once (default: as many as give 2^20 scores, at most 1024).
     """
 
     learner: Learner
     problem: SearchProblem  # 0 where a value is missing
-    missing: NDArray[np.bool_] | None  # (n, p); None if the table has no gaps
+    missing: NDArray[np.bool_] | None  # (n, p); None if no value is missing
     measure: Measure
-    powers: Indices | None = None  # (p,) of two: columns were divided by them, voters are not
+    powers: Indices | None = None  # (p,) powers of two by which columns, not voters, were divided
 
     @classmethod
     def of(
@@ -76,7 +76,7 @@ class Evaluation:
         n_codes: Indices | None = None,
         powers: Indices | None = None,
     ) -> Self:
-        """Return the evaluation of a table X (n, p) with NaN where a value is missing."""
+        """Return the evaluation of a table X (n, p); NaN is missing."""
         weights = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=np.float64)
         measure = make_measure(scoring, y, n_classes, weights, folds, classes)
         missing = np.isnan(X)
@@ -86,13 +86,13 @@ class Evaluation:
 
     @property
     def chunk(self) -> int:
-        """Return how many candidates are evaluated at once."""
+        """Return the number of candidates evaluated at once."""
         each = max(1, self.problem.folds.n_tests * self.problem.n_outputs)
         return int(getattr(self.learner, "chunk", None) or max(1, min(_MOST, _NUMBERS // each)))
 
     @property
     def n_parts(self) -> float:
-        """Return k: how many splits it takes to test every row once."""
+        """Return k, the number of splits that test every row once."""
         folds = self.problem.folds
         return folds.n_splits * len(self.problem.y) / folds.n_tests
 
@@ -105,13 +105,13 @@ class Evaluation:
         problem = self.problem
         if self.missing is None:
             return _with_prior(self.bound().scores(subsets), problem)
-        gappy: Any = self._holes[subsets].any(axis=1)
+        partial: Any = self._incomplete[subsets].any(axis=1)
         out = np.empty((len(subsets), problem.folds.n_tests, problem.n_outputs))
-        if not gappy.all():
-            out[~gappy] = self.bound().scores(subsets[~gappy])
-        if gappy.any():
+        if not partial.all():
+            out[~partial] = self.bound().scores(subsets[~partial])
+        if partial.any():
             prior = prior_scores(problem)
-            for chosen, present in self._groups(subsets, np.flatnonzero(gappy)):
+            for chosen, present in self._groups(subsets, np.flatnonzero(partial)):
                 out[chosen] = prior
                 columns = np.unique(subsets[chosen])
                 part, tested = complete_problem(problem, columns, present)
@@ -126,7 +126,7 @@ class Evaluation:
     ) -> Iterator[tuple[Indices, NDArray[np.bool_]]]:
         """Yield candidates of `which` that are complete on the same rows, and these rows.
 
-        Where the learner draws, every candidate is a group of its own.
+        If the learner draws, each candidate is its own group.
         """
         assert self.missing is not None
         absent = np.zeros((len(which), len(self.missing)), dtype=bool)
@@ -141,8 +141,8 @@ class Evaluation:
             yield which[group == g], ~absent[i]
 
     @cached_property
-    def _holes(self) -> NDArray[np.bool_]:
-        """Which columns have gaps, (p,)."""
+    def _incomplete(self) -> NDArray[np.bool_]:
+        """The mask of columns with missing values, (p,)."""
         assert self.missing is not None
         return np.logical_or.reduce(self.missing, axis=0)
 
@@ -151,7 +151,7 @@ class Evaluation:
         return bool(getattr(self.learner, "draws", False))
 
     def _bind(self, part: SearchProblem, columns: Indices) -> BoundLearner:
-        """Bind the learner, with a seed of the candidate's true columns, if it matters."""
+        """Bind the learner; if it draws, with a seed from the candidate's columns."""
         if self._draws:
             words = [self.problem.seed, *columns.tolist()]
             seed = int(np.random.SeedSequence(words).generate_state(1)[0])
@@ -159,12 +159,11 @@ class Evaluation:
         return self.learner.bind(part)
 
     def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> _Parts:
-        """Return one voter per subset, trained on all rows where its columns are present.
+        """Return one voter per subset, trained on all rows that are complete in its columns.
 
-        See `BoundLearner.fit`. Where these rows cannot train it (they lack a class), the voter
-        says the prior of the rows that there are. Parts are (positions, voters), as
-        `psephos.vote.join` takes them: one for all subsets without gaps, and one for each set of
-        complete rows.
+        See `BoundLearner.fit`. If these rows cannot train it (a class is missing), the voter
+        predicts their prior. Parts are (indices, voters) for `psephos.vote.join`: one for all
+        subsets without missing values, and one for each set of complete rows.
         """
         parts = self._fitted(subsets, says, code)
         if self.powers is None:
@@ -173,25 +172,25 @@ class Evaluation:
         return [(which, voters.times(self.powers)) for which, voters in units]
 
     def _fitted(self, subsets: Sequence[Indices], says: Says, code: Floats) -> _Parts:
-        """Return the voters of the table that learners see."""
+        """Return the voters on the scaled table."""
         if self.missing is None:
             return [(np.arange(len(subsets)), self.bound().fit(subsets, says, code))]
-        gappy = np.array([bool(self._holes[s].any()) for s in subsets])
+        partial = np.array([bool(self._incomplete[s].any()) for s in subsets])
         parts: _Parts = []
-        if not gappy.all():
-            kept = np.flatnonzero(~gappy)
+        if not partial.all():
+            kept = np.flatnonzero(~partial)
             parts.append((kept, self.bound().fit([subsets[i] for i in kept.tolist()], says, code)))
         every, nothing = np.arange(self.problem.X.shape[1]), np.empty(0, dtype=np.intp)
         sizes = np.array([len(s) for s in subsets])
-        for size in np.unique(sizes[gappy]):
-            which = np.flatnonzero(gappy & (sizes == size))
+        for size in np.unique(sizes[partial]):
+            which = np.flatnonzero(partial & (sizes == size))
             table = np.stack([subsets[i] for i in which.tolist()])
             for chosen, present in self._groups(table, np.arange(len(which))):
                 part, _ = complete_problem(self.problem, every, present)
                 bound = self._bind(part, table[chosen[0]])
                 trainable = self.problem.n_classes in (0, len(np.unique(part.y)))
-                asked = [table[i] if trainable and len(part.y) > 1 else nothing for i in chosen]
-                parts.append((which[chosen], bound.fit(asked, says, code)))
+                read = [table[i] if trainable and len(part.y) > 1 else nothing for i in chosen]
+                parts.append((which[chosen], bound.fit(read, says, code)))
         return parts
 
     def bound(self) -> BoundLearner:
@@ -206,10 +205,10 @@ class Evaluation:
 
 
 def powers_of(table: Table, X: Floats, learner: Any) -> Indices | None:
-    """Return the powers of two (p,) to divide columns by, 0 for most; None where all are plain.
+    """Return the powers of two (p,) to divide columns by, 0 for most; None if all are 0.
 
-    Learners say by ``units`` whether they compare values only ('any', the default), can be given
-    a column in any unit ('free'), or mean the unit the column has ('own').
+    The attribute ``units`` of a learner is 'any' if it only compares values (the default), 'free'
+    if it does not depend on the unit of a column, and 'own' if it does.
     """
     units = getattr(learner, "units", "any")
     if units == "any":
@@ -226,11 +225,11 @@ def powers_of(table: Table, X: Floats, learner: Any) -> Indices | None:
         shift = int(np.clip(-np.log10(most[j]), -300, 300))
         raise PsephosError(
             f"the largest number of column {table.schema.words().columns[j]!r} is {most[j]:.3g}: "
-            f"squares of such numbers are beyond float64. Multiply the column by 1e{shift:+d}."
+            f"squares of such numbers overflow. Multiply the column by 1e{shift:+d}."
         )
     return powers if len(far) else None
 
 
 def divided(X: Floats, powers: Indices | None) -> Floats:
-    """Return the columns divided by powers of two, which rounds nothing."""
+    """Return the columns divided by powers of two, which is exact."""
     return X if powers is None else np.ldexp(X, -powers)

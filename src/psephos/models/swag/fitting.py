@@ -1,11 +1,4 @@
-"""The fit that the two wrappers share: judge, search, choose, refit, vote.
-
-Categories for learners that read numbers: a category becomes 0/1 columns, one a level.
-
-How many columns a small model may read at most, where a rule is given instead of a number.
-
-The sparse wrapper search: Algorithms 1 to 3 of the seed paper.
-"""
+"""The fit of SWAG: the search (Algorithms 1 to 3 of the seed paper), choice, refit and vote."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,12 +35,12 @@ from psephos.vote import CodedVoters, Voters, design_matrix
 if TYPE_CHECKING:
     from psephos.models.swag.wrapper import _Wrapper
 
-_MOST = 10**8  # subsets in one step that are held in memory
+_MOST = 10**8  # maximum number of subsets of one step
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found: a step for each dimension 1, 2, ..., and why it ended.
+    """The result of a search: a step for each dimension 1, 2, ..., and why it ended.
 
     `pool` (p*,) is S*: the columns of the strong candidates of the first screening, sorted.
     """
@@ -69,15 +62,15 @@ def search(
 
     Parameters
     ----------
-    evaluate : returns the errors of candidates (M, d), and depends on nothing but their columns;
-        see `backends.Workers`
+    evaluate : returns the errors of candidates (M, d), a function of their columns only; see
+        `backends.Workers`
     n_columns : p
-    seed : seeds the draws; those of dimension d depend on `seed`, d and the strong subsets of d - 1
-        alone
+    seed : of the draws; those of dimension d depend only on `seed`, d and the strong subsets of
+        d - 1
     n_parts : number of splits that test every row once, for the standard error of ``p_max='curve'``
     """
     if n_columns < 1:
-        raise PsephosError("the table has no column to search among: give at least one.")
+        raise PsephosError("the table must have at least one column.")
     every = np.arange(n_columns, dtype=np.intp)
     pool, steps, last = every, list[Step](), min(settings.last, n_columns)
     for dimension in range(1, last + 1):
@@ -100,7 +93,7 @@ def search(
 
 
 def _flat(steps: list[Step], n_parts: float) -> bool:
-    """Return whether the last step's quantile is not one standard error below the lowest before."""
+    """Return whether the last step's quantile is within one standard error of the lowest before."""
     before = min(steps[:-1], key=lambda step: step.quantile)
     spread = float(before.spread[0])
     error = spread / sqrt(max(1.0, n_parts)) if np.isfinite(spread) else 0.0
@@ -115,22 +108,23 @@ def in_order(subsets: Subsets) -> Subsets:
 def extensions(pool: Subsets, strong: Subsets, m: float, sampling: Sampling, seed: int) -> Subsets:
     """Return the candidates of dimension d (Algorithm 2, lines 1 to 6), in lexicographic order.
 
-    All C(p*, d) subsets of the pool if they are at most m; else m distinct unions of a strong
-    subset of d - 1 columns and one more column of the pool, fewer only if there are no more.
+    They are all C(p*, d) subsets of the pool if these are at most m; otherwise m distinct unions of
+    a strong subset of d - 1 columns and one more column of the pool, or all unions if these are
+    fewer.
 
     Parameters
     ----------
     pool : (p*,); S*, sorted
     strong : (M, d - 1); the strong subsets of the step before, sorted columns of the pool
-    m : most candidates; inf tries all subsets
-    sampling : {'parent', 'uniform'}; parent: a random strong subset and a random column that it
-        lacks, drawn again until m distinct unions are found (the paper); a union of several strong
-        subsets is likelier. uniform: every union is equally likely (the R program).
-    seed : seeds the draws, together with d
+    m : maximum number of candidates; inf tries all subsets
+    sampling : {'parent', 'uniform'}; parent: a random strong subset and a random further column,
+        drawn until there are m distinct unions (the paper); unions of several strong subsets are
+        more probable. uniform: all unions are equally probable (the R program).
+    seed : of the draws, together with d
 
     A draw takes two numbers u, v of ``numpy.random.default_rng([seed, d]).random`` (and a third
     for 'uniform'): strong subset floor(u M) in lexicographic order, then column floor(v (p* - d +
-    1)) of those of the pool that it lacks, in order.
+    1)) of the pool's other columns, in order.
     """
     size = strong.shape[1] + 1
     if size > len(pool):
@@ -139,12 +133,12 @@ def extensions(pool: Subsets, strong: Subsets, m: float, sampling: Sampling, see
         return all_subsets(pool, size)
     wanted = int(m)
     rng: Any = np.random.default_rng([seed, size])
-    places = in_order(np.searchsorted(pool, strong).astype(np.intp))
-    most = len(places) * (len(pool) - size + 1)
-    # Each union arises from at most `size` parents, so above this bound more than 4 m unions exist
-    # and drawing m of them ends soon. Below it they are counted: there may be fewer than m.
+    parents = in_order(np.searchsorted(pool, strong).astype(np.intp))
+    most = len(parents) * (len(pool) - size + 1)
+    # Each union has at most `size` parents, so above this bound there are more than 4 m unions and
+    # drawing m of them ends soon. Below it they are listed: there may be fewer than m.
     if most <= 4 * size * wanted:
-        found = all_unions(places, len(pool))
+        found = all_unions(parents, len(pool))
         if len(found) <= wanted:
             return pool[in_order(found)]
         if sampling == "uniform":
@@ -154,7 +148,7 @@ def extensions(pool: Subsets, strong: Subsets, m: float, sampling: Sampling, see
     drawn = np.empty((0, size), dtype=np.intp)
     while len(drawn) < wanted:
         numbers = rng.random((2 * (wanted - len(drawn)) + 100, 3 if even else 2))
-        drawn = draw_unions(numbers, places, len(pool), even, drawn)
+        drawn = draw_unions(numbers, parents, len(pool), even, drawn)
     return pool[in_order(drawn[:wanted])]
 
 
@@ -164,20 +158,20 @@ def all_subsets(pool: Subsets, size: int) -> Subsets:
     if count > _MOST:
         raise PsephosError(
             f"there are {count} subsets of {size} of {len(pool)} columns, too many to try all: "
-            "give a smaller m or alpha."
+            "use a smaller m or alpha."
         )
     flat = chain.from_iterable(combinations(range(len(pool)), size))
-    places = np.fromiter(flat, dtype=np.intp, count=count * size)
-    return pool[places].reshape(count, size)
+    indices = np.fromiter(flat, dtype=np.intp, count=count * size)
+    return pool[indices].reshape(count, size)
 
 
 _EPV_MOST = 6
 
 
 def most_columns(given: Any, problem: SearchProblem) -> Any:
-    """Return p_max of its rule: a number, or 'curve', which the search itself follows.
+    """Return p_max by its rule: a number, or 'curve', which the search itself applies.
 
-    Events are rows, counted as often as their weights say where these are whole numbers.
+    Events are rows, counted by their weights if these are all integers.
     """
     if given == "epv":
         whole = bool((problem.weight == np.round(problem.weight)).all())  # repetitions of rows
@@ -191,9 +185,9 @@ def most_columns(given: Any, problem: SearchProblem) -> Any:
 
 
 def events_per_variable(counts: Sequence[int] | Array, per: float = 5.0) -> int:
-    """Return p_max by the rule of events per variable: rows of the smallest class / `per`.
+    """Return p_max by events per variable: rows of the smallest class / `per`, at least 1.
 
-    At least 1. The paper aims at 4 to 7 events for each column.
+    The paper aims at 4 to 7 events per column.
     """
     return max(1, int(min(counts) // per))
 
@@ -207,10 +201,11 @@ def embedded_count(
 ) -> int:
     """Return p_max, at least 1, as the number of columns that an embedded method selects.
 
-    Columns, without gaps, are standardised. Classification: logistic regression with an L1 penalty
-    (more than two classes: one for each against the rest, and the union of their columns), its C
-    chosen by accuracy on the folds among 12 from the least that selects a column (`l1_min_c`) to
-    1000 times that. Regression: the lasso, its penalty chosen on the folds.
+    Columns, without missing values, are standardised. Classification: logistic regression with an
+    L1 penalty (for more than two classes, one for each class against the rest, and the union of
+    their columns); C is chosen by accuracy on the folds among 12 values, from the smallest that
+    selects a column (`l1_min_c`) to 1000 times that. Regression: the lasso, with the penalty chosen
+    on the folds.
     """
     table = StandardScaler().fit_transform(X)
     weights = {} if weight is None else {"sample_weight": weight}
@@ -227,7 +222,7 @@ def embedded_count(
 def _selected(
     table: Floats, truth: NDArray[np.bool_], splits: Any, weights: dict[str, Any]
 ) -> NDArray[np.bool_]:
-    """Return which columns the L1 logistic regression of one class against the rest selects."""
+    """Return the mask of columns selected by L1 logistic regression of a class against the rest."""
     version = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
     lasso: dict[str, Any] = {"l1_ratio": 1.0} if version >= (1, 8) else {"penalty": "l1"}
     model = LogisticRegression(solver="liblinear", random_state=0, max_iter=1000, **lasso)
@@ -238,23 +233,23 @@ def _selected(
 
 @dataclass(frozen=True)
 class CodedLearner:
-    """A learner of numbers, `inner`, on a table with categories."""
+    """A learner of numeric columns, `inner`, on a table with categories: a 0/1 column per level."""
 
     inner: Learner
 
     @property
     def draws(self) -> bool:
-        """Return whether the learner draws, so that its columns seed it."""
+        """Return whether the learner is random, so that its columns determine its seed."""
         return bool(getattr(self.inner, "draws", False))
 
     @property
     def batched(self) -> bool:
-        """Return whether many candidates are one call, so that threads serve."""
+        """Return whether many candidates are one call, so that threads are used."""
         return bool(getattr(self.inner, "batched", True))
 
     @property
     def chunk(self) -> int | None:
-        """Return how many candidates the learner wants at once, if it says."""
+        """Return the learner's number of candidates per call, if it has one."""
         return getattr(self.inner, "chunk", None)
 
     def bind(self, problem: SearchProblem) -> BoundLearner:
@@ -284,7 +279,7 @@ class _BoundLearner:
         return _gathered(parts, len(subsets))
 
     def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Voters:
-        """Return one voter per subset, asked through the table."""
+        """Return one voter per subset, reading the table with categories."""
         inner = self.inner.fit([self.design.columns(s) for s in subsets], says, code)
         p = len(self.design.ptr) - 1
         every = np.arange(p)
@@ -296,13 +291,13 @@ class _BoundLearner:
         parts = [(which, self.inner.remarks(table)) for which, table in self._by_width(subsets)]
         names = parts[0][1] if parts else {}
         return {
-            name: _gathered([(which, said[name]) for which, said in parts], len(subsets))
+            name: _gathered([(which, found[name]) for which, found in parts], len(subsets))
             for name in names
         }
 
 
 def _gathered(parts: list[tuple[Indices, NDArray[Any]]], size: int) -> NDArray[Any]:
-    """Return the rows of several parts, each at its place."""
+    """Return the rows of several parts in their order."""
     first = parts[0][1]
     out = np.empty((size, *first.shape[1:]), dtype=first.dtype)
     for which, rows in parts:
@@ -310,7 +305,7 @@ def _gathered(parts: list[tuple[Indices, NDArray[Any]]], size: int) -> NDArray[A
     return out
 
 
-_FOLDS, _DRAWS, _LEARNER = range(3)  # tasks that draw
+_FOLDS, _DRAWS, _LEARNER = range(3)  # task ids of seeds
 _ALPHA, _POOL = 0.05, 30
 
 
@@ -326,7 +321,7 @@ def fit_library(
     if labels.target.kind == "regression":
         refuse_huge(labels.y)
     if not (sparse.issparse(table.values) or not np.isnan(table.values).all()):
-        raise PsephosError("no column has a value in any row: there is nothing to learn from.")
+        raise PsephosError("at least one value of the table must be present; all are missing.")
     evaluation = _evaluation(model, names, table, labels, weight, context)
     settings = _settings(model, evaluation)
     seed = context.integer(_DRAWS)
@@ -360,7 +355,7 @@ def cost_of(
     context: Context,
     seconds: float,
 ) -> list[StepCost]:
-    """Return what each step of the search would cost."""
+    """Return the cost of each step of the search."""
     evaluation = _evaluation(model, names, table, labels, weight, context)
     return estimate_cost(evaluation, _settings(model, evaluation), seconds=seconds)
 
@@ -407,7 +402,7 @@ def _evaluation(
 
 
 def _settings(model: Any, evaluation: Evaluation) -> SearchSettings:
-    """Return the settings; by default 5 % are strong, first at least 30 if the table has them."""
+    """Return the settings; by default 5 % are strong, in the first step at least 30 columns."""
     first = max(_ALPHA, min(1.0, _POOL / evaluation.problem.X.shape[1]))
     return SearchSettings(
         p_max=most_columns(model.p_max, evaluation.problem),
@@ -419,18 +414,18 @@ def _settings(model: Any, evaluation: Evaluation) -> SearchSettings:
 
 
 def _fold_count(given: int, labels: Labels, context: Context) -> int:
-    """Return the folds that the table allows: no more than rows (or groups) of any class."""
+    """Return the number of folds, at most the rows of the smallest class (or the groups)."""
     if context.groups is not None:
         units = len(np.unique(context.groups))
     else:
         units = int(np.bincount(labels.y).min()) if labels.target.n_classes else len(labels.y)
     if len(labels.y) < 2:
-        raise PsephosError("n_samples=1: cross-validation needs at least two rows.")
+        raise PsephosError("cross-validation needs at least two rows; got n_samples=1.")
     return max(2, min(given, units))
 
 
 def _among_kept(cv: Any, kept: Indices | None) -> Any:
-    """Return given (train, test) pairs without the rows of weight 0, by the places of the rest."""
+    """Return given (train, test) pairs without the rows of weight 0, as indices of the others."""
     if kept is None or cv is None or isinstance(cv, str | int) or hasattr(cv, "split"):
         return cv
     pairs: list[tuple[Any, Any]] = []

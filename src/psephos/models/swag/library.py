@@ -1,4 +1,4 @@
-"""The library: every strong model and its errors, and what can be asked of them."""
+"""The library: all strong models of a search, and their errors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,24 +20,24 @@ from psephos.vote.part import Columns, check, check_columns, positions, usage_ta
 @register
 @dataclass(frozen=True)
 class Library(Framed):
-    """Strong small models: which columns each reads, and its cross-validated error.
+    """Strong small models: the columns that each reads, and its cross-validated error.
 
-    Models stand in the order of their rank: least error first, ties by the tie-break, then by
-    columns. Errors are those of the search: minima over many candidates, so they flatter. An
-    honest figure needs folds outside the search (`psephos compare`).
+    Models are sorted by error, then by the tie-break, then by columns. Errors are those of the
+    search, minima over many candidates, and so too optimistic: unbiased errors need folds outside
+    the search (`psephos compare`).
 
     Parameters
     ----------
     n_features : int
         Columns of the table.
     columns : ndarray of shape (q,)
-        Sorted columns that some model reads.
+        Sorted columns read by some model.
     words : tuple of str
         Their names.
     ptr : ndarray of shape (M + 1,), intp
-        Where each model's columns begin in `member`.
+        Start of each model's columns in `member`.
     member : ndarray, intp
-        Positions in `columns`.
+        Indices into `columns`.
     error, spread : ndarray of shape (M,)
         Mean over splits of the error measure, and its standard deviation over splits.
     votes : ndarray of shape (M,), bool
@@ -46,9 +46,9 @@ class Library(Framed):
         The name of the error measure.
     dimensions : Dimensions
     remarks : tuple of (str, ndarray of shape (M,))
-        What the learner says of its models, such as ``separable``.
+        Remarks of the learner on its models, such as ``separable``.
     reserve : ndarray of shape (M,), bool, or None
-        The models that vote only where none of the chosen can.
+        The models that vote only if no chosen model can.
     """
 
     tag: ClassVar[str] = "library"
@@ -63,7 +63,7 @@ class Library(Framed):
     measure: str
     dimensions: Dimensions
     remarks: tuple[tuple[str, NDArray[Any]], ...] = ()
-    reserve: NDArray[np.bool_] | None = None  # earlier files do not have it
+    reserve: NDArray[np.bool_] | None = None  # None in earlier files
 
     def __post_init__(self) -> None:
         check_columns(self.columns, self.n_features)
@@ -84,7 +84,7 @@ class Library(Framed):
         check(whole, "who votes is not a truth table")
 
     def check_vote(self, vote: Vote) -> None:
-        """Raise a sentence unless a vote can be that of this library's models and the prior."""
+        """Raise PsephosError unless the vote can be of this library's models and the prior."""
         check(vote.n_features == self.n_features, "the library is of another table")
         chosen = int(self.votes.sum())
         check(chosen < vote.n_voters <= len(self) + 1, "the library is of another vote")
@@ -107,12 +107,12 @@ class Library(Framed):
         return [self.subset(m) for m in range(len(self))]
 
     def usage(self) -> Usage:
-        """Return the (M, p) boolean CSR table of which model reads which column."""
+        """Return the (M, p) boolean CSR matrix of the columns read by each model."""
         model = np.repeat(np.arange(len(self)), self.dimension)
         return usage_table(model, self.columns[self.member], (len(self), self.n_features))
 
     def table(self) -> dict[str, list[Any]]:
-        """Return the library as lists, one entry a model.
+        """Return the library as lists, one entry per model.
 
         Keys: ``rank`` (from 1), ``dimension``, ``columns`` (tuples of names), ``error``,
         ``spread``, ``votes``, and the learner's remarks.
@@ -137,7 +137,7 @@ class Library(Framed):
         Parameters
         ----------
         columns : iterable of str or int
-            Names, or positions in the training table. A measured column no model reads is fine.
+            Names, or indices into the training table; columns that no model reads are ignored.
 
         Returns
         -------
@@ -147,33 +147,33 @@ class Library(Framed):
         Raises
         ------
         PsephosError
-            If a position is outside the table.
+            If an index is outside the table.
         """
         return self.take(np.flatnonzero(self._needs_only(self._measured(columns))))
 
     def _needs_only(self, columns: Columns) -> NDArray[np.bool_]:
-        """Return which models, shape (M,), need only these columns."""
+        """Return the mask of models, (M,), that need only these columns."""
         model = np.repeat(np.arange(len(self)), self.dimension)
         lacking = ~np.isin(self.columns, columns)[self.member]
         return np.bincount(model, lacking, len(self)) == 0
 
     def _measured(self, columns: Iterable[Any]) -> Columns:
-        place = {word: int(j) for word, j in zip(self.words, self.columns, strict=True)}
+        index = {word: int(j) for word, j in zip(self.words, self.columns, strict=True)}
         found: list[int] = []
         for column in columns:
             if isinstance(column, str):
-                if column in place:
-                    found.append(place[column])
+                if column in index:
+                    found.append(index[column])
                 continue
             if not 0 <= int(column) < self.n_features:
                 raise PsephosError(
-                    f"column {column} is outside the table of {self.n_features} columns."
+                    f"columns must be indices below {self.n_features}, or names; got {column}."
                 )
             found.append(int(column))
         return np.unique(np.array(found, dtype=np.intp))
 
     def _position(self, column: Any) -> int:
-        """Return where a column stands in `columns`; raise a sentence if no model reads it."""
+        """Return the index of a column in `columns`; raise PsephosError if no model reads it."""
         if isinstance(column, str):
             if column in self.words:
                 return self.words.index(column)
@@ -182,14 +182,14 @@ class Library(Framed):
             if len(where):
                 return int(where[0])
         raise PsephosError(
-            f"column {column!r} is read by no model of the library: the columns are "
+            f"no model of the library reads column {column!r}: its columns are "
             f"{', '.join(self.words[:8])}{', ...' if len(self.words) > 8 else ''}."
         )
 
     def synonyms(self, column: Any) -> dict[str, list[Any]]:
-        """Return which columns replace one in models that are otherwise alike.
+        """Return the columns that replace a given column in otherwise equal models.
 
-        Two models are alike but for one column if one is C + {column} and the other C + {other},
+        Two models are equal except for one column if one is C + {column} and the other C + {other},
         with the same companions C (at least one). Source: SWAG (Molinari et al. 2020), section 4.
 
         Parameters
@@ -199,9 +199,10 @@ class Library(Framed):
         Returns
         -------
         dict of lists, most companions first
-            ``column`` (the synonym), ``contexts`` (how many C), ``share`` (of the models of two or
-            more columns with the one), ``difference`` (mean error of the synonym's model minus
-            that with the one), ``companions`` (the columns in C, most frequent first).
+            ``column`` (the synonym), ``contexts`` (number of C), ``share`` (of the models of two or
+            more columns with the given one), ``difference`` (mean error of the synonym's models
+            minus that of the given column's), ``companions`` (the columns in C, most frequent
+            first).
 
         Raises
         ------
@@ -230,7 +231,7 @@ class Library(Framed):
 
     # ------------------------------------------------------------------ parts of it
     def take(self, models: Indices) -> Self:
-        """Return these models only, in this order; columns no longer read are dropped."""
+        """Return only these models, in this order, without columns that none of them reads."""
         sizes = self.dimension[models]
         spans = [self.member[self.ptr[m] : self.ptr[m + 1]] for m in models.tolist()]
         member = np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
@@ -249,7 +250,7 @@ class Library(Framed):
         )
 
     def named(self, names: Sequence[str]) -> Self:
-        """Return the library whose columns have the names of a table's."""
+        """Return the library with the names of a table's columns."""
         return replace(self, words=tuple(names[j] for j in self.columns.tolist()))
 
     def chosen(self) -> Self:
@@ -263,8 +264,8 @@ class Library(Framed):
     def select(self, columns: Columns) -> Self:
         """Return the library on the table reduced to `columns` (sorted), those the vote reads.
 
-        Models that vote stay, without the columns whose values do not change what they say (such as
-        a constant column). Of the others those stay that read no column lost.
+        Models that vote are kept, without the columns that do not affect their vote (such as a
+        constant column). Others are kept if all their columns are.
         """
         fitted = self.votes if self.reserve is None else self.votes | self.reserve
         part = self.take(np.flatnonzero(fitted | self._needs_only(columns)))
@@ -288,5 +289,5 @@ def _frequent(contexts: Sequence[frozenset[int]], words: tuple[str, ...]) -> tup
 
 
 def library_of(model: Any) -> Library:
-    """Return the small models that the search of a fitted wrapper found, and their errors."""
+    """Return the library of a fitted wrapper."""
     return model.library_

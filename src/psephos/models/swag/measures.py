@@ -1,7 +1,4 @@
-"""The errors of candidates: measures that have a kernel, and any scikit-learn scorer.
-
-Any scikit-learn scorer as a measure of candidates, whose scores are all there is of them.
-"""
+"""The errors of candidates: measures with a kernel, and any scikit-learn scorer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,8 +21,8 @@ from psephos.kernels.small_models.losses import (
 from psephos.models.swag.problem import Folds
 
 
-class _Answered(BaseEstimator):
-    """A fitted model whose scores are known: row i of its table X is test row X[i, 0]."""
+class _Precomputed(BaseEstimator):
+    """A fitted model with precomputed scores: row i of its table X is test row X[i, 0]."""
 
     def __init__(self, scores: Any = None, classes: Any = None) -> None:
         self.scores = scores
@@ -39,7 +36,7 @@ class _Answered(BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-class _AnsweredClassifier(ClassifierMixin, _Answered):
+class _PrecomputedClassifier(ClassifierMixin, _Precomputed):
     def predict_proba(self, X: TableLike) -> Floats:
         scores = self.decision_function(X)
         if scores.ndim > 1:
@@ -52,18 +49,18 @@ class _AnsweredClassifier(ClassifierMixin, _Answered):
         return self.classes_[(scores > 0).astype(np.intp) if two else scores.argmax(axis=1)]
 
 
-class _AnsweredRegressor(RegressorMixin, _Answered):
+class _PrecomputedRegressor(RegressorMixin, _Precomputed):
     def predict(self, X: TableLike) -> Floats:
         return self.decision_function(X)
 
 
 @dataclass(frozen=True)
 class Scorer:
-    """The negative of ``scorer(estimator, X, y)``, called once a candidate and split.
+    """The negative of ``scorer(estimator, X, y)``, called once per candidate and split.
 
-    The scorer sees the labels (empty for regression), the answers, ``decision_function`` (the
-    scores) and ``predict_proba`` (their logistic function or softmax), a table of one column, the
-    places of its rows among the test rows, and `weight` (L,) unless it is None.
+    The estimator has the labels (empty for regression), the predictions, ``decision_function`` (the
+    scores) and ``predict_proba`` (their logistic function or softmax). X has one column, the
+    indices of its rows among the test rows; `weight` (L,) is passed unless it is None.
     """
 
     scorer: Any
@@ -73,7 +70,7 @@ class Scorer:
     def put(self, scores: Floats, y: Any, ptr: NDArray[np.int64], out: Floats) -> None:
         """Put the losses of candidates in out (B, S)."""
         classes = len(self.labels) > 0
-        kind = _AnsweredClassifier if classes else _AnsweredRegressor
+        kind = _PrecomputedClassifier if classes else _PrecomputedRegressor
         truth = self.labels[y] if classes else y
         for b, lines in enumerate(scores):
             model = kind(lines, self.labels)
@@ -82,9 +79,9 @@ class Scorer:
 
     def _score(self, model: Estimator, truth: NDArray[Any], rows: slice, split: int) -> float:
         weights = {} if self.weight is None else {"sample_weight": self.weight[rows]}
-        places = np.arange(rows.start, rows.stop)[:, None]
+        X = np.arange(rows.start, rows.stop)[:, None]
         try:
-            score = float(self.scorer(model, places, truth[rows], **weights))
+            score = float(self.scorer(model, X, truth[rows], **weights))
         except (TypeError, ValueError) as error:
             raise PsephosError(
                 f"scoring fails on the test rows of split {split}: {error}"
@@ -98,17 +95,17 @@ class Scorer:
 
 
 def scorer_of(scoring: Any) -> Any:
-    """Return the scikit-learn scorer that is meant."""
+    """Return the scikit-learn scorer of a parameter `scoring`."""
     try:
         return get_scorer(scoring)
     except ValueError as error:
         raise PsephosError(
-            f"scoring is {scoring!r}, which is no measure of psephos and no scorer of "
-            "scikit-learn (sklearn.metrics.get_scorer_names() lists these)."
+            "scoring must be a measure of psephos or a scorer of scikit-learn (see "
+            f"sklearn.metrics.get_scorer_names()); got {scoring!r}."
         ) from error
 
 
-_BITS = 40  # of a mean error that count: means that are equal on paper differ by rounding
+_BITS = 40  # to which a mean error is rounded: equal means may differ by rounding
 _CLASSES = ("error", "balanced_error", "log_loss", "auc")
 _NUMBERS = ("squared_error", "absolute_error")
 _ALIASES = {
@@ -129,14 +126,14 @@ _KERNELS: dict[str, Callable[..., None]] = {
 
 @dataclass(frozen=True)
 class Errors:
-    """How B candidates did."""
+    """The errors of B candidates."""
 
     # (B,); mean over splits of the (weighted) mean loss in the split; smaller is better
     error: Floats
-    # (B,); standard deviation of the splits' losses (divisor S - 1; NaN for one split), as caret
-    # reports it: over splits, not over repeats, so that it is there without repeats too
+    # (B,); standard deviation of the splits' losses (divisor S - 1; NaN for one split), as in
+    # caret: over splits, not over repeats
     spread: Floats
-    # (B,); mean log-loss (numbers: squared error) of the scores, which tells equals apart
+    # (B,); mean log-loss (regression: squared error) of the scores, to break ties
     tie: Floats
 
     @classmethod
@@ -149,8 +146,8 @@ class Errors:
 def summarise(losses: Floats, tie: Floats) -> Errors:
     """Return the errors of candidates from their splits' losses (B, S) and log-losses (B, S).
 
-    The mean is rounded to 40 binary digits: errors that are equal on paper (the same rows wrong
-    in another split) would otherwise differ in the last bit, and break ties that are real.
+    The mean is rounded to 40 binary digits: errors that are equal (the same rows wrong in another
+    split) would otherwise differ in the last bit and not be tied.
     """
     mantissa, exponent = np.frexp(losses.mean(axis=1))
     error = np.ldexp(np.round(np.ldexp(mantissa, _BITS)), exponent - _BITS)
@@ -163,9 +160,8 @@ def summarise(losses: Floats, tie: Floats) -> Errors:
 class Measure:
     """A measure of error on fixed folds.
 
-    `y` (L,) is the truth of every test row, `plain` (L,) how much of its split's mean it is, and
-    `ptr` (S + 1,) where splits begin. `losses` says how a measure counts (see `_Kernel` and
-    `Scorer`).
+    `y` (L,) is the truth of every test row, `plain` (L,) its weight in the mean of its split, and
+    `ptr` (S + 1,) the start of splits. `losses` computes the measure (`_Kernel` or `Scorer`).
     """
 
     losses: "_Kernel | Scorer"
@@ -184,9 +180,9 @@ class Measure:
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A measure computed by a kernel; `share` (L,) is how much of its split's mean a row is.
+    """A measure computed by a kernel; `share` (L,) is the weight of a row in its split's mean.
 
-    `cost` (n_classes, n_classes) is the cost of each (truth, answer), None for other measures.
+    `cost` (n_classes, n_classes) is the cost of each (truth, prediction), None for other measures.
     """
 
     name: str
@@ -211,14 +207,14 @@ def make_measure(
 ) -> Measure:
     """Return the measure of error that ranks candidates.
 
-    Classification: 'error' (None), the share of wrong answers; 'balanced_error', the mean of the
-    classes' shares of wrong answers; 'log_loss'; 'auc', one minus the area under the ROC curve (two
-    classes); a matrix (n_classes, n_classes) of costs, row the truth and column the answer.
-    Regression: 'squared_error' (None) or 'absolute_error'. Else the name of a scikit-learn scorer
-    or a callable ``scorer(estimator, X, y)``, greater is better, so that the error is its negative;
-    scorers are called once a candidate and split, which is slow. scikit-learn's names of the
-    measures above mean these (and are reported as errors). `classes` are the labels that a scorer
-    sees (default: the codes).
+    Classification: 'error' (None), the share of wrong predictions; 'balanced_error', the mean of
+    the classes' shares of wrong predictions; 'log_loss'; 'auc', one minus the area under the ROC
+    curve (two classes); a matrix (n_classes, n_classes) of costs, by truth (row) and prediction
+    (column). Regression: 'squared_error' (None) or 'absolute_error'. Otherwise the name of a
+    scikit-learn scorer or a callable ``scorer(estimator, X, y)``, whose negative is the error;
+    scorers are called once per candidate and split, which is slow. scikit-learn's names of the
+    measures above are accepted (and reported as errors). `classes` are the labels passed to a
+    scorer (default: the codes).
     """
     codes, weights, ptr = np.ascontiguousarray(y[folds.test]), weight[folds.test], folds.test_ptr
     totals = np.add.reduceat(weights, ptr[:-1])
@@ -247,7 +243,7 @@ def make_measure(
 def _balanced_shares(
     codes: Indices, weight: Floats, ptr: NDArray[np.int64], n_classes: int
 ) -> Floats:
-    """Return shares by which every class present in a split counts the same in it."""
+    """Return the weights of rows with which all classes present in a split have equal weight."""
     n_splits = len(ptr) - 1
     split = np.repeat(np.arange(n_splits), np.diff(ptr))
     totals = np.bincount(split * n_classes + codes, weight, n_splits * n_classes)
@@ -257,15 +253,13 @@ def _balanced_shares(
 
 def _check_area(codes: Indices, ptr: NDArray[np.int64], n_classes: int) -> None:
     if n_classes != 2:
-        raise PsephosError(
-            f"scoring 'auc' is for two classes and there are {n_classes}: use 'roc_auc_ovr'."
-        )
+        raise PsephosError(f"scoring='auc' needs two classes; got {n_classes}. Use 'roc_auc_ovr'.")
     ones = np.add.reduceat(codes, ptr[:-1])
     lacking = np.flatnonzero((ones == 0) | (ones == np.diff(ptr)))
     if len(lacking):
         raise PsephosError(
-            f"scoring 'auc' needs both classes in every test part and that of split {lacking[0]} "
-            "has one: use fewer folds, or another measure."
+            f"scoring='auc' needs both classes in every test part; that of split {lacking[0]} has "
+            "one. Use fewer folds, or another measure."
         )
 
 
@@ -278,7 +272,7 @@ def _cost(given: Any, n_classes: int) -> Floats:
         kinds = _CLASSES if n_classes else _NUMBERS
         costs = f", a matrix of costs of shape ({n_classes}, {n_classes})" if n_classes else ""
         raise PsephosError(
-            f"scoring is {' '.join(repr(given).split())[:80]}; it must be one of "
-            f"{', '.join(map(repr, kinds))}{costs}, or a scikit-learn scorer."
+            f"scoring must be one of {', '.join(map(repr, kinds))}{costs}, or a scikit-learn "
+            f"scorer; got {' '.join(repr(given).split())[:80]}."
         )
     return cost

@@ -1,7 +1,4 @@
-"""The learning mechanisms by name.
-
-Any scikit-learn estimator as a learner: cloned, and fitted on every split.
-"""
+"""The learning mechanisms by name, and any scikit-learn estimator as a learner."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +30,7 @@ from psephos.vote.operations.nested import nested
 from psephos.vote.voters.foreign import ForeignVoters
 from psephos.vote.voters.stumps import prior_name
 
-_LEAST = 1e-12  # a probability of 0 is read as this: an impossible class has finite log-odds
+_LEAST = 1e-12  # smaller probabilities are raised to it, so that log-odds are finite
 
 
 @dataclass(frozen=True)
@@ -60,24 +57,26 @@ class GenericLearner:
         kind = get_tags(self.estimator).estimator_type
         wanted = "classifier" if problem.n_classes else "regressor"
         if kind != wanted:
-            raise PsephosError(f"learner {name} is a {kind or 'transformer'}: give a {wanted}.")
+            raise PsephosError(
+                f"the learner must be a {wanted}; {name} is a {kind or 'transformer'}."
+            )
         weigher = weight_parameter(self.estimator)
         if weigher is None and (problem.weight != problem.weight[0]).any():
             raise PsephosError(
-                f"learner {name} takes no sample_weight, and rows differ in weight: leave the "
-                "weights out, or choose another learner."
+                f"learner {name} does not accept sample_weight, and weights of rows differ: omit "
+                "the weights, or use another learner."
             )
         return BoundGeneric(self.estimator, problem, weigher)
 
 
 def _decides(scores: Floats, model: Any, table: Floats) -> bool:
-    """Return whether the greatest score names the class predicted (pairwise scores do not)."""
+    """Return whether the greatest score is that of the predicted class (unlike pairwise scores)."""
     return bool((scores.argmax(axis=1) == model.predict(table)).all())
 
 
 @dataclass(frozen=True)
 class BoundGeneric(BoundLearner):
-    """An estimator on a problem; `weigher` is the name by which its `fit` takes weights."""
+    """An estimator on a problem; `weigher` is the name of its parameter for weights in `fit`."""
 
     estimator: Any
     problem: SearchProblem
@@ -141,13 +140,13 @@ class BoundGeneric(BoundLearner):
     def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Voters:
         """Return one voter per subset, trained on all rows.
 
-        Models of this library are votes within the vote; others live in memory only.
+        Models of this library are nested votes; other models cannot be saved.
         """
         models = [self._whole(np.asarray(columns)) for columns in subsets]
         if says == "probability" and not all(hasattr(m, "predict_proba") for m in models):
             raise PsephosError(
-                f"learner {type(self.estimator).__name__} gives no probabilities: choose another, "
-                "or vote='majority'."
+                f"learner {type(self.estimator).__name__} has no predict_proba: use another, or "
+                "vote='majority'."
             )
         return _as_voters(models, subsets, self.problem.X.shape[1], says, code)
 
@@ -163,7 +162,7 @@ class BoundGeneric(BoundLearner):
 def _as_voters(
     models: Sequence[Estimator], subsets: Sequence[Indices], p: int, says: Says, code: Floats
 ) -> Voters:
-    """Return fitted models as voters: plain data if all that read columns are psephos's."""
+    """Return fitted models as voters: plain data if all that read columns are of psephos."""
     whole = ForeignVoters.of(models, subsets, p, says, code)
     readers = np.array([t for t, columns in enumerate(subsets) if len(columns)], dtype=np.intp)
     prior = np.setdiff1d(np.arange(len(models)), readers)
@@ -176,9 +175,9 @@ def _as_voters(
             return whole
         parts.append((readers, votes))
     if len(prior):
-        said = whole.take(prior).votes(np.zeros((1, p)))[0]
+        votes = whole.take(prior).votes(np.zeros((1, p)))[0]
         name = "the heaviest class" if says == "answer" else prior_name(says == "value")
-        parts.append((prior, ConstantVoters(p, said, name)))
+        parts.append((prior, ConstantVoters(p, votes, name)))
     return join(parts)
 
 
@@ -204,7 +203,7 @@ REGRESSORS: dict[str, Learner] = {
 
 
 def _by_name(text: str, names: Mapping[str, Learner]) -> Learner | None:
-    """Return the learner that 'forest' or 'forest(n_estimators=500)' names; None if none."""
+    """Return the learner named by 'forest' or 'forest(n_estimators=500)'; None if there is none."""
     if text in names:
         return names[text]
     try:
@@ -220,7 +219,7 @@ def _by_name(text: str, names: Mapping[str, Learner]) -> Learner | None:
 
 
 def mechanism(names: Mapping[str, Learner]) -> Accepts:
-    """Return what `learner` may be: one of the names, a batched learner, or an estimator."""
+    """Return the constraint of `learner`: one of the names, a batched learner, or an estimator."""
 
     def learns(value: Any) -> bool:
         if isinstance(value, str):
@@ -235,9 +234,9 @@ def mechanism(names: Mapping[str, Learner]) -> Accepts:
 
 
 def make_mechanism(value: Any, names: Mapping[str, Learner]) -> Learner:
-    """Return the learner that a parameter means."""
+    """Return the learner of the parameter `learner`."""
     if isinstance(value, str):
         found = _by_name(value, names)
-        assert found is not None  # `mechanism` has let it through
+        assert found is not None  # checked by `mechanism`
         return found
     return value if hasattr(value, "bind") else GenericLearner(value)

@@ -1,4 +1,4 @@
-"""What the search and its learners agree on: a problem, its folds, and what a learner answers."""
+"""The interface between the search and its learners: problem, folds and protocols of learners."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ class Folds:
     """Training and test rows of S splits, one split after the other, for every candidate."""
 
     train: NDArray[np.int32]
-    train_ptr: NDArray[np.int64]  # (S + 1,) where each split's rows begin
+    train_ptr: NDArray[np.int64]  # (S + 1,) start of each split's rows
     test: NDArray[np.int32]
     test_ptr: NDArray[np.int64]
 
     @classmethod
     def of(cls, splits: Iterable[tuple[Any, Any]]) -> Self:
-        """Return the folds of (training rows, test rows) pairs, as scikit-learn's splitters give.
+        """Return the folds of (training rows, test rows) pairs, as from scikit-learn's splitters.
 
-        Rows are sorted within a split, so that sums run in one order.
+        Rows are sorted within a split, so that sums have a fixed order.
         """
         parts = list(splits)
         return cls(*_joined([a for a, _ in parts]), *_joined([b for _, b in parts]))
@@ -38,7 +38,7 @@ class Folds:
         return cls.of([(np.arange(n_rows), np.empty(0, dtype=np.int32))])
 
     def of_split(self, s: int) -> tuple[NDArray[np.int32], slice]:
-        """Return the training rows of a split, and the places of its test rows in `test`."""
+        """Return the training rows of a split, and the slice of its test rows in `test`."""
         train = self.train[self.train_ptr[s] : self.train_ptr[s + 1]]
         return train, slice(self.test_ptr[s], self.test_ptr[s + 1])
 
@@ -63,38 +63,38 @@ def _joined(parts: Sequence[Array]) -> tuple[NDArray[np.int32], NDArray[np.int64
 class SearchProblem:
     """A training table and the folds on which every candidate is evaluated.
 
-    X is finite: columns with gaps are the search's business, not the learners'. A candidate's seed
-    derives from `seed`, its columns and its split alone, so that it has the same errors in any
-    batch. Where columns are categories, whose values are codes, `n_codes` is their number (0 for
-    numbers); learners see numbers only (`coding.CodedLearner`).
+    X is finite: missing values are handled by `Evaluation`, not by learners. A candidate's seed
+    depends only on `seed`, its columns and its split, so it has the same errors in any batch. For
+    categorical columns, whose values are codes, `n_codes` is the number of categories (0 for
+    numeric ones); learners see only numeric columns (`fitting.CodedLearner`).
     """
 
     X: Floats  # (n, p), Fortran order
     y: NDArray[Any]  # (n,) class codes 0 ... n_classes - 1, or numbers for regression
     n_classes: int  # 0 for regression
-    weight: Floats  # (n,) positive: how much each row counts, in training and in errors
+    weight: Floats  # (n,) positive weights of rows, in training and in errors
     folds: Folds
     seed: int = 0
     n_codes: Indices | None = None  # (p,)
 
     @property
     def XT(self) -> Floats:
-        """Return the columns (p, n), as kernels take them: each is compiled once."""
+        """Return the columns (p, n), read-only, for kernels."""
         return frozen(self.X.T, np.float64)
 
     @property
     def n_outputs(self) -> int:
-        """Return K: 1 for two classes and for regression, else one a class."""
+        """Return K: 1 for two classes and for regression, else the number of classes."""
         return self.n_classes if self.n_classes > 2 else 1
 
 
 def complete_problem(
     problem: SearchProblem, columns: Indices, present: NDArray[np.bool_]
 ) -> tuple[SearchProblem, Indices]:
-    """Return the problem on some columns and the rows present, and which test rows it keeps.
+    """Return the problem on some columns and the rows present, and the test rows that it keeps.
 
-    Splits that cannot serve are left out: those without a test row, or whose training rows lack a
-    class (numbers: are fewer than two).
+    Unusable splits are left out: those without a test row, or with a class missing from the
+    training rows (regression: with fewer than two).
     """
     folds, row = problem.folds, np.cumsum(present) - 1
     splits, tested = [], [np.empty(0, dtype=np.intp)]
@@ -119,10 +119,10 @@ def complete_problem(
 
 
 def prior_scores(problem: SearchProblem) -> Floats:
-    """Return the scores (L, K) of a model that reads nothing, trained on each split's rows.
+    """Return the scores (L, K) of the prior of each split's training rows.
 
-    Two classes: the log-odds of their weights; more: the logarithms of their shares; numbers: the
-    weighted mean.
+    Two classes: the log-odds of their weights; more: the logarithms of their shares; regression:
+    the weighted mean.
     """
     folds = problem.folds
     out = np.empty((folds.n_tests, problem.n_outputs))
@@ -143,37 +143,36 @@ class BoundLearner(Protocol):
     def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold scores of candidates, shape (B, L, K).
 
-        Row l of a candidate is what the model trained on the rows of split s says of
-        ``folds.test[l]``, test_ptr[s] <= l < test_ptr[s + 1]. Two classes: one number, above 0
-        for the second class (log-odds where the model is probabilistic, else its margin). More
-        classes: one number a class, the greatest wins, the first of equals (log-probabilities up
-        to a constant, where probabilistic). Regression: the prediction. A candidate's scores do not
-        depend on the others.
+        Row l of a candidate has the scores of the model trained on split s for ``folds.test[l]``,
+        test_ptr[s] <= l < test_ptr[s + 1]. Two classes: one number, above 0 for the second class
+        (log-odds if the model is probabilistic, else its margin). More classes: one number per
+        class, of which the greatest is predicted, the first of ties (log-probabilities up to a
+        constant, if probabilistic). Regression: the prediction. A candidate's scores do not depend
+        on the others.
         """
         ...
 
     def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Voters:
         """Return one voter per subset (of any sizes), trained on all rows.
 
-        It says the code, a row of `code` (n_classes, K), of the winning class ('answer'), the sum
-        over k of p_k code_k ('probability'), or the prediction of a regression ('value'). A voter
-        names exactly the columns of its subset, abstains (says 0) where one of them is missing,
-        and works without any column: the empty subset gives the training prior.
+        It votes the code, a row of `code` (n_classes, K), of the predicted class ('answer'), the
+        sum over k of p_k code_k ('probability'), or the prediction of a regression ('value'). A
+        voter reads exactly the columns of its subset and votes 0 if one of them is missing. The
+        voter of the empty subset is the training prior.
         """
         ...
 
     def remarks(self, subsets: Indices) -> dict[str, Array]:
-        """Return what a user should know of these models fitted on all rows: (B,) by name."""
+        """Return remarks on these models, fitted on all rows, for users: (B,) by name."""
         return {}
 
 
 class Learner(Protocol):
     """A learning mechanism and its hyperparameters: a frozen dataclass.
 
-    An optional attribute `units` says what the units of columns are to it: see
-    `evaluation.powers_of`.
+    An optional attribute `units` is explained in `evaluation.powers_of`.
     """
 
     def bind(self, problem: SearchProblem) -> BoundLearner:
-        """Return the learner on a problem, with what its candidates share computed once."""
+        """Return the learner on a problem, with shared quantities of candidates precomputed."""
         ...

@@ -1,4 +1,4 @@
-"""The meta-parameters of a search, what each may be, and how SWAG takes part in comparisons."""
+"""The meta-parameters of a search, their constraints, and SWAG's part in comparisons."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,15 +59,15 @@ SHARED: Mapping[str, Constraint] = {
 class SearchSettings:
     """The meta-parameters of a search (seed paper, section 2.1); see `SparseWrapperClassifier`.
 
-    The search by 'curve' ends with the first step whose alpha-quantile is not more than one
-    standard error below the lowest before it: that of the best model of that earlier step, its
-    spread over splits divided by the square root of the number of splits that test every row once.
-    (The paper leaves this to future work, "similarly to the scree plot".)
+    With p_max='curve' the search ends at the first step whose alpha-quantile is not more than one
+    standard error below the lowest one before. The standard error is that of the best model of the
+    earlier step: its spread over splits divided by the square root of the number of splits that
+    test every row once. (The paper leaves this to future work, "similarly to the scree plot".)
 
-    With the `ties` 'all', every candidate with error <= quantile is strong, as in the paper: with
-    few rows, many more than a share alpha. Else exactly floor(alpha (M - 1)) + 1 of M are, which
-    is the paper's number where no errors are equal: by error, then by the mean log-loss of their
-    scores ('log_loss'), then by columns; or by error, then by columns ('first').
+    With ties='all' every candidate with error <= quantile is strong, as in the paper: with few
+    rows, many more than a share alpha. Otherwise exactly floor(alpha (M - 1)) + 1 of M are, the
+    paper's number if no errors are equal: by error, then by the mean log-loss of their scores
+    ('log_loss'), then by columns; or by error, then by columns ('first').
     """
 
     p_max: int | Literal["curve"] = 5
@@ -79,7 +79,7 @@ class SearchSettings:
 
     @property
     def last(self) -> int:
-        """Return the greatest dimension that may be reached."""
+        """Return the maximum dimension."""
         return self.p_limit if self.p_max == "curve" else int(self.p_max)
 
     def share(self, dimension: int) -> float:
@@ -93,7 +93,7 @@ class SearchSettings:
 
 
 def _settings(params: Params, shape: Shape, seed: int) -> Params:
-    """Return what keeps the search of a comparison to seconds."""
+    """Return the parameters in a comparison, which limit a search to seconds."""
     return {"m": 2000, "n_folds": 5, **params}
 
 
@@ -120,7 +120,7 @@ CONTENDER = Contender(
     first={"quick": {"class_weight": "balanced"}},
     notes=(
         "logistic regressions on few columns each (events per variable, at most 6), at most "
-        "2000 candidates a step judged in 5 folds of the training part; the source tries up to "
+        "2000 candidates a step evaluated in 5 folds of the training part; the source tries up to "
         "40,000, ten times in 10 folds"
     ),
     grouped=True,

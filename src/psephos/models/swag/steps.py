@@ -1,4 +1,4 @@
-"""What steps of a search found: strong candidates, the errors of all, and what is kept of these."""
+"""The results of the steps of a search: strong candidates and the errors of all candidates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,26 +46,26 @@ class Step:
 
 
 def _at(n: int, share: float) -> float:
-    """Return (n - 1) share, a whole number where it is one but for rounding."""
-    place = (n - 1) * share
-    return float(round(place)) if abs(place - round(place)) < 1e-9 else place
+    """Return (n - 1) share, rounded if it is an integer up to rounding error."""
+    index = (n - 1) * share
+    return float(round(index)) if abs(index - round(index)) < 1e-9 else index
 
 
 def quantile(errors: Floats, share: float) -> float:
     """Return a quantile by linear interpolation (type 7 of R, 'linear' of numpy)."""
-    place = _at(len(errors), share)
-    low = int(place)
+    index = _at(len(errors), share)
+    low = int(index)
     high = min(low + 1, len(errors) - 1)
     ordered = np.partition(errors, (low, high))
-    return float(ordered[low] + (place - low) * (ordered[high] - ordered[low]))
+    return float(ordered[low] + (index - low) * (ordered[high] - ordered[low]))
 
 
 def make_step(candidates: Subsets, errors: Errors, settings: SearchSettings) -> Step:
-    """Return the step in which these candidates (lexicographic order) had these errors."""
+    """Return the step of these candidates (in lexicographic order) with their errors."""
     share = settings.share(candidates.shape[1])
     cut = quantile(errors.error, share)
     tie = errors.tie if settings.ties != "first" else np.zeros_like(errors.tie)
-    order = np.lexsort([tie, errors.error])  # stable: equal ones stay in the order of columns
+    order = np.lexsort([tie, errors.error])  # stable: ties in the order of columns
     if settings.ties == "all":
         n_strong = int((errors.error <= cut).sum())
     else:
@@ -80,12 +80,12 @@ def make_step(candidates: Subsets, errors: Errors, settings: SearchSettings) -> 
 def post_process(
     steps: Sequence[Step], delta: float = 0.01, dimension: int | None = None
 ) -> list[int]:
-    """Return how many strong candidates of each step, the first ones, are in the final set.
+    """Return the number of strong candidates of each step, the first ones, in the final set.
 
-    Those of all steps with error <= the delta-quantile of the step with the lowest median (of
-    equals, the smallest): seed paper, section 2, "Post-Processing". Medians and quantiles are
-    those of all candidates tried in a step, as the paper's error vectors hold. With a `dimension`
-    (the last step's, if it is beyond), those of that step below its own quantile.
+    These are the candidates of all steps with error <= the delta-quantile of the step with the
+    lowest median (of ties, the smallest): seed paper, section 2, "Post-Processing". Medians and
+    quantiles are over all candidates tried in a step, as in the paper's error vectors. With a
+    `dimension` (at most the last step's), only those of that step, by its own quantile.
     """
     chosen = min(steps, key=lambda step: (step.median, step.dimension))
     if dimension is not None:
@@ -98,11 +98,11 @@ def post_process(
 @register
 @dataclass(frozen=True)
 class Dimensions:
-    """What the search saw at each number of columns, strong or not; D dimensions."""
+    """Summary of the errors of all candidates at each of D dimensions (numbers of columns)."""
 
     tag: ClassVar[str] = "library dimensions"
     dimension: Indices  # (D,)
-    n_candidates: Indices  # (D,) judged
+    n_candidates: Indices  # (D,) evaluated
     n_strong: Indices  # (D,) kept
     threshold: Floats  # (D,) the alpha-quantile of the errors
     median: Floats  # (D,)
@@ -132,7 +132,7 @@ class Dimensions:
 
 
 def dimensions_of(steps: Sequence[Step]) -> Dimensions:
-    """Return what a search saw in its steps."""
+    """Return the summary of the steps of a search."""
     everything = np.concatenate([step.errors for step in steps])
     finite = everything[np.isfinite(everything)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)

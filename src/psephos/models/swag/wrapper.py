@@ -35,57 +35,58 @@ _VOTERS = (  # quadratic ones in files of earlier releases
 
 @parameters
 class _Wrapper(Ensemble):
-    """What the two share.
+    """Base class of both estimators.
 
     Parameters
     ----------
     m : int, inf or None
-        Most candidates of a step; None is C(p*, 2) for a pool of p* columns; inf tries all.
+        Maximum number of candidates of a step; None is C(p*, 2) for a pool of p* columns; inf tries
+        all.
     alpha : float, sequence of float or None
-        Share of candidates that are strong, for all steps or for each. None is 0.05, and in the
-        first step as many as make a pool of 30 columns (all, if the table has fewer): the paper's
-        pools have 31, 33 and 157.
+        Share of candidates that are strong, for all steps or one per step. None is 0.05, and in the
+        first step enough for a pool of 30 columns (all, if the table has fewer): the paper's pools
+        have 31, 33 and 157.
     delta : float
         The quantile of post-processing.
     n_folds, n_repeats : int
-        Stratified cross-validation of every candidate on the same folds; rows of one group are
-        never divided. No more folds are made than the smallest class has rows (or than there are
-        groups); ``n_splits_`` says how many there were. The paper repeats ten times.
+        Stratified cross-validation of every candidate on the same folds, with groups kept together.
+        There are at most as many folds as the smallest class has rows (or as there are groups); see
+        ``n_splits_``. The paper repeats it ten times.
     cv : int, splitter or list of (train, test)
-        Takes their place.
+        Folds in place of `n_folds` and `n_repeats`.
     dimension : int
-        Only models of so many columns vote.
+        Only models with this number of columns vote.
     sampling : {'parent', 'uniform'}
         How m candidates are drawn: a strong parent and a column (paper), or uniformly among the
         distinct candidates (the authors' program).
     ties : {'log_loss', 'all', 'first'}
         Which candidates of equal error are strong.
     absent : {None, 'vote'}
-        'vote': frames may lack columns at prediction; those models vote that need only what is
-        there. Missing values in a row are always allowed, and treated so.
+        'vote': columns of a frame may be absent at prediction; the models that need only present
+        columns vote. Missing values in a row are always allowed, and treated in the same way.
     n_reserve : int
-        With ``absent='vote'``: strong models that are refitted too and vote where none of the
-        chosen can.
+        With ``absent='vote'``: number of further strong models that are refitted and vote if no
+        chosen model can.
     categorical_features : 'from_dtype', list, mask or None
-        Columns of categories: a model that takes one gets a 0/1 column for each level.
+        Columns of categories: a model that reads one has a 0/1 column for each level.
     folder : path-like
-        Where finished parts of the search are kept: the same fit, killed and called again, goes on
-        from there.
+        Folder for finished parts of the search: if the same fit is interrupted and called again, it
+        continues from them.
     n_jobs : int
-        Threads (batched learners) or processes (others), or what ``joblib.parallel_config``
-        says (Dask, Ray); the result does not depend on it.
+        Threads (batched learners) or processes (others), or as set by ``joblib.parallel_config``
+        (Dask, Ray); the result does not depend on it.
     random_state : int, RandomState or None
-        Seeds the folds, the draws and the learner.
+        Seed of the folds, the draws and the learner.
 
     Attributes
     ----------
     library_ : Library
         All strong models: `frame()`, `usable_with(columns)`, `synonyms(column)`, `usage()`. Its
-        errors are minima over many candidates and flatter the models.
+        errors are minima over many candidates, and so too optimistic.
     stopped_ : str
         Why the search ended.
     n_splits_ : int
-        Splits on which every candidate was judged.
+        Number of splits on which every candidate was evaluated.
     """
 
     searched = library_of
@@ -130,20 +131,20 @@ class _Wrapper(Ensemble):
         groups: Array | None = None,
         seconds: float = 0.5,
     ) -> list[StepCost]:
-        """Return what each step of a fit would cost: candidates, fits, seconds of one worker.
+        """Return the cost of each step of a fit: candidates, fits, seconds of one worker.
 
-        A few random candidates of each size are timed, `seconds` a size; nothing is fitted.
+        Some random candidates of each size are timed, `seconds` per size; the model is not fitted.
         """
         own: Any = self
         table, labels, weight, context = own.read(X, y, sample_weight, groups)
         return cost_of(self, self.mechanisms, table, labels, weight, context, seconds)
 
     def usable(self, X: TableLike) -> ColumnLists:
-        """Return for each row how many models can vote, who they are, and how good they were.
+        """Return for each row the number of models that vote, their source and their error.
 
         Keys: ``case``, ``n_models``, ``source`` ('chosen', 'reserve' or 'prior'), ``error`` (the
-        mean cross-validated error of those that vote; of the search, so it flatters; NaN where the
-        prior alone votes).
+        mean cross-validated error, in the search, of those that vote, and so too optimistic; NaN
+        if only the prior votes).
         """
         own: Any = self
         return usable_models(own.vote_, self.library_, own._table(X))
@@ -153,12 +154,12 @@ class _Wrapper(Ensemble):
 class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     """SWAG, the Sparse Wrapper AlGorithm: a library of small models that vote.
 
-    Step 1 judges every column alone by repeated cross-validation and keeps those whose error is
-    at most the alpha-quantile: the pool S*. Step d judges models of d columns, each a strong
-    model of d - 1 columns and one more of the pool (all subsets of the pool if they are at most
-    m, else m drawn), and keeps the strong ones. The step with the lowest median error gives a
-    threshold, its delta-quantile: the models of any size below it are refitted on all rows, and
-    vote.
+    Step 1 evaluates every column alone by repeated cross-validation and keeps those whose error is
+    at most the alpha-quantile: the pool S*. Step d evaluates models of d columns, each a strong
+    model of d - 1 columns plus one more column of the pool (all subsets of the pool if they are at
+    most m, else m drawn), and keeps the strong ones. The delta-quantile of the step with the lowest
+    median error is a threshold: the models of any size with at most this error are refitted on all
+    rows, and vote.
 
     Parameters
     ----------
@@ -170,33 +171,31 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
         scikit-learn classifier (cloned and cross-validated; hundreds of times slower; only this
         library's own models can then be saved).
     p_max : int, 'epv', 'curve' or 'embedded'
-        Most columns of a model. 'epv': rows of the smallest class / 5, at most 6. 'curve': the
-        search ends where the error curve stops falling. 'embedded': as many as an L1-penalised
-        logistic regression selects.
+        Maximum number of columns of a model. 'epv': rows of the smallest class / 5, at most 6.
+        'curve': the search ends when the error curve stops decreasing. 'embedded': as many as an
+        L1-penalised logistic regression selects.
     scoring : str, callable or array
-        What is minimised: 'error' (None), 'balanced_error', 'log_loss', 'auc', a matrix of costs
-        (row the truth, column the answer), or any scikit-learn scorer.
+        The error to be minimised: 'error' (None), 'balanced_error', 'log_loss', 'auc', a matrix of
+        costs (by truth in rows and prediction in columns), or any scikit-learn scorer.
     vote : {'majority', 'mean', 'performance', 'best', 'stacked', 'boosted'}
-        One model one vote; mean of their probabilities; the same weighted by how much lower each
-        one's error is than the prior's; the best model alone. 'stacked', 'boosted': the 200 best
-        are weighted by what they answer out of fold, and those with a weight vote: their mean
-        probability with the weights of at least 0 whose log-loss is least, or their answers with
-        the weights that AdaBoost gives where they are its weak learners. With 'majority' and
-        'boosted', `predict_proba` is the share of the votes for a class: models that read the same
-        columns agree, so that it is near 0 or 1 more often than it is right. For probabilities
-        take 'mean'.
+        majority: one vote per model. mean: the mean of their probabilities. performance: this mean
+        weighted by the decrease of each error against the prior's. best: only the best model.
+        stacked, boosted: the 200 best are weighted by their out-of-fold predictions; stacked: the
+        mean probability, with the non-negative weights that minimise the log-loss; boosted: their
+        classes, with the weights of AdaBoost with these models as weak learners. With 'majority'
+        and 'boosted', `predict_proba` is the share of the votes for a class: models that read the
+        same columns agree, so it is too often near 0 or 1. For probabilities use 'mean'.
     class_weight : dict, 'balanced' or None
         Weights of classes in training and in the error.
 
     Notes
     -----
-    Where source and program differ: folds are drawn once and shared by all candidates (the
-    program draws new ones for each, which blurs their order); the quantile is type 7 and, by
-    default, exactly a share alpha is kept, by log-loss among equal errors (the paper keeps all
-    equal ones: ``ties='all'``); medians and quantiles are those of all candidates of a step.
+    Differences from the paper and its program: folds are drawn once and shared by all candidates
+    (the program draws new ones for each, which adds noise to their order); the quantile is type 7
+    and, by default, exactly a share alpha is kept, by log-loss among equal errors (the paper keeps
+    all ties: ``ties='all'``); medians and quantiles are over all candidates of a step.
 
-    A row in which no model has all its columns is answered by the training prior, which is the
-    last voter.
+    If no model has all its columns in a row, the training prior, which is the last voter, predicts.
 
     References
     ----------
@@ -231,20 +230,20 @@ class SparseWrapperClassifier(_Wrapper, VoteClassifier):
     class_weight: ClassWeightLike = None
 
     def multiplicity(self, X: Any) -> ColumnLists:
-        """Return for each row how many of the equally good models give another answer.
+        """Return for each row how many of the equally good models predict another class.
 
-        Keys: ``case``, ``n_models`` (chosen models that have their columns; where none has, of the
-        reserve), ``n_disagree`` (those whose own class is not the answer), ``share`` of the two
-        (NaN where no model could be asked), and ``rival``, the class that most of these say (None
-        where none disagrees). It is the ambiguity of one case (Marx, Calmon & Ustun 2020,
-        "Predictive multiplicity in classification").
+        Keys: ``case``, ``n_models`` (chosen models whose columns are present; if there are none,
+        those of the reserve), ``n_disagree`` (those that predict another class than the vote),
+        ``share`` (their ratio; NaN without a model), and ``rival``, the class that most of these
+        predict (None if none disagrees). It is the ambiguity of one case (Marx, Calmon & Ustun
+        2020, "Predictive multiplicity in classification").
         """
         return disagreeing_models(self.vote_, self._table(X))
 
 
 @parameters
 class SparseWrapperRegressor(_Wrapper, VoteRegressor):
-    """SWAG for numbers: a library of small regression models, and the mean of the strongest.
+    """SWAG for regression: a library of small regression models, and the mean of the strongest.
 
     The search is that of `SparseWrapperClassifier`.
 
@@ -254,14 +253,14 @@ class SparseWrapperRegressor(_Wrapper, VoteRegressor):
         'least_squares', 'ridge', 'stump', 'tree', 'forest', one of these with its parameters
         ('forest(n_estimators=500)'), or any scikit-learn regressor.
     p_max : int, 'epv', 'curve' or 'embedded'
-        Most columns of a model. 'epv': rows / 10, at most 6; the others as in
+        Maximum number of columns of a model. 'epv': rows / 10, at most 6; the others as in
         `SparseWrapperClassifier`.
     scoring : str or callable
         'squared_error' (None), 'absolute_error', or any scikit-learn scorer.
     vote : {'mean', 'performance', 'best', 'stacked'}
-        Their mean; the same weighted by how much lower each one's error is than the prior's; the
-        best model alone; the mean of the 200 best with the weights of at least 0 whose squared
-        error out of fold is least.
+        mean: the mean of their predictions. performance: this mean weighted by the decrease of each
+        error against the prior's. best: only the best model. stacked: the mean of the 200 best with
+        the non-negative weights that minimise the out-of-fold squared error.
 
     References
     ----------

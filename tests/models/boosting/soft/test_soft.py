@@ -164,12 +164,12 @@ def test_partial_fit_takes_a_step_a_batch():
 def test_a_stream_begins_with_a_sample(cls):
     X, y = iris()
     known = {"classes": [0, 1, 2]} if cls is SoftTreeClassifier else {}
-    with pytest.raises(PsephosError, match=r"1 row, in which no column varies.*fair sample"):
+    with pytest.raises(PsephosError, match=r"1 row, in which no column varies.*representative"):
         cls(2).partial_fit(X[:1], y[:1], **known)
     with pytest.raises(PsephosError, match="no column varies"):
         cls(2).partial_fit(X[[0, 0, 0]], y[:3], **known)
     X[:50, 2] = 7.0
-    with pytest.warns(UserWarning, match=r"column 2: of one value in the first call"):
+    with pytest.warns(UserWarning, match=r"column 2: constant in the first call"):
         model = cls(2, random_state=0).partial_fit(X[:50], y[:50], **known)
     assert_array_equal(model.partial_fit(X, y).features_used_, [0, 1, 3])
 

@@ -151,7 +151,7 @@ class SoftGradientBoostingClassifier(_SoftBoosting, LearnsClasses, VoteClassifie
             "class_weight": BALANCED,
         }},
         settings=_settings, ensemble=True,
-        notes=f"gates read every column up to {_FAT - 1}, those a group lasso lets in beyond",
+        notes=f"gates read all columns up to {_FAT - 1}; beyond, those a group lasso selects",
         small={"n_estimators": 3, "max_depth": 2, "max_iter": 60, "random_state": 0},
     )  # fmt: skip
     soft_labels: ClassVar[bool] = True

@@ -74,13 +74,13 @@ class SoftInputs:
         D = design_matrix(X, design.source, design.level) if n_codes.any() else X
         missing = np.isnan(D)
         low, high = (f.reduce(D, axis=0) for f in (np.fmin, np.fmax))
-        told = (low < high) | (missing.any(axis=0) & ~missing.all(axis=0))
-        source, level, D = design.source[told], design.level[told], D[:, told]
+        varies = (low < high) | (missing.any(axis=0) & ~missing.all(axis=0))
+        source, level, D = design.source[varies], design.level[varies], D[:, varies]
         centre, scale = centre_and_scale(D, weight)
         scale[~np.isnan(level)] = 1.0
         first = np.ones(len(source), dtype=bool)
         first[1:] = source[1:] != source[:-1]
-        gaps = np.flatnonzero(first & missing[:, told].any(axis=0))
+        gaps = np.flatnonzero(first & missing[:, varies].any(axis=0))
         return cls(X.shape[1], source, level, centre, scale, gaps)
 
     @property
@@ -231,7 +231,7 @@ class SoftMemory:
         )  # fmt: skip
 
     def trainer(self, plan: SoftPlan, device: str = "cpu") -> SoftTrainer:
-        """Return a trainer that goes on from here, on a device (see `on_device`)."""
+        """Return a trainer that continues from here, on a device (see `on_device`)."""
         for name in ("gate_lasso", "temperature", "learning_rate"):
             now, then = getattr(plan, name), getattr(self, name)
             if now != then:

@@ -60,10 +60,10 @@ class SoftModel:
     n_iter_no_change : int
         Epochs without a lower one after which training ends. Needs `validation_fraction`.
     warm_start : bool
-        Whether `fit` goes on from the last one for `max_iter` epochs more, on a table of the same
-        columns and classes, whose units stay those of the first. `temperature`, `gate_lasso` and
-        the `learning_rate` of boosting then stay the same too. With `validation_fraction` it ends
-        no worse, on the rows held out, than it began.
+        Whether `fit` continues from the last one for `max_iter` more epochs, on a table of the same
+        columns and classes, with the units of the first fit. `temperature`, `gate_lasso` and the
+        `learning_rate` of boosting must then stay the same. With `validation_fraction` the loss on
+        the rows held out does not increase.
     device : str
         Where training runs: 'cpu' (NumPy), or a device of PyTorch, such as 'cuda', which is then
         needed and not installed with psephos. It is worth it for large batches (thousands of rows:
@@ -211,21 +211,21 @@ def _fitted(
 
 
 def _require_sample(table: Table, inputs: SoftInputs) -> None:
-    """Refuse a first call of partial_fit that tells no column's unit; tell of columns without."""
+    """Refuse a first call of partial_fit in which no column varies; warn of constant columns."""
     X = table.values
     constant = np.setdiff1d(np.arange(X.shape[1]), inputs.source)
     if not len(constant):
         return
     names = table.schema.words().columns
-    told = listed([names[j] for j in constant.tolist()])
+    unvaried = listed([names[j] for j in constant.tolist()])
     if len(constant) == X.shape[1]:
         raise PsephosError(
             f"the first call of partial_fit has {plural(X.shape[0], 'row')}, in which no column "
-            "varies: columns are measured in its means and deviations. Begin with a fair sample "
-            "of the rows, or with fit."
+            "varies: columns are standardised by its means and deviations. Begin with a "
+            "representative sample of the rows, or with fit."
         )
     warnings.warn(
-        f"{told}: of one value in the first call of partial_fit, so never read, in later calls "
+        f"{unvaried}: constant in the first call of partial_fit, so not used in later calls "
         "either. Begin with a larger sample of the rows.",
         UserWarning,
         stacklevel=2,

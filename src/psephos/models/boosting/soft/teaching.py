@@ -78,7 +78,7 @@ class LearnsClasses(LearnsFromTeachers):
         Raises
         ------
         PsephosError
-            As `fit`; if a label is none of the classes; if in the first call no column varies.
+            As `fit`; if a label is not one of the classes; if no column varies in the first call.
 
         Examples
         --------
@@ -143,8 +143,8 @@ def learnt_numbers(teacher: Estimator, X: TableLike) -> Any:
     """Return a fitted regressor's numbers."""
     if hasattr(teacher, "classes_") or hasattr(teacher, "predict_proba"):
         raise PsephosError(
-            f"{type(teacher).__name__} answers with classes, which are no numbers to be learned: "
-            "let a classifier learn them."
+            f"teacher must be a regressor; {type(teacher).__name__} predicts classes: let a "
+            "classifier learn them."
         )
     return _answers(teacher, "predict", X)
 

@@ -44,7 +44,7 @@ def refuse_numbers(learner: str, problem: SearchProblem) -> None:
 
 
 def refuse_value(says: Says) -> None:
-    """Raise a sentence if a classifier is asked for a number."""
+    """Raise PsephosError if a classifier is used for regression."""
     if says == "value":
         raise PsephosError(
             "a classifier has no number to say: it says its 'answer' or a 'probability', not a "

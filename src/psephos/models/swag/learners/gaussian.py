@@ -98,8 +98,8 @@ class LinearDiscriminantLearner:
     -----
     The peer is ``LinearDiscriminantAnalysis(solver="lsqr")``; its default solver gives the same
     classes and probabilities. It takes no sample weights; here a weight of 2 is a row given twice.
-    Where S is singular: a column that varies in the training rows but hardly within classes is
-    given 1e-10 of its variance (a column that tells the classes apart without error is used;
+    Where S is singular: a column that varies in the training rows but barely within classes is
+    given 1e-10 of its variance (a column that separates the classes without error is used;
     scikit-learn's default solver drops it), and a column of whose variance within classes the
     columns before it explain all but 1e-10 is left out
     (scikit-learn: a pseudo-inverse; the same scores wherever the dependence holds).

@@ -45,7 +45,7 @@ class LogisticLearner(Scaling):
         where the greatest likelihood is reached at finite coefficients it is theirs to about a
         millionth of the curvature; where the classes are separable, and no finite ones are best,
         the scores stop at about ten log-odds. Less C is not harmless here: where the difference
-        of two columns that nearly agree tells the classes apart (products of signals), C = 100
+        of two nearly equal columns separates the classes (products of signals), C = 100
         already hides it.
     scale : bool, default=True
         Centre and scale columns by the weighted mean and standard deviation of each split's

@@ -103,7 +103,7 @@ class RBFSVMLearner(Scaling):
     if `scale`. More than two classes: one machine a pair of classes, the winner of most pairs
     wins (equals: the greatest sum of margins); a class without a training row never wins.
 
-    Choosing C on the folds that then judge the candidate makes its error too small, as choosing
+    Choosing C on the folds that then evaluate the candidate makes its error too small, as choosing
     the candidate does; the R package swag, whose caret tunes ten values, has the same optimism.
 
     ``says="probability"``: margins carry no probability; the shares ``1 / (1 + exp(-margin))``
@@ -237,8 +237,8 @@ class _Machines(_BoundMachines):
             out = np.empty((len(self._C), len(subsets[block]), n_tests, n_outputs))
             self._run(subsets[block], self._C, self._splits, out)
             if len(self._C) > 1:
-                said = out[..., 0] > 0 if n_outputs == 1 else out.argmax(axis=3)
-                wrong = ((said != truth) * weight).sum(axis=2)
+                predicted = out[..., 0] > 0 if n_outputs == 1 else out.argmax(axis=3)
+                wrong = ((predicted != truth) * weight).sum(axis=2)
                 place[block] = wrong.argmin(axis=0)  # the first of equals: the least C
             at = place[block]
             scores[block] = out[at, np.arange(len(at))]
