@@ -657,7 +657,7 @@ def test_numbers_to_learn_are_numbers(made):
 
 def test_a_library_of_nothing_is_refused():
     model = SparseWrapperClassifier(p_max=2, m=5, n_folds=3)
-    with pytest.raises(PsephosError, match="no column has a value in any row"):
+    with pytest.raises(PsephosError, match="at least one value of the table must be present"):
         model.fit(np.full((30, 3), np.nan), np.arange(30) % 2)
 
 

@@ -101,7 +101,7 @@ def test_the_parameters_of_a_model_are_listed_with_their_defaults(call):
         lines = result.output.splitlines()
         for one in list(signature.parameters.values())[1:]:
             assert f"  {one.name}={one.default!r}" in lines
-    assert "k; where there are fewer" in call("list", "ml-knn").output
+    assert "k; if there are fewer" in call("list", "ml-knn").output
     wrong = call("list", "ml-kn")
     assert wrong.exit_code == 2
     assert "did you mean 'ml-knn'? All: psephos list." in wrong.output

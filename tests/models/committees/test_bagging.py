@@ -98,7 +98,7 @@ def test_members_added_later_are_those_of_a_larger_bag(estimator):
     again = model.vote_.votes(X)
     assert_array_equal(model.fit(X, Y).vote_.votes(X), again)
     for change, words in (
-        ({"n_estimators": 3}, "can only be added"),
+        ({"n_estimators": 3}, "n_estimators must be at least the 9 members"),
         ({"max_samples": 0.5}, "must be those of the first fit"),
     ):
         with pytest.raises(PsephosError, match=words):
@@ -240,7 +240,7 @@ def test_what_was_left_out_is_asked_of_the_training_rows():
     assert_array_equal(model.left_out(X, Y), counts_of(model) == 0)
     assert model.left_out(X + 1.0, Y) is None
     assert model.left_out(X, np.roll(Y, 1)) is None
-    with pytest.raises(PsephosError, match="give held-out rows"):
+    with pytest.raises(PsephosError, match="Give held-out rows"):
         shrink(model, 5, X + 1.0, Y, out_of_bag=True)
 
 

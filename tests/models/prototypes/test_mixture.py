@@ -378,7 +378,7 @@ def test_other_votes_have_no_mixture():
         Readout("normalised", "identity"), RegressionTarget(),
     )  # fmt: skip
     for other in (prototypes(n_classes=2), mean):
-        with pytest.raises(PsephosError, match="voters that answer with densities"):
+        with pytest.raises(PsephosError, match="voters must predict densities"):
             mixture_of(other, X)
     vote = prototypes()
     voters: Any = vote.voters

@@ -252,7 +252,7 @@ def test_m_by_rule_of_thumb_and_no_column():
     settings = SearchSettings(p_max=3, alpha=0.5)
     found = search(judged(lambda s: sum(s) / 100), 13, settings)
     assert [step.n_candidates for step in found.steps] == [13, 21, 21]
-    with pytest.raises(PsephosError, match="no column"):
+    with pytest.raises(PsephosError, match="at least one column"):
         search(judged(parity), 0, settings)
 
 
