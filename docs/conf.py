@@ -63,7 +63,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "footer_start": ["copyright"],
     "footer_end": [],
 }

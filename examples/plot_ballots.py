@@ -1,6 +1,6 @@
 """
-Reading a model: who voted for this answer?
-===========================================
+Reading a model: which voters decided this prediction?
+======================================================
 
 One model on scikit-learn's breast cancer table, read from end to end: the whole model in six
 sentences, the ballots of one doubtful case, the same model reduced to the columns it reads, and a

@@ -6,7 +6,7 @@ No other classifier is better on average
 outperform this method on average" (Mitchell 1997, section 6.7, of the Bayes optimal classifier).
 On average means over targets drawn from the prior. Here targets are the 82 conjunctions over four
 columns of two categories, all equally probable, one label in ten is wrong, and each classifier is
-judged by the labels of the target on all 16 cases.
+evaluated on the target's labels of all 16 cases.
 
 The left panel shows the mean error over targets and its 95 % interval: none is below the vote of
 all hypotheses by more than chance, a hypothesis drawn from the posterior (Gibbs) has at most twice

@@ -1,14 +1,14 @@
 """
-What a bag takes away, and what boosting does
-=============================================
+What bagging reduces, and what boosting does
+============================================
 
-A deep tree is another one on other rows (variance); a stump is the same, and wrong on the same
-rows (bias). A bag averages the first, boosting adds up the second. `BiasVarianceDisplay` fits each
-model on 30 draws of the same rows, asks it about the rows that were not drawn, and divides its
-error in two (Kohavi & Wolpert 1996).
+A deep tree changes with the rows (variance); a stump stays the same, and wrong on the same
+rows (bias). Bagging averages the first away, boosting adds up the second. `BiasVarianceDisplay`
+fits each model on 30 samples of the same rows, predicts the rows that were not drawn, and divides
+its error in two (Kohavi & Wolpert 1996).
 
-A bag's members also say how sure it is: `uncertainty` is how far they disagree. The last panel
-answers the surest cases first; its error rises as the less sure ones join.
+A bag's members also measure how certain it is: `uncertainty` is how far they disagree. The last
+panel predicts the most certain cases first; its error rises as less certain ones are added.
 """
 
 import argparse

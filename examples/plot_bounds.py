@@ -2,7 +2,7 @@
 What can be proved of a forest's error
 ======================================
 
-A bound holds with probability 95 % over the rows drawn, whatever made them. It says something only
+A bound holds with probability 95 % over the rows drawn, whatever made them. It is informative only
 if it is below the error of always predicting the most frequent class, here about 1/2; else it is
 vacuous. Here a forest is fitted on more and more rows of a generated problem, and what is proved of
 it is drawn beside its error on 20,000 new rows: from a quarter of the rows that were kept out of
@@ -23,7 +23,7 @@ from psephos.bounds import held_out_bound, pac_bayes_kl_bound, tandem_bound
 
 
 def rows_of(n, rng, noise=0.05):
-    """Return n rows of ten columns; a sum of two decides, and some labels are turned over."""
+    """Return n rows of ten columns; a sum of two decides, and some labels are flipped."""
     X = rng.standard_normal((n, 10))
     y = np.where((X[:, 0] + X[:, 1] > 0) ^ (rng.random(n) < noise), "ill", "well")
     return X, y

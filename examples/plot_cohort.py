@@ -2,10 +2,10 @@
 A fitted model on another cohort
 ================================
 
-A model is fitted in one clinic and asked about the patients of another, where one marker is
-measured on another scale and one was not measured at all. `validate` fits nothing again: it says
-which voters can still speak, which columns have shifted, whom the model misses, and apart, what a
-recalibration on the new cohort would change.
+A model is fitted in one clinic and predicts the patients of another, where one marker is measured
+on another scale and one was not measured at all. `validate` fits nothing again: it reports which
+voters can still be used, which columns have shifted, which cases the model misses, and separately
+what a recalibration on the new cohort would change.
 
 Run it with ``python examples/plot_cohort.py``, or with ``--out picture.png``. The same figures are
 a page after ``psephos validate MODEL COHORT --out FOLDER`` and ``psephos report FOLDER``.

@@ -1,6 +1,6 @@
 """
-Whose neighbourhoods? Decision functions on moons and spirals
-=============================================================
+Decision functions on moons and spirals
+=======================================
 
 SamBA stands between boosting and nearest neighbours: its voters are stumps, which cut the plane
 straight, and each weighs more near training rows on which it was right, which bends the decision.

@@ -1,11 +1,11 @@
 """
-A bag and a boosted model on a concept that moves
-=================================================
+Bagging and boosting on a drifting concept
+==========================================
 
-Data come in batches, and what decides the class turns a little from one to the next. Two ensembles
-go on from what they have: a bag adds trees fitted on the new batch, and all its trees vote alike; a
-boosted model adds trees fitted on what its score so far gets wrong on the new batch. A third, a bag
-of the newest batch alone, shows what forgetting everything would give.
+Data come in batches, and the boundary between the classes turns a little from one to the next. Two
+ensembles are updated: a bag adds trees fitted on the new batch, and all its trees have equal
+weight; a boosted model adds trees fitted to the errors of its score on the new batch. A third, a
+bag of the newest batch alone, shows the effect of forgetting everything.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from psephos import BaggingRegressor, CARTRegressor, GradientBoostingRegressor
 
 
 def batch(angle, n, rng):
-    """Return rows and classes, -1 and 1, of which one in ten is turned over."""
+    """Return rows and classes, -1 and 1, of which one in ten is flipped."""
     X = rng.standard_normal((n, 6))
     y = np.where(X[:, 0] * np.cos(angle) + X[:, 1] * np.sin(angle) > 0, 1.0, -1.0)
     return X, np.where(rng.random(n) < 0.1, -y, y)

@@ -2,9 +2,9 @@
 Prototypes: which earlier cases decide this one?
 ================================================
 
-Proset on scikit-learn's breast cancer table: a few training cases that speak for their own
-diagnosis, each with a local weight. Who they are, which of them decide a doubtful case, and how a
-case that is unlike all of them is noticed.
+Proset on scikit-learn's breast cancer table: a few training cases that vote for their own
+diagnosis, each with a local weight. The example shows which cases these are, which of them decide a
+doubtful case, and how a case that is unlike all of them is detected.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """
-A library of small models, drawn: which columns, and which together?
-=====================================================================
+A library of small models: which columns, and which together?
+=============================================================
 
 SWAG (the Sparse Wrapper AlGorithm) on scikit-learn's breast cancer table with all products of two
 measurements, 465 columns: a search for linear discriminants of at most three columns. The network

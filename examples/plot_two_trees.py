@@ -3,15 +3,15 @@ CART and C4.5 side by side
 ==========================
 
 The two trees that most others come from, grown on the same 300 patients: a `site` of four levels, a
-`dose`, a `marker` that follows the dose, and an `age` that says nothing. At site A a high dose
-cures, elsewhere a low one does; a fifth of the outcomes is turned over.
+`dose`, a `marker` that follows the dose, and an uninformative `age`. At site A a high dose
+cures, elsewhere a low one does; a fifth of the outcomes is flipped.
 
-What differs: CART asks questions of two answers, C4.5 one with an answer for each level. CART
+What differs: a split of CART has two branches, one of C4.5 a branch for each level. CART
 compares splits by Gini impurity, C4.5 by entropy and gain ratio. CART prunes by cross-validated
-cost-complexity, C4.5 by a pessimistic limit of the errors on the training rows themselves. And both
-answer where a value is missing, though surveys say that C4.5 does not: CART asks a surrogate, here
-the marker in place of the dose, and errs little more than before; C4.5 sends the case down all
-branches, by their shares, and without the dose these are no better than chance here.
+cost-complexity, C4.5 by a pessimistic limit of the errors on the training rows themselves. Both
+predict where a value is missing, though surveys say that C4.5 does not: CART uses a surrogate, here
+the marker in place of the dose, with few more errors; C4.5 sends the case down all branches, by
+their shares, and without the dose these are no better than chance here.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 """
-What rows without noise prove: a version space
+A version space: what rows without noise prove
 ==============================================
 
 A concept is a conjunction of conditions. Every row rules out the conjunctions that are wrong on it;
-those that are left vote. The four days of Mitchell's EnjoySport leave six of 973. Then a machine
-with twelve switches is asked: once about cases drawn at random, and once about the case on which
-the hypotheses left disagree most.
+the remaining ones vote. The four days of Mitchell's EnjoySport leave six of 973. Then a machine
+with twelve switches is queried: once for cases drawn at random, and once for the case on which
+the remaining hypotheses disagree most.
 """
 
 import argparse
@@ -91,7 +91,7 @@ def hypotheses_left(asked, n_switches=12, on=(2, 7, 9), n_questions=16, seed=0):
 
 
 def main() -> None:
-    """Draw both questionings, or save them."""
+    """Draw the queries of both kinds, or save them."""
     parser = argparse.ArgumentParser(description="EnjoySport, and which case to ask about.")
     parser.add_argument("--out")
     parser.add_argument("--seeds", type=int, default=8)

@@ -1,8 +1,8 @@
 """
-How much does a voter weigh, and where?
-=======================================
+Local weights of a voter
+========================
 
-SamBA weighs a voter by what it got right nearby:
+SamBA weights a voter by the training rows nearby on which it was right:
 ``w(x) = sum_i omega[i] / (a^b + |x - x_i|^b)``, divided by the same sum without omega so that it
 can be drawn beside the relevances omega[i] themselves.
 

@@ -87,6 +87,18 @@ def test_commands_of_the_readme_run(tmp_path, monkeypatch):
     assert (tmp_path / "study/report.html").exists()
 
 
+@pytest.mark.parametrize("page", sorted((DOCS / "cases").glob("[!i]*.md")), ids=lambda p: p.stem)
+def test_figures_of_a_case_study_are_those_of_its_tables(page):
+    text = page.read_text()
+    tables = re.findall(r":file: (\S+)", text)
+    assert tables
+    listed = " ".join((page.parent / table).read_text() for table in tables)
+    known = set(re.findall(r"-?\d\.\d{3}", listed))
+    figures = set(re.findall(r"(?<![\d.])-?\d\.\d{3}(?!\d)", text))
+    assert len(figures) > 5
+    assert figures <= known
+
+
 def test_links_between_pages_lead_somewhere():
     made = re.compile(r"(^|/)made/|gallery/index")
     for page in PAGES:
