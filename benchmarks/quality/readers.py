@@ -179,7 +179,7 @@ def by_scorer(given, folder):
     text, own = scorer(given.model), {"__name__": "scorer"}
     exec(compile(text, "scorer.py", "exec"), own)
     reader = own["PlainModel"](plain(given.model))
-    cases = [reader.asked(reader.case(row)) for row in given.rows]
+    cases = [reader.scored(reader.case(row)) for row in given.rows]
     program = folder / "scorer.py"
     program.write_text(text, "utf-8")
     said = _run(program, _table(folder / "t.csv", given, given.rows)).stdout.splitlines()

@@ -239,8 +239,8 @@ def test_weights_without_a_reader_have_no_plain_form():
     with pytest.raises(PsephosError) as told:
         plain(model)
     assert str(told.value) == (
-        "LocalAccuracyClassifier has no plain form: no reader of such a form knows 'local "
-        "accuracy'; it is the part LocalAccuracy of local_accuracy, for which there is none."
+        "LocalAccuracyClassifier has no plain form: its readers do not support 'local "
+        "accuracy'; that is the part LocalAccuracy of local_accuracy."
     )
 
 

@@ -132,7 +132,7 @@ def test_the_same_whatever_the_jobs_and_a_row_for_each_term():
         (DummyRegressor(), {"loss": "zero_one"}, "use 'squared'"),
         (DummyClassifier(), {"loss": "log"}, "one of 'zero_one', 'squared'"),
         (DummyClassifier(), {"n_draws": 1}, "at least 2"),
-        (DummyClassifier(), {"n_draws": 2.0}, "n_draws is 2.0"),
+        (DummyClassifier(), {"n_draws": 2.0}, "got 2.0"),
         (DummyClassifier(), {"groups": [0]}, "one group per row"),
     ],
 )
@@ -150,17 +150,17 @@ def test_lists_and_numbers_of_numpy():
         assert one.table() == other.table()
 
 
-def test_copies_of_rows_are_told():
-    """A row and its copy may be on both sides: it is said, unless groups keep them together."""
+def test_copies_of_rows_are_counted():
+    """A row and its copy may be on both sides of a draw unless groups keep them together."""
     twice, y = np.vstack([X, X]), np.r_[Y, Y]
     model = KNeighborsClassifier(1)
     apart = decompose(model, twice, y, n_draws=20)
     together = decompose(model, twice, y, n_draws=20, groups=np.tile(np.arange(60), 2))
     assert apart.value("loss") < together.value("loss") - 0.1
-    words = "120 rows that are asked are equal in all columns to others that may be drawn"
+    words = "120 rows equal others in all columns, so a model may have seen them"
     assert words in str(apart).splitlines()[0]
-    assert "equal in all columns" not in str(together)
-    assert "equal in all columns" not in str(decompose(model, X, Y, n_draws=5))
+    assert "in all columns" not in str(together)
+    assert "in all columns" not in str(decompose(model, X, Y, n_draws=5))
     words = pd.DataFrame({"a": ["x", "y", None] * 4, "b": np.arange(12.0)})
     words.loc[3, "b"] = 0.0
     told = DrawnTable.read(DummyClassifier(), words, Y[:12], None, None, 0)

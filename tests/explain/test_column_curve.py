@@ -57,7 +57,7 @@ def test_table_and_words():
     assert 0 < table["similarity"][1] <= 1
     assert str(curve).startswith("roc_auc over 8 splits; on all columns 0.")
     assert len(curve.frame()) == 2
-    with pytest.raises(PsephosError, match="not on the curve of 1, 2"):
+    with pytest.raises(PsephosError, match=r"must be on the curve \(1, 2\); got"):
         curve.returns(3)
 
 
@@ -80,5 +80,7 @@ def test_numbers_and_a_plot():
     assert curve.scoring == "r2"
     axes = curve.plot()
     assert axes.get_ylabel() == "r2, mean of 3 splits"
-    with pytest.raises(PsephosError, match="CARTRegressor chooses no columns"):
+    with pytest.raises(
+        PsephosError, match=r"must be a ColumnBudgetClassifier .* got CARTRegressor"
+    ):
         ColumnCurveDisplay.from_estimator(CARTRegressor(), X, SCORE)

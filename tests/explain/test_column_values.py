@@ -108,7 +108,7 @@ def test_the_positive_class_has_the_colour_of_missed_display(case):
         assert [found[name] for name in missed.names] == [
             to_hex(one.get_facecolor()[0]) for one in lanes
         ]
-    with pytest.raises(PsephosError, match="pos_label is 'sick'"):
+    with pytest.raises(PsephosError, match=r"pos_label must be one of .* got 'sick'"):
         ValuesDisplay.from_estimator(model, X, y, "a", pos_label="sick")
 
 

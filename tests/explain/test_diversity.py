@@ -97,7 +97,7 @@ def test_a_prior_a_base_score_and_a_reserve_are_no_members():
 
 
 def test_what_cannot_be_asked_is_named():
-    with pytest.raises(PsephosError, match="two voters or more"):
+    with pytest.raises(PsephosError, match="two or more voters"):
         DiversityDisplay.from_estimator(CARTClassifier().fit(X, WORDS), X, WORDS)
     model = RandomForestClassifier(3).fit(X, WORDS)
     with pytest.raises(PsephosError, match="'blue' is not one"):

@@ -33,8 +33,8 @@ THREE = [1.0, 2.0, 3.0]
         ({"stated": [[0.0, 1.0]]}, r"stated must have .* each of 3 cases"),
         ({"stated": [[1.0, 0.0]] * 3}, "none below the other"),
         ({"groups": [1]}, "one group per row"),
-        ({"ids": ["a"]}, r"ids must name each of 3 cases; got shape \(1,\)"),
-        ({"ids": 3}, "ids must name"),
+        ({"ids": ["a"]}, r"ids must have 3 entries, one per case; got shape \(1,\)"),
+        ({"ids": 3}, "ids must have 3 entries"),
     ],
 )
 def test_predictions_have_one_shape(change, words):
@@ -67,8 +67,8 @@ def test_values_that_are_not_numbers_are_categories():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: MissedDisplay.from_predictions(np.stack([Y, Y]), [0.5] * 2), "one class a case"),
-        (lambda: MissedDisplay.from_predictions(Y, [0.5] * 3), "one probability a case"),
+        (lambda: MissedDisplay.from_predictions(np.stack([Y, Y]), [0.5] * 2), "one class per case"),
+        (lambda: MissedDisplay.from_predictions(Y, [0.5] * 3), "one entry per case"),
         (lambda: ValuesDisplay.from_estimator(MODEL, X, None, READ), "one label per row"),
         (lambda: ColumnNetwork.from_estimator(None), "fitted model of psephos; got NoneType"),
         (lambda: TreeDisplay.from_estimator(CARTClassifier()), "got CARTClassifier"),

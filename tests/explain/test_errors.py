@@ -88,7 +88,7 @@ def test_the_picture_shows_the_table(fitted):
         assert lines == {"strong below": display.threshold[d], "all 20 columns": 0.3}
         heights = ax.patches[0].get_data().values
         assert_array_equal(heights, display.counts[d] / display.counts[d].max())
-    with pytest.raises(PsephosError, match="give one Axes a dimension"):
+    with pytest.raises(PsephosError, match="one per dimension"):
         display.plot(plt.subplots()[1])
     plt.close("all")
 

@@ -37,7 +37,7 @@ def said(net, key):
 def test_shares_are_counts_of_models_that_read_something(usage):
     models = [set(np.flatnonzero(row)) for row in usage if row.any()]
     if not models:
-        with pytest.raises(PsephosError, match="no voter reads a column"):
+        with pytest.raises(PsephosError, match="must have a model that reads a column"):
             ColumnNetwork.from_usage(usage, ["x"] * usage.shape[1])
         return
     net = ColumnNetwork.from_usage(usage, [str(j) for j in range(usage.shape[1])])

@@ -147,7 +147,7 @@ def test_what_it_refuses(change, words):
 def test_cases_of_one_number_have_no_r2_and_a_class_may_have_no_case():
     X, y = _planted(260)
     numbers = CARTRegressor(max_depth=2).fit(X[:200], X[:200, 0])
-    with pytest.raises(PsephosError, match="two different numbers"):
+    with pytest.raises(PsephosError, match="two different values"):
         PermutedDisplay.from_estimator(numbers, X[200:], np.ones(60))
     model = CARTClassifier(max_depth=1).fit(X[:200], y[:200])
     ill = y[200:] == "ill"  # none is well, and some are called so, as many after permuting

@@ -381,15 +381,15 @@ def test_what_no_surface_can_be_made_of_is_said(iris):
     model, X = iris[:2]
     a, b = model.features_used_[:2]
     made = DecisionSurface.from_estimator
-    with pytest.raises(PsephosError, match="column 'dose' is not read by the model"):
+    with pytest.raises(PsephosError, match=r"must be read by the model .* got 'dose'"):
         made(model, (a, "dose"), X)
-    with pytest.raises(PsephosError, match=r"column 17 is not read .* petal"):
+    with pytest.raises(PsephosError, match=r"must be read by the model .* petal .* got 17"):
         made(model, (a, 17), X)
     with pytest.raises(PsephosError, match="twice"):
         made(model, (a, a), X)
-    with pytest.raises(PsephosError, match=r"limits of .* are 2 and 1"):
+    with pytest.raises(PsephosError, match=r"limits of .* got 2 and 1"):
         made(model, (a, b), X, limits=((2, 1), None))
-    with pytest.raises(PsephosError, match="n_points is 1"):
+    with pytest.raises(PsephosError, match="n_points must be at least 2; got 1"):
         made(model, (a, b), X, n_points=1)
 
 
@@ -520,7 +520,7 @@ def test_of_a_long_table_a_sample_is_compared():
     found = reference_point(model, X, max_rows=10, random_state=3)
     assert found == kept[reference_point(model, X.iloc[kept])]
     assert reference_point(model, X, max_rows=60) == reference_point(model, X)
-    with pytest.raises(PsephosError, match="max_rows is 0"):
+    with pytest.raises(PsephosError, match="max_rows must be at least 1; got 0"):
         reference_point(model, X, max_rows=0)
 
 
@@ -529,7 +529,7 @@ def test_other_models_have_no_prototypes(iris):
     _, X, y = iris
     boosted = AdaBoostClassifier(n_estimators=2).fit(X, y)
     for read in (PrototypeTable.from_estimator, ColumnMap.from_estimator, BatchMap.from_estimator):
-        with pytest.raises(PsephosError, match="AdaBoostClassifier has no prototypes"):
+        with pytest.raises(PsephosError, match="got AdaBoostClassifier, which has no prototypes"):
             read(boosted)
     with pytest.raises(PsephosError, match="no prototypes: give a fitted Proset"):
         familiarity(ProsetClassifier(), X)

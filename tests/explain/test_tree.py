@@ -82,7 +82,7 @@ def test_the_first_tree_is_shown_unless_another_is_named():
     assert TreeDisplay.from_estimator(model).voter == 1
     shown = TreeDisplay.from_estimator(model, 2)
     assert shown.rules()["answer"] == ["+1", "+2"]
-    with pytest.raises(PsephosError, match="voter 0 is no tree: the first tree is voter 1"):
+    with pytest.raises(PsephosError, match="voter must be a tree, such as voter 1; voter 0 is not"):
         TreeDisplay.from_estimator(model, 0)
     with pytest.raises(PsephosError, match="voter must be a number from 0 to 2; got 3"):
         TreeDisplay.from_estimator(model, 3)
@@ -92,7 +92,7 @@ def test_the_first_tree_is_shown_unless_another_is_named():
 
 def test_a_vote_without_trees_is_said():
     X, y = small_table()
-    with pytest.raises(PsephosError, match="no voter of this vote is a tree"):
+    with pytest.raises(PsephosError, match="must have a voter that is a tree"):
         TreeDisplay.from_estimator(AdaBoostClassifier(n_estimators=2).fit(X, y))
 
 
@@ -196,11 +196,11 @@ def test_export_text_takes_a_fitted_model(model):
 
 def test_export_text_says_what_it_takes():
     X, y = small_table(2)
-    with pytest.raises(PsephosError, match="no voter of this vote is a tree"):
+    with pytest.raises(PsephosError, match="must have a voter that is a tree"):
         export_text(AdaBoostClassifier(n_estimators=2).fit(X, y))
     with pytest.raises(NotFittedError, match="C45Classifier"):
         export_text(C45Classifier())
-    with pytest.raises(PsephosError, match="classes and answers are of a Tree"):
+    with pytest.raises(PsephosError, match="must be given with a Tree only"):
         export_text(C45Classifier().fit(X, y), classes=["a", "b"])
     for wrong in (DecisionTreeClassifier().fit(X, y), "tree"):
         with pytest.raises(PsephosError, match=f"or a Tree, not {type(wrong).__name__}"):

@@ -121,7 +121,7 @@ def test_an_old_plain_form_answers_as_its_model_did(name):
     data = json.loads(text)
     reader = PlainModel(renewed(data))
     rows = [reader.case(values) for values in cases_of(data, rows_of(kept["table"]))]
-    cases = [reader.asked(row) for row in rows]
+    cases = [reader.scored(row) for row in rows]
     wanted = kept.get("scores", kept["labels"])
     answers = [reader.vote.answer(case) for case in cases]
     if "scores" in kept:

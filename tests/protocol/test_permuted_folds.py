@@ -97,7 +97,7 @@ def test_a_study_without_models_of_folds_has_none_until_it_keeps_them(study, tmp
     without = _compare(tmp_path / "out", ["cart"], fold_models=False)
     assert without.permuted == []
     assert not (tmp_path / "out" / "permuted.csv").exists()
-    with pytest.raises(PsephosError, match="were not permuted"):
+    with pytest.raises(PsephosError, match="whose columns were permuted"):
         PermutedDisplay.from_rows(without.permuted, "cart")
     assert _compare(tmp_path / "out", ["cart"]).permuted
     told = json.loads((folder / "comparison.json").read_text())["files"]

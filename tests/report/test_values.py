@@ -14,12 +14,12 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from psephos import AdaBoostClassifier, CARTClassifier, SamBAClassifier
 from psephos.explain.effects import (
-    asked_values,
     axis_of,
     background,
     cut_of,
     mean_answers,
     pieces_of,
+    voter_thresholds,
 )
 from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
@@ -89,7 +89,7 @@ def test_mean_answers_are_partial_dependence(name, table):
 def test_thresholds_are_those_of_the_voters(table):
     X, y = table
     one = asked(AdaBoostClassifier(n_estimators=12).fit(X, y), X)
-    found, gradual = asked_values(one)
+    found, gradual = voter_thresholds(one)
     voters = one.vote.voters
     for j in range(one.X.shape[1]):
         own = voters.threshold[
@@ -99,14 +99,14 @@ def test_thresholds_are_those_of_the_voters(table):
         assert not any(t.closed for t in found.get(j, []))
     assert gradual == set()
     local = asked(SamBAClassifier(n_estimators=5).fit(X, y), X)
-    assert asked_values(local)[1] == set(local.vote.weighting.columns.tolist())
+    assert voter_thresholds(local)[1] == set(local.vote.weighting.columns.tolist())
 
 
 def test_a_value_at_the_threshold_is_on_the_side_that_is_said():
     X = np.array([[1.0], [2.0], [3.0], [4.0]] * 8)
     y = np.array([0, 0, 1, 1] * 8)
     one = asked(CARTClassifier(n_folds=0).fit(X, y), X)
-    thresholds = asked_values(one)[0][0]
+    thresholds = voter_thresholds(one)[0][0]
     at = thresholds[0].at
     side = one.model.predict([[at]])[0]
     assert side == (1 if thresholds[0].closed else 0)
@@ -399,7 +399,7 @@ def test_no_cut_where_nothing_changes(study):
 def test_a_plane_is_the_models_answers(table):
     X, y = table
     one = asked(SamBAClassifier(n_estimators=6).fit(X[:, [0, 2]], y), X[:, [0, 2]])
-    found = plane(one, [0, 1], *asked_values(one))
+    found = plane(one, [0, 1], *voter_thresholds(one))
     across, up = found["axes"]
     assert across["zero"]
     assert len(found["chances"]) == len(found["ends"][1]) - 1 + up["zero"]

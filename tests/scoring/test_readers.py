@@ -23,7 +23,7 @@ def close(found, wanted):
 def test_the_reader_gives_the_librarys_scores_answers_and_probabilities(model):
     wanted, reader = conformance(model, 60, random_state=3), PlainModel(plain(model))
     rows = [reader.case(row) for row in wanted["rows"]]
-    asked = [reader.asked(row) for row in rows]
+    asked = [reader.scored(row) for row in rows]
     close([case.score for case in asked], np.array(wanted["scores"]))
     if wanted["probabilities"] is None:
         close([[reader.vote.answer(c)] for c in asked], np.array(wanted["answers"])[:, None])
@@ -40,7 +40,7 @@ def test_the_reader_gives_the_librarys_ballots(model):
     numbers = ballots.voter_numbers
     for i, values in enumerate(wanted["rows"]):
         row = reader.case(values)
-        own = reader.ballots(row, reader.asked(row))
+        own = reader.ballots(row, reader.scored(row))
         for at, t in enumerate(numbers):
             place, ballot = i * len(numbers) + at, own[t - 1]
             assert reader.words(ballot) == listed["reason"][place]
@@ -55,7 +55,7 @@ def test_the_reader_knows_the_cases_without_an_answer(model, families):
     rows = [*conformance(model, 20, random_state=4)["rows"], *families.gappy(model)]
     ballots = model.explain(_table(model, rows))
     cases = [reader.case(values) for values in rows]
-    found = [reader.unanswered(row, reader.asked(row)) for row in cases]
+    found = [reader.unanswered(row, reader.scored(row)) for row in cases]
     assert found == ballots.unanswered
     assert [reader.answer(values)["unanswered"] for values in rows] == found
     assert all(found[20:21])  # of no value
@@ -142,7 +142,7 @@ def test_models_that_nothing_else_reads_are_refused():
     space = VersionSpaceClassifier(8, max_hypotheses=1, on_collapse="skip")
     space.fit(X[:, :6], between)
     assert "counted hypotheses" in kinds_within(to_plain(space.vote_))
-    with pytest.raises(PsephosError, match="too many to be listed"):
+    with pytest.raises(PsephosError, match="too many hypotheses to list"):
         plain(space)
     with pytest.raises(PsephosError, match="not a fitted model"):
         plain(CARTClassifier())
@@ -161,7 +161,7 @@ def test_estimators_of_others_have_no_plain_form():
 
 
 GIVEN = [
-    ("5,1", "has '5,1', but the model reads numbers up to 1e[+]150 there"),
+    ("5,1", "must have numbers up to 1e[+]150; got '5,1'"),
     ("5.1", "has '5.1', but the model reads numbers"),
     ("", "has '', but the model reads numbers"),
     (float("inf"), "the model reads numbers"),

@@ -180,7 +180,7 @@ def test_it_runs_where_nothing_is_installed(families, cases, tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("16 generated rows have the scores they should")
+    assert done.stdout.startswith("16 generated rows have the right scores")
     assert len(rows_of((tmp_path / "out.csv").read_text("utf-8"))) == 21
 
 
@@ -265,7 +265,7 @@ def test_readers_are_joined_without_a_name_twice(monkeypatch):
     monkeypatch.setattr(joining, "_READER", (*joining._READER, "core2"))
     monkeypatch.setattr(joining.Path, "read_text", lambda path, _: "def single(x):\n    return x\n")
     joining.program.cache_clear()
-    with pytest.raises(PsephosError, match="both define single"):
+    with pytest.raises(PsephosError, match="single must be defined once"):
         joining.program()
     joining.program.cache_clear()
 

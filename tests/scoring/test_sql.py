@@ -229,11 +229,11 @@ def test_sql_is_not_taken_in_by_names():
     model, table = _hostile(_HOSTILE)
     assert {"score", "predicted", "s0"} & set(model.features_used_)
     base = sqlite3.connect(":memory:")
-    made = {**table, "patient": [f"p{i}" for i in range(60)], "told": 7.0, "k0": "other"}
+    made = {**table, "patient": [f"p{i}" for i in range(60)], "label": 7.0, "k0": "other"}
     named = ", ".join('"{}"'.format(n.replace('"', '""')) for n in made)
     base.execute(f'CREATE TABLE "odd ""table" ({named})')
     marks = ", ".join("?" * len(made))
-    rows = list(zip(*(list(made[n]) if n not in ("told", "k0") else [made[n]] * 60 for n in made),
+    rows = list(zip(*(list(made[n]) if n not in ("label", "k0") else [made[n]] * 60 for n in made),
                     strict=True))  # fmt: skip
     base.executemany(f'INSERT INTO "odd ""table" VALUES ({marks})', rows)
     found = base.execute(sql(model, 'main.odd "table', ["patient", "order", "k0"]))
@@ -250,7 +250,7 @@ def test_sql_is_not_taken_in_by_names():
 
 def test_names_that_a_database_takes_for_one_are_refused():
     model, _ = _hostile(["Age", "age", "x"])
-    with pytest.raises(PsephosError, match="'Age' and 'age', which databases take for one"):
+    with pytest.raises(PsephosError, match="'Age' and 'age', which are the same to databases"):
         sql(model)
     model, _ = _hostile(["a", "b"])
     with pytest.raises(PsephosError, match="'Score' and 'score'"):

@@ -99,7 +99,7 @@ def test_an_older_file_loads_and_says_that_it_has_no_vectors(families, tmp_path)
 
     _changed(path, older)
     load(path)
-    with pytest.raises(ModelFileError, match="holds no conformance vectors"):
+    with pytest.raises(ModelFileError, match="has no conformance vectors"):
         read(path).check()
 
 

@@ -1,7 +1,4 @@
-"""Where the loss of an estimator comes from: bias, or variance over draws of the rows.
-
-It is fitted on many draws of the rows, and answers the rows left out.
-"""
+"""Bias and variance of an estimator that is fitted on many draws of the rows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,13 +18,13 @@ from psephos.explain.drawing import Display
 from psephos.vote.rows import row_groups
 from psephos.vote.seen import as_numbers
 
-_TRIES = 100  # drawings of rows before one is said to lack a class always
+_TRIES = 100  # attempts to draw rows of every class before an error is raised
 LOSSES = ("zero_one", "squared")
 
 
 @dataclass(frozen=True)
 class DrawnTable:
-    """A table, what is predicted of it, and how rows are drawn from it: whole groups, by a seed."""
+    """A table, its target, and the seed and groups by which rows are drawn."""
 
     X: Any
     y: Array  # (n,)
@@ -41,7 +38,7 @@ class DrawnTable:
         cls, estimator: VoteEstimator, X: Any, y: LabelsLike, loss: str | None, groups: PerRow,
         seed: SeedLike,
     ) -> "DrawnTable":  # fmt: skip
-        """Return the problem of an estimator on a table."""
+        """Return the table after checks of the target, the groups and the loss."""
         labels = is_estimator(estimator) and bool(is_classifier(estimator))
         if not labels and not (is_estimator(estimator) and is_regressor(estimator)):
             kind = type(estimator).__name__
@@ -49,10 +46,12 @@ class DrawnTable:
         loss = loss or ("zero_one" if labels else "squared")
         must_be("loss", loss, LOSSES)
         if loss == "zero_one" and not labels:
-            raise PsephosError("loss='zero_one' is of classifiers: use 'squared' for a regressor.")
+            raise PsephosError(
+                "loss must be 'squared' for a regressor; 'zero_one' is for classifiers."
+            )
         if loss == "squared" and labels and not hasattr(estimator, "predict_proba"):
             raise PsephosError(
-                f"{type(estimator).__name__} has no predict_proba, which loss='squared' is of: use "
+                f"loss='squared' needs predict_proba, which {type(estimator).__name__} lacks: use "
                 "'zero_one'."
             )
         X = X if hasattr(X, "shape") else np.asarray(X)
@@ -70,9 +69,9 @@ class DrawnTable:
 
     @property
     def copies(self) -> int:
-        """How many rows are equal, column by column, to a row of another group.
+        """The number of rows that equal a row of another group in every column.
 
-        Rows of one group are drawn together, so that no model that has seen one predicts another.
+        Rows of one group are drawn together, so copies within a group do no harm.
         """
         table = self.X.toarray() if hasattr(self.X, "toarray") else np.asarray(self.X)
         same = row_groups(as_numbers(table))
@@ -80,26 +79,26 @@ class DrawnTable:
         return int((np.bincount(units)[same] > 1).sum())
 
     def coded(self, values: Array) -> Floats:
-        """Return answers as (n, K) numbers: a column of numbers, or one a class."""
+        """Return predictions as (n, K) numbers: one column, or an indicator for each class."""
         if self.classes is None:
             return np.asarray(values, dtype=np.float64)[:, None]
         return (np.asarray(values)[:, None] == self.classes).astype(np.float64)
 
-    def says(self, model: Any, X: Any) -> Floats:
-        """Return what a fitted estimator says, coded."""
+    def predictions(self, model: Any, X: Any) -> Floats:
+        """Return the coded predictions of a fitted estimator."""
         if self.classes is None or self.loss == "zero_one":
             return self.coded(np.asarray(model.predict(X)))
         out = np.zeros((X.shape[0], len(self.classes)))
         out[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
         return out
 
-    def losses(self, said: Floats, y: Array) -> Floats:
+    def losses(self, predicted: Floats, y: Array) -> Floats:
         """Return each row's loss: 1 where the class is wrong, or the sum of squared differences."""
-        total = ((said - self.coded(y)) ** 2).sum(axis=1)
+        total = ((predicted - self.coded(y)) ** 2).sum(axis=1)
         return total / 2 if self.loss == "zero_one" else total
 
     def rows(self, b: int) -> Indices:
-        """Return the rows of a draw with replacement, those drawn twice twice."""
+        """Return the rows of a bootstrap draw; a row that is drawn twice is listed twice."""
         rng = np.random.default_rng([self.seed, b])
         units = int(self.unit.max()) + 1
         order, ends = np.argsort(self.unit, kind="stable"), np.cumsum(np.bincount(self.unit))
@@ -110,21 +109,21 @@ class DrawnTable:
             if self.classes is None or len(np.unique(self.y[rows])) == len(self.classes):
                 return rows
         raise PsephosError(
-            f"{_TRIES} draws of {units} rows or groups lack a class, one after another: join rare "
+            f"{_TRIES} draws of {units} rows or groups in succession lack a class: merge rare "
             "classes."
         )
 
     def terms(
         self, estimator: VoteEstimator, n_draws: int, n_jobs: int | None = None
     ) -> "AnswerSums":
-        """Return what clones of an estimator say, fitted on each draw."""
+        """Fit a clone of the estimator on each draw; return the sums of their errors by row."""
         work = joblib.delayed(_fitted)
         runs: Any = joblib.Parallel(n_jobs)(work(self, estimator, b) for b in range(n_draws))
         truth = self.coded(self.y)
         total, squares = np.zeros_like(truth), np.zeros_like(truth)
         times = np.zeros(len(truth), dtype=np.intp)
-        for out, said, _ in runs:
-            off = said - truth[out]
+        for out, predicted, _ in runs:
+            off = predicted - truth[out]
             total[out] += off
             squares[out] += off**2
             times[out] += 1
@@ -143,18 +142,17 @@ class DrawnTable:
 
 @dataclass(frozen=True)
 class AnswerSums:
-    """What the models of all draws say of each row that is asked, summed up."""
+    """The errors at each row, summed over the models that were fitted without it."""
 
     loss: str  # 'zero_one' or 'squared'
-    truth: Floats  # (n, K), the row's answer: one column a class, or the number
-    total: Floats  # (n, K), sums over models of what they say less the truth
+    truth: Floats  # (n, K), the true value: an indicator per class, or the number
+    total: Floats  # (n, K), sums over models of prediction - truth
     squares: Floats  # (n, K), sums of its square
-    times: Indices  # (n,), how many models were asked: at least 2
-    unit: Indices  # (n,), rows of one group have one number
+    times: Indices  # (n,), the number of models that predicted the row: at least 2
+    unit: Indices  # (n,), the group of each row
     train_loss: Floats  # (n_draws,), the mean loss of each model on its own rows
-    left_out: int  # rows that fewer than two models could be asked of
-    # rows that are asked and are equal, column by column, to one that may have been drawn
-    copies: int = 0
+    left_out: int  # rows that fewer than two models predicted, which are not counted
+    copies: int = 0  # predicted rows that equal, in every column, a row that may have been drawn
 
     @cached_property
     def row_loss(self) -> Floats:
@@ -166,9 +164,9 @@ class AnswerSums:
         return 0.5 if self.loss == "zero_one" else 1.0
 
     def squared(self) -> dict[str, Floats]:
-        """Return each row's squared bias and variance, without the bias of few models.
+        """Return each row's squared bias and variance, corrected for the number of models.
 
-        Of answers with a class they are halved, which is Kohavi and Wolpert's.
+        For the 0/1 loss they are halved, as in Kohavi and Wolpert.
         """
         n = self.times[:, None]
         mean = self.total / n
@@ -177,7 +175,7 @@ class AnswerSums:
         return {"bias": self._scale * bias, "variance": self._scale * variance.sum(axis=1)}
 
     def domingos(self) -> dict[str, Floats]:
-        """Return each row's terms of Domingos: bias, and the variance that adds or subtracts."""
+        """Return each row's bias, variance, and unbiased, biased and net variance (Domingos)."""
         share = self.truth + self.total / self.times[:, None]
         right = self.truth.argmax(axis=1)
         main = share.argmax(axis=1)
@@ -200,19 +198,20 @@ def _fitted(table: DrawnTable, estimator: VoteEstimator, b: int) -> tuple[Indice
     names = sorted(n for n in model.get_params() if n.split("__")[-1] == "random_state")
     seeds = np.random.SeedSequence([table.seed, b, 1]).generate_state(max(1, len(names)))
     model.set_params(**{n: int(s >> 1) for n, s in zip(names, seeds, strict=False)})
-    # models of psephos divide rows for themselves: copies of a row stay together, like a group
+    # models of psephos may cross-validate within fit: copies of a row must stay together there
     more: dict[str, Any] = {"groups": table.unit[rows]} if hasattr(model, "anatomy") else {}
     own = _safe_indexing(table.X, rows)
     model.fit(own, table.y[rows], **more)
-    train = float(table.losses(table.says(model, own), table.y[rows]).mean())
+    train = float(table.losses(table.predictions(model, own), table.y[rows]).mean())
     out = np.flatnonzero(~np.isin(table.unit, table.unit[rows]))
-    width = table.coded(table.y[:1]).shape[1]
-    said = table.says(model, _safe_indexing(table.X, out)) if len(out) else np.zeros((0, width))
-    return out.astype(np.intp), said, train
+    predicted = np.zeros((0, table.coded(table.y[:1]).shape[1]))
+    if len(out):
+        predicted = table.predictions(model, _safe_indexing(table.X, out))
+    return out.astype(np.intp), predicted, train
 
 
 def mean_and_error(values: Floats, unit: Indices) -> tuple[float, float]:
-    """Return the mean over rows and its standard error, rows of one group taken together."""
+    """Return the mean over rows and its standard error, clustered by group."""
     mean = float(values.mean())
     sums = np.bincount(unit, values - mean)
     n_units = len(np.unique(unit))
@@ -226,23 +225,22 @@ _NAMES = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi-Wolpert", "squared":
 
 @dataclass(frozen=True)
 class BiasVarianceDisplay(Display):
-    """How much of an estimator's loss is bias, and how much variance, by bootstrap.
+    """Bootstrap estimate of how much of an estimator's loss is bias and how much is variance.
 
     `plot` draws the terms as bars, with their standard errors.
 
-    Use it to know what would help: more rows, a smaller model or a vote of many (variance), or a
-    richer model and other columns (bias). Clones are fitted on draws of the rows; each is asked
-    about the rows that were not drawn. Where rows are copies of each other, so that a model may
-    have seen a row like the one that it is asked about, the printed words say how many; ``groups=``
-    keeps copies together. With f the models' answers to a row and y its answer:
+    High variance suggests more rows, a smaller model or a vote of many; high bias a richer model or
+    other columns. Clones are fitted on draws of the rows, and each predicts the rows that were not
+    drawn. The printed text counts rows that are copies of others, which a model may have seen;
+    ``groups=`` keeps copies together. With f the models' predictions of a row and y its true value:
 
-    - 0/1 loss, Domingos (2000): the main answer is the most frequent f; bias is 1 where it is not
-      y; variance is the share of models that differ from it. On rows without bias variance adds to
-      the loss, on rows with bias the share of models that are right is taken off::
+    - 0/1 loss, Domingos (2000): the main prediction is the most frequent f; bias is 1 where it is
+      not y; variance is the share of models that differ from it. Variance adds to the loss of rows
+      without bias; on rows with bias the share of models that are right is subtracted::
 
           loss = bias + unbiased variance - biased variance
 
-    - 0/1 loss, Kohavi and Wolpert (1996), with p_k the share of models that answer k::
+    - 0/1 loss, Kohavi and Wolpert (1996), with p_k the share of models that predict k::
 
           bias = 1/2 sum_k (1[y = k] - p_k)^2,  variance = 1/2 (1 - sum_k p_k^2)
           loss = bias + variance
@@ -251,16 +249,16 @@ class BiasVarianceDisplay(Display):
 
           loss = (mean f - y)^2 + var f
 
-    In the last two the squared bias is freed of what few models add to it, var f / n of n models,
-    so that an estimate may be below 0.
+    In the last two, var f / n is subtracted from the squared bias for a finite number n of models,
+    so an estimate may be below 0.
 
-    Noise is counted as bias: of a row seen once no one can tell whether its label or the model is
-    wrong. Models are fitted on draws with about 63 % of the rows, so that they are a little worse
-    than one fitted on all.
+    Noise is counted as bias: if a row occurs once, a wrong label cannot be distinguished from a
+    wrong model. Draws hold about 63 % of the distinct rows, so the models are a little worse than
+    one fitted on all rows.
 
     Parameters
     ----------
-    terms : Terms
+    terms : AnswerSums
         The sums over models.
     name : str
         The estimator's class.
@@ -309,36 +307,34 @@ class BiasVarianceDisplay(Display):
         Parameters
         ----------
         estimator : classifier or regressor
-            Of this library or any other; it is cloned, and need not be fitted.
+            Of psephos or any other library; it is cloned, and need not be fitted.
         X : array or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         loss : {'zero_one', 'squared'}, default=None
-            None: 'zero_one' of a classifier, 'squared' of a regressor.
+            None: 'zero_one' for a classifier, 'squared' for a regressor.
         n_draws : int, default=100
-            Draws of as many rows (or groups) as there are, with replacement; one that lacks a class
-            is drawn again.
+            Bootstrap draws of rows (or groups); a draw that lacks a class is repeated.
         groups : array of shape (n_samples,), default=None
-            Whole groups are drawn, and a model is asked about groups of which it saw no row.
+            Whole groups are drawn, and a model predicts only groups of which it saw no row.
         random_state : int, RandomState or None, default=0
-            Seeds the draws and, by draw, the estimator.
+            Seed of the draws and of the estimator fitted on each.
         n_jobs : int, default=None
-            Draws that are fitted at the same time; the result does not depend on it.
+            Parallel fits, as in joblib; the result does not depend on it.
 
         Raises
         ------
         PsephosError
-            If the loss is not the estimator's, or rows cannot be drawn.
+            If the estimator does not support the loss, or no draw has every class.
         """
         table = DrawnTable.read(estimator, X, y, loss, groups, random_state)
         if not Interval(2, whole=True).allows(n_draws):
-            raise PsephosError(f"n_draws is {n_draws!r}: give a whole number of at least 2.")
+            raise PsephosError(f"n_draws must be a whole number of at least 2; got {n_draws!r}.")
         return cls(table.terms(estimator, int(n_draws), n_jobs), type(estimator).__name__)
 
     def table(self) -> dict[str, list[Any]]:
-        """Return one entry a term: `terms` (whose), `term`, `value`, `error`.
+        """Return one entry per term: `terms` (the decomposition), `term`, `value`, `error`.
 
-        `error` is the standard error of the mean over rows, or groups: how far the value would
-        change with other rows to ask, the models being the same.
+        `error` is the standard error of the mean over rows, or groups, for fixed models.
         """
         t = self.terms
         sets = {"squared": t.squared()}
@@ -354,14 +350,14 @@ class BiasVarianceDisplay(Display):
         return out
 
     def value(self, term: str, terms: str | None = None) -> float:
-        """Return one term; `terms` None is the first set there is."""
+        """Return one term; with `terms` None, of the first decomposition."""
         table = self.table()
         wanted = terms or table["terms"][0]
         pairs = list(zip(table["terms"], table["term"], strict=True))
         return table["value"][pairs.index((wanted, term))]
 
     def __str__(self) -> str:
-        """Return the decomposition in words."""
+        """Return the decomposition as text."""
         t, table = self.terms, self.table()
         what = "0/1 loss" if t.loss == "zero_one" else "squared error"
         lines = [
@@ -370,12 +366,12 @@ class BiasVarianceDisplay(Display):
         ]
         if t.left_out:
             lines[0] += (
-                f"; {t.left_out} rows were left out of fewer than two draws, and are not counted"
+                f"; {t.left_out} rows are not counted, since fewer than two draws left them out"
             )
         if t.copies:
             lines[0] += (
-                f"; {t.copies} rows that are asked are equal in all columns to others that may be "
-                "drawn, so that a model may have seen them"
+                f"; {t.copies} rows equal others in all columns, so a model may have seen them: "
+                "give such rows one group (groups=)"
             )
         for name, term, value, error in zip(*table.values(), strict=True):
             if term != "loss":

@@ -16,7 +16,7 @@ from psephos.estimator.params import Interval
 from psephos.explain.drawing import Display, plain
 from psephos.files.names import plural, value_text
 
-_LEVELS = 12  # of a category that have a row, the most frequent
+_LEVELS = 12  # the most frequent categories of a column, which have a row each
 _REST, _MISSING, _MIDDLE = "other categories", "missing", "median (quartiles)"
 
 
@@ -24,22 +24,22 @@ _REST, _MISSING, _MIDDLE = "other categories", "missing", "median (quartiles)"
 class CohortDisplay(Display):
     """The cases by class, column by column: Table 1 of a study.
 
-    Median and quartiles of numbers, counts of categories, missing values. There are no p-values:
-    columns are chosen because classes differ in them, and a test of each would not allow for that.
+    It shows medians and quartiles of numbers, counts of categories, and missing values. It omits
+    p-values: models choose columns in which the classes differ, which a test of each would ignore.
 
     Parameters
     ----------
     names : tuple of str
         The columns.
     values : ndarray of shape (n, q)
-        Numbers, or words of categories; None or NaN where missing.
+        Numbers, or names of categories; None or NaN where missing.
     codes : ndarray of shape (n,), intp
         The class of each case.
     classes : tuple of str
-        Of a target of numbers its thirds.
+        For a numeric target, its thirds.
     fewest : int, default=0
-        Counts from 1 below it are not given, nor one from which another follows, nor quartiles of
-        fewer cases.
+        Counts from 1 to `fewest` - 1 are withheld, with any count from which one of them could be
+        computed, and quartiles of fewer than `fewest` cases.
 
     Examples
     --------
@@ -61,18 +61,28 @@ class CohortDisplay(Display):
     def from_cases(
         cls, X: TableLike, y: LabelsLike, names: Sequence[str] | None = None, fewest: int = 0
     ) -> Self:
-        """Return the table of cases; of numbers of more than 12 different values by thirds of them.
+        """Return the table of some cases.
+
+        Parameters
+        ----------
+        X : table of shape (n, q)
+        y : array of shape (n,)
+            Classes; numbers of more than 12 different values are divided into thirds.
+        names : sequence of str, default=None
+            One per column; None: those of X.
+        fewest : int, default=0
+            As the attribute.
 
         Raises
         ------
         PsephosError
-            If X is infinite, y has missing values or not one value for each row of X, or names are
-            not one a column.
+            If X has infinite values, y has missing values or another length than X, or the number
+            of names is not that of the columns.
         """
         values, target = np.asarray(X, dtype=object), np.asarray(y)
         if values.ndim != 2 or target.shape != values.shape[:1] or not target.size:
             raise PsephosError(
-                "X must be a table, and y have one value for each row of it; got shapes"
+                "X must be a table, and y must have one value for each of its rows; got shapes"
                 f" {values.shape} and {target.shape}."
             )
         if any(map(is_missing, target.tolist())):
@@ -94,17 +104,17 @@ class CohortDisplay(Display):
         return cls(called, values, codes, tuple(map(str, classes.tolist())), fewest)
 
     def table(self) -> dict[str, list[Any]]:
-        """Return a row for each column, category and class.
+        """Return one entry per column, category and class.
 
-        ``column``, ``category`` ('missing' for missing values), ``class``, ``count``, ``low``,
-        ``median`` and ``high`` of numbers, and ``text``, the cell as it is read.
+        Keys: ``column``, ``category`` ('missing' for missing values), ``class``, ``count``; for
+        numbers the quartiles ``low``, ``median`` and ``high``; and ``text``, the cell as printed.
         """
         keys = ("column", "category", "class", "count", "low", "median", "high", "text")
         rows = [(name, *row) for j, name in enumerate(self.names) for row in self._rows(j)]
         return {key: [row[k] for row in rows] for k, key in enumerate(keys)}
 
     def _rows(self, j: int) -> list[tuple[Any, ...]]:
-        """Return the rows of a column, those of a category beside each other."""
+        """Return the rows of a column, sorted by category."""
         column = [None if is_missing(one) else one for one in self.values[:, j].tolist()]
         if not all(one is None or _is_number(one) for one in column):
             column = [None if one is None else _word(str(one)) for one in column]
@@ -136,13 +146,13 @@ class CohortDisplay(Display):
         axes.table(rows, loc="center", colLabels=heads)
 
     def heads(self) -> list[str]:
-        """Return the heads of `lines`: each class with its cases."""
+        """Return the headings of `lines`: each class with its number of cases."""
         sizes: list[int] = np.bincount(self.codes, minlength=len(self.classes)).tolist()
         given = [text for _, text in given_counts(sizes, self.fewest)]
         return ["column", *(f"{c}, n {n}" for c, n in zip(self.classes, given, strict=True))]
 
     def lines(self) -> list[list[str]]:
-        """Return a line for each column and category: its name and the cells of the classes."""
+        """Return one line per column and category: its name and a cell for each class."""
         found = self.table()
         pairs = zip(found["column"], found["category"], found["text"], strict=True)
         cells, step = [*pairs], len(self.classes)
@@ -156,7 +166,7 @@ THIRDS = ("lowest third", "middle third", "highest third")
 
 
 def thirds(target: Floats) -> Indices:
-    """Return the third of a number that each case is in, equal numbers in one."""
+    """Return the index of the third (0 to 2) that each number is in; equal numbers share one."""
     cuts = np.quantile(target, (1 / 3, 2 / 3))
     return np.searchsorted(cuts, target, "left").astype(np.intp)
 
@@ -170,10 +180,11 @@ def _word(word: str) -> str:
 
 
 def given_counts(counts: Sequence[int], fewest: int) -> list[tuple[int | None, str]]:
-    """Return counts, None for those withheld: small ones, and others until none of these follows.
+    """Return (count, text) pairs; a count is None where it is withheld.
 
-    A reader knows their sum, and that each is from 1 to below `fewest`, or `fewest` and more: where
-    one would follow from that, they are called withheld alone.
+    Small counts are withheld, and the smallest others until no small count can be computed. A
+    reader knows the sum of the withheld counts; the text gives their ranges ('< 5', '5 or more')
+    only if these with the sum do not determine a count.
     """
     withheld = [i for i, n in enumerate(counts) if 0 < n < fewest]
     others = sorted((n, i) for i, n in enumerate(counts) if n >= max(1, fewest))

@@ -1,4 +1,4 @@
-"""What a budget of columns costs on this table, and how often each column returns."""
+"""Accuracy by the number of columns allowed, and how often each column is selected."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ _BUDGETS = (1, 2, 4, 8, 16, 32)
 
 @dataclass(frozen=True)
 class ColumnCurveDisplay(Display):
-    """How accurate a vote on few columns is, by their number, beside the same vote on all columns.
+    """Cross-validated score by the number of columns allowed, compared with that on all columns.
 
     `plot` draws the mean score against the budget, with its standard error.
 
-    Columns are chosen anew on the training rows of every split, so that each score is of rows that
-    had no say in the choice. The standard error of a mean over J splits, whose training rows
-    overlap, is that of Nadeau and Bengio (2003)::
+    Columns are chosen on the training rows of each split, and scores are of its test rows. The
+    standard error of a mean over J splits, whose training rows overlap, is that of Nadeau and
+    Bengio (2003)::
 
         sqrt((1 / J + n_test / n_train) var)
 
@@ -41,11 +41,11 @@ class ColumnCurveDisplay(Display):
         The budgets.
     scores : ndarray of shape (n_budgets, n_splits)
     reference : ndarray of shape (n_splits,)
-        Of the same members on all columns, on the same rows.
+        Scores of the same members on all columns, on the same rows.
     selected : ndarray of shape (n_budgets, n_splits, n_features), bool
-        Which columns were taken.
+        Mask of the selected columns.
     names : tuple of str
-        Of the columns.
+        Names of the columns.
     scoring : str
     test_share : float
         n_test / n_train.
@@ -90,29 +90,29 @@ class ColumnCurveDisplay(Display):
         Parameters
         ----------
         estimator : ColumnBudgetClassifier or ColumnBudgetRegressor
-            It is cloned, and need not be fitted; its `n_columns` is not looked at.
+            It is cloned, and need not be fitted; its `n_columns` is ignored.
         X : array or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         n_columns : iterable of float, default=(1, 2, 4, 8, 16, 32)
-            Budgets; a selection serves for all.
+            Budgets; each split makes one selection for all of them.
         cv : int, splitter or list of (training rows, test rows), default=5
-            Splits: a number of folds is stratified, and keeps groups whole.
+            With a number, folds are stratified and keep groups together.
         n_repeats : int, default=1
-            How often a number of folds is drawn.
+            How often the folds are drawn, if `cv` is a number.
         groups : array of shape (n_samples,), default=None
         scoring : str, default=None
-            A scorer of scikit-learn by name. None: 'roc_auc' of two classes, 'roc_auc_ovr' of
-            more, 'r2' of numbers.
+            The name of a scikit-learn scorer. None: 'roc_auc' for two classes, 'roc_auc_ovr' for
+            more, 'r2' for numbers.
 
         Raises
         ------
         PsephosError
-            If the estimator is no column budget, there is no budget, or rows cannot be divided.
+            If the estimator is of another class, `n_columns` is empty, or rows cannot be split.
         """
         if not isinstance(estimator, ColumnBudgetClassifier | ColumnBudgetRegressor):
             raise PsephosError(
-                f"{type(estimator).__name__} chooses no columns by a budget: give a "
-                "ColumnBudgetClassifier or ColumnBudgetRegressor."
+                "estimator must be a ColumnBudgetClassifier or ColumnBudgetRegressor; got "
+                f"{type(estimator).__name__}."
             )
         budgets = tuple(sorted(set(n_columns)))
         table, labels, _, _ = estimator.read(X, y)
@@ -145,12 +145,12 @@ class ColumnCurveDisplay(Display):
         return cls(budgets, scores, reference, selected, names, scoring, share)
 
     def table(self) -> dict[str, list[Any]]:
-        """Return one entry a budget.
+        """Return one entry per budget.
 
-        `score` and `error` are the mean over splits and its standard error, `difference` and
-        `difference_error` those of the score less that on all columns, `columns` the mean number
-        taken, and `similarity` the mean over pairs of splits of the Jaccard index: the share of the
-        columns taken in either that were taken in both.
+        `score` and `error` are the mean over splits and its standard error; `difference` and
+        `difference_error` those of the score minus that on all columns; `columns` is the mean
+        number selected, and `similarity` the mean Jaccard index over pairs of splits: the share of
+        the columns selected in either that were selected in both.
         """
         off = self.scores - self.reference
         return {
@@ -170,9 +170,9 @@ class ColumnCurveDisplay(Display):
         return np.sqrt((1 / n + self.test_share) * values.var(axis=1, ddof=1)).tolist()
 
     def returns(self, n_columns: float) -> ColumnLists:
-        """Return how often each column was taken with a budget: `column`, `share` of the splits.
+        """Return how often each column was selected with a budget: `column`, `share` of the splits.
 
-        The most frequent come first, and columns that were never taken are left out.
+        The most frequent come first; columns that were never selected are left out.
 
         Raises
         ------
@@ -181,14 +181,14 @@ class ColumnCurveDisplay(Display):
         """
         if n_columns not in self.n_columns:
             known = ", ".join(map(str, self.n_columns))
-            raise PsephosError(f"n_columns={n_columns!r} is not on the curve of {known}.")
+            raise PsephosError(f"n_columns must be on the curve ({known}); got {n_columns!r}.")
         share = self.selected[self.n_columns.index(n_columns)].mean(axis=0)
         order = np.argsort(-share, kind="stable")
         order = order[share[order] > 0]
         return {"column": [self.names[j] for j in order.tolist()], "share": share[order].tolist()}
 
     def __str__(self) -> str:
-        """Return the curve in words, a line a budget."""
+        """Return the curve as text, one line per budget."""
         table = self.table()
         whole = f"{self.reference.mean():.3f}"
         lines = [f"{self.scoring} over {len(self.reference)} splits; on all columns {whole}"]
@@ -197,8 +197,8 @@ class ColumnCurveDisplay(Display):
             sure = "" if np.isnan(error) else f" ± {error:.3f}"
             lines.append(
                 f"{budget:g} columns: {table['score'][i]:.3f}, {table['difference'][i]:+.3f}{sure} "
-                f"beside all; {percent(table['similarity'][i])} of the columns of two splits are "
-                "the same"
+                f"compared with all; two splits share {percent(table['similarity'][i])} of their "
+                "columns"
             )
         return "\n".join(lines)
 
@@ -210,12 +210,12 @@ class ColumnCurveDisplay(Display):
                       xytext=(2, 3), textcoords="offset points", color="gray")  # fmt: skip
         axes.set_xscale("log", base=2)
         axes.set_xticks(self.n_columns, [f"{k:g}" for k in self.n_columns])
-        axes.set_xlabel("columns (or what they may cost)")
+        axes.set_xlabel("columns allowed (or their total cost)")
         axes.set_ylabel(f"{self.scoring}, mean of {len(self.reference)} splits")
 
 
 def _on_all_columns(estimator: Any) -> Any:
-    """Return the members of a budget, unfitted, to be fitted on all columns."""
+    """Return the budget's inner estimator, unfitted, to be fitted on all columns."""
     if estimator.estimator is not None:
         return clone(estimator.estimator)
     params = {"random_state": estimator.random_state, "n_jobs": estimator.n_jobs}
@@ -226,6 +226,6 @@ def _on_all_columns(estimator: Any) -> Any:
 
 
 def _similarity(taken: NDArray[np.bool_]) -> float:
-    """Return the mean Jaccard index over pairs of splits; 1 where none takes a column."""
+    """Return the mean Jaccard index over pairs of splits; 1 if there is one split."""
     apart = _distance.pdist(taken, "jaccard")
     return float(1.0 - apart.mean()) if len(apart) else 1.0

@@ -1,4 +1,4 @@
-"""On which side of which value a column speaks for which class, and how many are there."""
+"""Which class each value of a column favours, and how many cases have such values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,6 @@ from psephos.explain.effects import (
     Cut,
     Says,
     Threshold,
-    asked_values,
     axis_of,
     background,
     cut_of,
@@ -25,23 +24,24 @@ from psephos.explain.effects import (
     mean_answers,
     pieces_of,
     sides,
+    voter_thresholds,
 )
 from psephos.files.names import class_words
 from psephos.files.near import suggest
 from psephos.vote import Vote
 
-_WORTH = 0.02  # of the range of the answers to the cases: a smaller change is not worth a word
-_LANE, _DOTS = 0.32, 0  # of the drawing: half the height of a lane, and the seed of its jitter
+_WORTH = 0.02  # changes below this share of the range of predictions are not described
+_LANE, _DOTS = 0.32, 0  # half the height of a lane, and the seed of its jitter
 _COLOURS = (OTHER, "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#2f8f8f", "#555555")
 
 
 class ColumnEffect(NamedTuple):
-    """The axis of a column of numbers, and what each value of it moves the mean answer by."""
+    """The axis of a numeric column, and the change of the mean prediction at each value."""
 
     axis: Axis
     says: Says
     cut: Cut | None  # the value at which the column changes sides
-    missing: Floats | None  # (K,), the move where the value is missing; None where none is
+    missing: Floats | None  # (K,), the change where the value is missing; None if none is missing
 
 
 def shown_of(
@@ -54,12 +54,21 @@ def shown_of(
     least: float,
     base: Floats,
 ) -> ColumnEffect:
-    """Return the axis of a column and what its values say.
+    """Return the axis of a numeric column and its effect on the mean prediction.
 
-    `rows` (n, q) are the cases whose other values are kept (see `background`), `base` (K,) the mean
-    answer to them as they are; `values` (m,) are all values, NaN where missing; `thresholds` those
-    that voters ask for, `gradual` whether the column is read otherwise, too; `least` is what change
-    of a mean answer is worth a word.
+    Parameters
+    ----------
+    rows : ndarray of shape (n, q)
+        The cases whose other values are kept; see `background`.
+    values : ndarray of shape (m,)
+        All values of the column, NaN where missing.
+    thresholds, gradual
+        As `voter_thresholds` finds them: the column's thresholds, and whether it is also read in
+        another way.
+    least : float
+        The least change of a mean prediction that is described.
+    base : ndarray of shape (K,)
+        The mean prediction of `rows` as they are.
     """
     axis = axis_of(values, [one.at for one in thresholds])
     pieces = pieces_of(axis, [one.at for one in thresholds], gradual or not thresholds)
@@ -86,31 +95,32 @@ class _Read(NamedTuple):
 
 @dataclass(frozen=True)
 class ValuesDisplay(Display):
-    """The values of one column by class, on an axis painted with the class that each speaks for.
+    """The values of one column by class, on an axis coloured by the class that each value favours.
 
-    `plot` draws the values by class, and below them the axis in the colours it speaks for.
+    `plot` draws the values by class, and below them the axis in the colours of the favoured class.
 
-    What is painted is the partial dependence of the probabilities on the column (Friedman 2001,
-    8.2), over at most 100 of the cases, less the mean answer to them as they are.
+    The colour shows the partial dependence of the probabilities on the column (Friedman 2001, 8.2)
+    over at most 100 of the cases, minus the mean prediction of these cases as they are.
 
     Parameters
     ----------
     column : str
     classes : tuple of str
     values : ndarray of shape (n,)
-        NaN where missing, codes of `levels` where it is a category.
+        NaN where missing; for a category, codes of `levels`.
     codes : ndarray of shape (n,), int
         The class of each case.
-    shown : Shown or None
-        None where it is a category.
+    shown : ColumnEffect or None
+        The effect of a numeric column; None for a category.
     levels : tuple of str
-        Of a category.
+        The levels of a category; empty for numbers.
     moves : ndarray of shape (n_levels or n_levels + 1, K)
-        Of a category the move of each level, and last, where one is, of a missing value.
+        For a category, the change of the mean prediction at each level and, if a value is missing,
+        in the last row where it is missing.
     words : str
-        For whom it speaks above and below which value.
+        Which class the column favours above and below which value.
     positive : int
-        The class that is drawn in the colour of the positive one, as `MissedDisplay` draws it.
+        Index of the class in the positive colour, which `MissedDisplay` uses, too.
 
     Examples
     --------
@@ -144,39 +154,38 @@ class ValuesDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted classifier of psephos, of one class a case
+        estimator : fitted classifier of psephos with one class per case
         X : array or data frame of shape (n_samples, n_features)
             The cases that are drawn, with all columns of the fit.
         y : array of shape (n_samples,)
         column : str or int
             Its name, or its position in `X`.
         pos_label : label, default=None
-            The positive class, which has the colour that `MissedDisplay` gives it; None: the second
-            of ``classes_``.
+            The positive class; None: the second of ``classes_``.
 
         Raises
         ------
         PsephosError
-            If the estimator is no such classifier, does not read the column, or a label or
-            `pos_label` is none of its classes.
+            If the estimator is not such a classifier, does not read the column, or a label or
+            `pos_label` is not one of its classes.
         """
         target: Any = getattr(getattr(estimator, "vote_", None), "target", None)
         if target is None or not hasattr(estimator, "classes_") or target.kind == "multilabel":
             raise PsephosError(
-                f"{type(estimator).__name__} is not a fitted classifier of psephos of one class a "
-                "case: fit one, or give one."
+                "estimator must be a fitted classifier of psephos with one class per case; got "
+                f"{type(estimator).__name__}."
             )
         words, columns = estimator.schema_.words(), estimator.vote_.columns.tolist()
-        place = _place(column, words.columns, columns)
+        place = _position(column, words.columns, columns)
         read = _Read(
             estimator.vote_.select(estimator.vote_.columns),
             np.asarray(estimator._table(X).dense(estimator.vote_.columns), dtype=np.float64),
         )
         classes = tuple(str(one) for one in estimator.classes_.tolist())
-        spoken = [class_words(one) for one in classes]
+        named = [class_words(one) for one in classes]
         labels = estimator.classes_.tolist()
         if pos_label is not None and pos_label not in labels:
-            raise PsephosError(f"pos_label is {pos_label!r}; the classes are {labels}.")
+            raise PsephosError(f"pos_label must be one of {labels}; got {pos_label!r}.")
         positive = 1 if pos_label is None else labels.index(pos_label)
         codes = codes_among(estimator.classes_, read.X, y)
         rows = background(read)
@@ -187,21 +196,20 @@ class ValuesDisplay(Display):
         levels = words.levels.get(columns[place])
         if levels is not None:
             gap = [np.nan] if np.isnan(values).any() else []
-            asked = [*map(float, range(len(levels))), *gap]
-            moves = mean_answers(read.vote, rows, place, asked) - base
-            said = level_words(moves[: len(levels)], levels, spoken, least)
-            shown, levels, said = None, tuple(levels), _text(said)
-            return cls(name, classes, values, codes, shown, levels, moves, said, positive)
-        thresholds, gradual = asked_values(read)
+            moves = mean_answers(read.vote, rows, place, [*range(len(levels)), *gap]) - base
+            text = _text(level_words(moves[: len(levels)], levels, named, least))
+            return cls(name, classes, values, codes, None, tuple(levels), moves, text, positive)
+        thresholds, gradual = voter_thresholds(read)
         own = thresholds.get(place, [])
         shown = shown_of(read.vote, rows, place, values, own, place in gradual, least, base)
-        said = direction(shown.says, shown.cut, spoken)
-        return cls(name, classes, values, codes, shown, words=_text(said), positive=positive)
+        text = _text(direction(shown.says, shown.cut, named))
+        return cls(name, classes, values, codes, shown, words=text, positive=positive)
 
     def table(self) -> ColumnLists:
-        """Return one entry a piece of the axis, or a level: what it moves the mean answer by.
+        """Return the change of the mean prediction, one entry per piece of the axis or level.
 
-        ``from``, ``to`` (of a category ``level``) and a move of the probability of each class.
+        Keys: ``from`` and ``to`` (for a category ``level``), and the change of the probability of
+        each class.
         """
         if self.shown is None:
             moves = self.moves
@@ -214,10 +222,10 @@ class ValuesDisplay(Display):
         return {**heads, **{name: moves[:, k].tolist() for k, name in enumerate(self.classes)}}
 
     def counts(self) -> dict[str, list[Any]]:
-        """Return the cases by class: missing, above and at or below the value of `words`.
+        """Return the number of cases of each class on each side of the value in `words`.
 
-        ``side``, and a number for each class; of a category an entry a level. Where no one value
-        parts the mean answers, there are those with a value and those without.
+        Keys: ``side`` (missing, above, at or below; for a category its levels) and each class. If
+        no single value divides the mean predictions, sides are 'missing' and 'measured'.
         """
         k = len(self.classes)
         if self.shown is None:
@@ -252,7 +260,7 @@ class ValuesDisplay(Display):
             mine = known & (self.codes == c)
             colour = self._colour(c)
             axes.scatter(self.values[mine], c + 1 + jitter[mine], s=12, color=colour, alpha=0.7)
-        axes.set_yticks(range(len(self.classes) + 1), ["speaks for", *map(plain, self.classes)])
+        axes.set_yticks(range(len(self.classes) + 1), ["favours", *map(plain, self.classes)])
         if self.shown is None:
             ends = np.arange(len(self.levels) + 1) - 0.5
             self._paint(axes, ends.tolist(), self.moves[: len(self.levels)])
@@ -280,8 +288,8 @@ class ValuesDisplay(Display):
                                alpha=float(move[c]) / most, linewidth=0)  # fmt: skip
 
 
-def _place(column: Any, names: Sequence[str], columns: Sequence[int]) -> int:
-    """Return the place of a column among those that are read."""
+def _position(column: Any, names: Sequence[str], columns: Sequence[int]) -> int:
+    """Return the position of a column among those that the model reads."""
     if isinstance(column, int | np.integer) and not isinstance(column, bool):
         j = int(column)
     elif str(column) in names:

@@ -1,4 +1,4 @@
-"""Do the members of a vote err on different cases? Pairwise diversity, and the kappa-error plot."""
+"""Pairwise diversity of the voters of a vote, and the kappa-error plot."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,26 +14,26 @@ from psephos.vote import Vote
 from psephos.vote.part import label_of
 from psephos.vote.seen import refuse_seen
 
-_CELLS = 1 << 21  # numbers of a block: 16 MiB
+_CELLS = 1 << 21  # votes per block: 16 MiB
 
 
 @dataclass(frozen=True)
 class DiversityDisplay(Display):
-    """How much the voters of a fitted vote differ in what they answer, and in what they get wrong.
+    """How much the voters of a fitted vote differ in their predictions and in their errors.
 
-    `plot` draws a point a pair: kappa (or the correlation of errors) against its mean error. Low
-    and to the left is best: members that are right, and differ where they are not.
+    `plot` draws a point for each pair of voters: kappa (or the correlation of errors) against their
+    mean error. Low and to the left is best: accurate voters that err on different cases.
 
-    A vote is better than its voters as far as they err on different cases. For voters s and t and
-    the shares of cases that both answer rightly (a), only s does (b), only t (c), none (d)::
+    A vote is better than its voters insofar as they err on different cases. For voters s and t and
+    the shares of cases that both predict correctly (a), only s (b), only t (c), or neither (d)::
 
         Q            = (a d - b c) / (a d + b c)      Yule's statistic; 0 if they err independently
         disagreement = b + c
         double_fault = d
 
-    and kappa is Cohen's, between their answers: 1 if they always answer alike, 0 if as often as by
-    chance. For numbers `correlation` is that of their errors and `disagreement` the mean square of
-    their difference. Q has no value where both products are 0.
+    and kappa is Cohen's, between their predictions: 1 if they always agree, 0 if they agree as
+    often as by chance. For regression, `correlation` is that of their errors and `disagreement` the
+    mean squared difference. Q is NaN where both products are 0.
 
     Source: Kuncheva & Whitaker (2003), "Measures of diversity in classifier ensembles", Machine
     Learning 51; Margineantu & Dietterich (1997), "Pruning adaptive boosting", for the plot.
@@ -41,16 +41,16 @@ class DiversityDisplay(Display):
     Parameters
     ----------
     names : tuple of str
-        Of the T voters, by number where they have none.
+        Names of the T voters, or their numbers.
     error : ndarray of shape (T,)
-        The share of cases each answers wrongly, or its mean squared error.
+        The error rate of each voter, or its mean squared error.
     first, second : ndarray of shape (P,)
         The voters of each of the P = T (T - 1) / 2 pairs.
     statistics : dict of str to ndarray of shape (P,)
     n_cases : int
     left_out : tuple of str, default=()
-        The voters that are not counted: those that read no column (a prior, a base score, a tree
-        without a cut), and those with weight only where values are missing (a reserve).
+        The voters that are not compared: those that read no column (a prior, a base score, a tree
+        without a split), and reserves, which have weight only where values are missing.
 
     Examples
     --------
@@ -79,33 +79,34 @@ class DiversityDisplay(Display):
         Parameters
         ----------
         estimator : fitted model of psephos
-            Of at least two voters that read a column and are no reserve: the others are not
-            counted, and named in `left_out`. A vote within the vote counts once.
+            With at least two voters that read a column and are not a reserve; all others are listed
+            in `left_out`. A vote within the vote counts as one voter.
         X : array, data frame or sparse table of shape (n_samples, n_features)
-            Cases the model was not fitted on: on its own training rows members look alike.
+            Cases that the model was not fitted on: voters agree more on their training rows.
         y : array of shape (n_samples,)
 
         Raises
         ------
         PsephosError
-            If the model has one such voter, answers with several labels or numbers, a label is
-            not one of its classes, or cases are those that it was fitted on, as far as it keeps
-            them.
+            If the model has fewer than two such voters or several outputs, a label is not one of
+            its classes, or X has rows that it was fitted on, as far as it keeps them.
         """
         vote: Any = getattr(estimator, "vote_", None)
         kind = type(estimator).__name__
         if vote is None or vote.n_voters < 2:
-            raise PsephosError(f"{kind} is not a fitted model of psephos with two voters or more.")
+            raise PsephosError(
+                f"estimator must be a fitted model of psephos with two or more voters; got {kind}."
+            )
         counts = (np.diff(vote.usage().indptr) > 0) & ~vote.reserve()
         members = np.flatnonzero(counts)
         if len(members) < 2:
             raise PsephosError(
-                f"{len(members)} of the {vote.n_voters} voters of this {kind} reads a column and "
-                "is no reserve: two are needed."
+                "estimator must have two or more voters that read a column and are not a reserve; "
+                f"this {kind} has {len(members)}, of {vote.n_voters} voters."
             )
         target = vote.target
         if target.kind not in ("binary", "multiclass", "regression"):
-            raise PsephosError(f"{kind} answers with several labels or numbers: one is needed.")
+            raise PsephosError(f"estimator must have one output; this {kind} has several.")
         values = estimator._values(X)
         every = [label_of(vote.voters, t).removesuffix(": ") for t in range(vote.n_voters)]
         every = [name or str(t + 1) for t, name in enumerate(every)]
@@ -127,7 +128,7 @@ class DiversityDisplay(Display):
         return cls(names, error, first, second, pairs, len(votes), left_out)
 
     def table(self) -> ColumnLists:
-        """Return one entry a pair: both names, both errors and the statistics."""
+        """Return one entry per pair: both names, both errors and the statistics."""
         return {
             "first": [self.names[t] for t in self.first.tolist()],
             "second": [self.names[t] for t in self.second.tolist()],
@@ -137,7 +138,7 @@ class DiversityDisplay(Display):
         }
 
     def summary(self) -> dict[str, float]:
-        """Return the mean of each statistic over the pairs where it has a value."""
+        """Return the mean of each statistic over the pairs where it is not NaN."""
         return {
             name: float(np.nanmean(values)) if not np.isnan(values).all() else np.nan
             for name, values in self.statistics.items()
@@ -149,7 +150,7 @@ class DiversityDisplay(Display):
         axes.scatter(self.statistics[name], mean, s=12, alpha=0.5)
         axes.set_xlabel("kappa of two voters" if name == "kappa" else "correlation of two errors")
         axes.set_ylabel("their mean error" if name == "kappa" else "their mean squared error")
-        without = f"\n(without {len(self.left_out)} that read no column or are a reserve)"
+        without = f"\n(without {len(self.left_out)} that read no column or are reserves)"
         axes.set_title(
             f"{len(self.first)} pairs of {len(self.names)} voters, {self.n_cases} cases"
             + (without if self.left_out else "")
@@ -157,14 +158,14 @@ class DiversityDisplay(Display):
 
 
 def _votes(vote: Vote, values: Any) -> Floats:
-    """Return the votes (n, T, K), asked for in blocks of rows."""
+    """Return the votes (n, T, K), computed in blocks of rows."""
     size = max(1, _CELLS // (vote.n_voters * vote.target.n_outputs))
     parts = [vote.votes(values[i : i + size]) for i in range(0, values.shape[0], size)]
     return np.concatenate(parts)
 
 
 def _of_classes(answers: Indices, wrong: NDArray[np.bool_], n_classes: int) -> dict[str, Floats]:
-    """Return (T, T) tables of the statistics."""
+    """Return (T, T) tables of the statistics of classes."""
     n = len(answers)
     bad = wrong.astype(np.float64)
     d = bad.T @ bad / n
@@ -174,9 +175,9 @@ def _of_classes(answers: Indices, wrong: NDArray[np.bool_], n_classes: int) -> d
     alike = np.zeros_like(d)
     chance = np.zeros_like(d)
     for k in range(n_classes):
-        says = (answers == k).astype(np.float64)
-        alike += says.T @ says / n
-        chance += np.outer(says.mean(axis=0), says.mean(axis=0))
+        votes = (answers == k).astype(np.float64)
+        alike += votes.T @ votes / n
+        chance += np.outer(votes.mean(axis=0), votes.mean(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         kappa = np.where(chance < 1.0, (alike - chance) / (1.0 - chance), np.nan)
         total = a * d + b * c

@@ -1,4 +1,4 @@
-"""What displays share: pictures by matplotlib, which is an extra, and checks of what is given."""
+"""The base class of displays, their plots (matplotlib is an extra), and shared checks."""
 
 from typing import Any
 
@@ -6,10 +6,9 @@ import numpy as np
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Axes
-from psephos.files.names import plural
 from psephos.vote.frames import Framed
 
-POSITIVE, OTHER = "#bf4408", "#1a6aa3"  # colours of the class that is looked for, and the other
+POSITIVE, OTHER = "#bf4408", "#1a6aa3"  # colours of the positive class and of the other
 
 
 def pyplot() -> Any:
@@ -22,18 +21,18 @@ def pyplot() -> Any:
 
 
 def axes_of(ax: Axes | None, **settings: Any) -> Any:
-    """Return the axes given, or new ones; `settings` are those of ``pyplot.subplots``."""
+    """Return `ax`, or new axes made by ``pyplot.subplots(**settings)``."""
     plt = pyplot()
     return plt.subplots(layout="constrained", **settings)[1] if ax is None else ax
 
 
 def plain(text: Any) -> str:
-    """Return a name that matplotlib reads as no formula."""
+    """Escape a name so that matplotlib does not read it as a formula."""
     return str(text).replace("$", r"\$")
 
 
 def fitted_vote(estimator: Any) -> Any:
-    """Return the vote of a fitted model of psephos."""
+    """Return the vote of a fitted model of psephos; raise if it is not one."""
     if not hasattr(estimator, "vote_"):
         kind = type(estimator).__name__
         raise PsephosError(f"estimator must be a fitted model of psephos; got {kind}.")
@@ -41,24 +40,24 @@ def fitted_vote(estimator: Any) -> Any:
 
 
 def case_names(ids: Any, n: int) -> tuple[str, ...]:
-    """Return what n cases are called: by their ids, or their positions."""
+    """Return the names of n cases: their ids, or their positions."""
     if ids is not None and np.shape(ids)[:1] != (n,):
-        raise PsephosError(f"ids must name each of {plural(n, 'case')}; got shape {np.shape(ids)}.")
+        raise PsephosError(f"ids must have {n} entries, one per case; got shape {np.shape(ids)}.")
     return tuple(str(one) for one in (range(n) if ids is None else ids))
 
 
 class Display(Framed):
-    """What has a `table`, a data frame of it, and a picture that its class describes."""
+    """Base class of results with a `table`, a data frame of it, and a plot."""
 
     _size: Any = None  # of new axes, in inches
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw it by matplotlib.
+        """Draw the display with matplotlib; its class says what is drawn.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            None: new ones.
+            None makes new axes.
 
         Returns
         -------

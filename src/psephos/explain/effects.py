@@ -1,8 +1,8 @@
-"""The values of a column: where they stand on its axis, what they do to the answer, in words."""
+"""The effect of a column: its axis, the partial dependence along it, and both in words."""
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -13,31 +13,31 @@ from psephos.files.names import MINUS, Names, number, series, true_minus, value_
 from psephos.vote import Vote
 from psephos.vote.importance import evenly_spaced
 
-_STEPS = 48  # pieces of an axis on which an answer changes gradually
-_SPAN = 20.0  # a logarithmic axis is for values that span more than so many fold
-_MOST = 48  # thresholds that divide an axis; of more, evenly spaced ones
-_NEAR = 1e-6  # of the axis, or of a value on a logarithmic one: beyond single precision
-_PAD = 0.02  # of the axis, beyond the values
+_STEPS = 48  # pieces of an axis along which predictions change gradually
+_SPAN = 20.0  # an axis is logarithmic if the largest value is more than this times the smallest
+_MOST = 48  # thresholds that divide an axis; of more, as many evenly spaced ones
+_NEAR = 1e-6  # a step beside a threshold, as a share of the axis: above single precision
+_PAD = 0.02  # margin at both ends of an axis, as a share of its range
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The axis of a column of numbers."""
+    """The axis of a numeric column."""
 
-    log: bool  # only where no value is negative and the positive ones span more than twenty-fold
-    low: float  # a little beyond the values; of the positive ones where it is logarithmic
+    log: bool  # if no value is negative and the positive ones span more than twenty-fold
+    low: float  # a little below the values; of a logarithmic axis, below the positive ones
     high: float
-    zero: bool  # whether zero has a place of its own, before a logarithmic axis
+    zero: bool  # whether zero is shown apart, before a logarithmic axis
     missing: bool  # whether a value is missing
 
     def middle(self, low: float, high: float) -> float:
-        """Return the value halfway between two on the axis."""
+        """Return the value halfway between two values on the axis."""
         if self.log:
             return math.sqrt(low) * math.sqrt(high)
         return low + (high - low) / 2
 
     def spaced(self, pieces: int) -> list[float]:
-        """Return the ends of so many pieces of equal length."""
+        """Return the ends of `pieces` pieces of equal length."""
         if self.log:
             ends = np.exp(np.linspace(math.log(self.low), math.log(self.high), pieces + 1))
         else:
@@ -46,34 +46,28 @@ class Axis:
 
     def data(self) -> dict[str, Any]:
         """Return the axis as plain values."""
-        return {
-            "log": self.log, "low": self.low, "high": self.high, "zero": self.zero,
-            "missing": self.missing,
-        }  # fmt: skip
+        return asdict(self)
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of an axis."""
+    """The pieces into which an axis is divided."""
 
-    ends: list[float]  # one more than there are pieces, sorted
+    ends: list[float]  # sorted, one more than there are pieces
     inside: list[float]  # a value within each piece
     steps: list[float]  # the thresholds among the ends
-    beside: list[tuple[float, float]]  # for each of these a value just below it and one just above
+    beside: list[tuple[float, float]]  # for each threshold a value just below and one just above
 
 
 def axis_of(values: Floats, thresholds: Sequence[float] = ()) -> Axis:
-    """Return the axis of the values of a column, NaN where missing.
-
-    Thresholds that a model asks for lie on it as well.
-    """
+    """Return the axis of a column's values (NaN where missing) and of its voters' thresholds."""
     known = values[np.isfinite(values)]
     missing = bool(np.isnan(values).any())
     positive = known[known > 0]
     log = bool(len(positive) and known.min() >= 0 and positive.max() / _SPAN > positive.min())
     drawn = positive if log else known
-    asked = [t for t in thresholds if math.isfinite(t) and (t > 0 or not log)]
-    every = [*drawn.tolist(), *asked] or [0.0]
+    shown = [t for t in thresholds if math.isfinite(t) and (t > 0 or not log)]
+    every = [*drawn.tolist(), *shown] or [0.0]
     low, high = min(every), max(every)
     if low == high:
         size = abs(low) / 2 or 0.5
@@ -88,9 +82,9 @@ def axis_of(values: Floats, thresholds: Sequence[float] = ()) -> Axis:
 
 
 def pieces_of(axis: Axis, thresholds: Sequence[float], gradual: bool, even: int = _STEPS) -> Pieces:
-    """Return the pieces of an axis: between thresholds and, where the answer is gradual, even ones.
+    """Divide an axis at the thresholds and, if predictions change gradually, into even pieces.
 
-    Of more than 48 thresholds, as many evenly spaced ones divide it.
+    Of more than 48 thresholds only 48, evenly spaced in their order, are used.
     """
     steps = sorted({t for t in thresholds if axis.low < t < axis.high})
     if len(steps) > _MOST:
@@ -104,32 +98,32 @@ def pieces_of(axis: Axis, thresholds: Sequence[float], gradual: bool, even: int 
 
 
 def _beside(axis: Axis, ends: Sequence[float], at: float) -> tuple[float, float]:
-    """Return a value just below a threshold and one just above, with none other between."""
+    """Return a value just below a threshold and one just above, with no other end between them."""
     i = ends.index(at)
     near = _NEAR * at if axis.log else _NEAR * (axis.high - axis.low)
     return max(at - near, (ends[i - 1] + at) / 2), min(at + near, (at + ends[i + 1]) / 2)
 
 
-_ROWS = 20_000  # answered at once
-_REASONS = 8_000  # looked at for thresholds, and at most so many values within them
-_CELLS = 50_000
-_BACKGROUND, _FEWER, _FEWEST = 100, 40, 20  # cases whose other values are kept: of models of many
-_VALUES = 40_000  # voters, and of so many values
-_MANY = 60  # voters
-_FORWARD = ("<", ">=")
+_ROWS = 20_000  # rows predicted at once
+_REASONS = 8_000  # reasons that are searched for thresholds, at most
+_CELLS = 50_000  # values within these reasons, at most
+_BACKGROUND, _FEWER, _FEWEST = 100, 40, 20  # background cases; fewer for large models; at least
+_MANY = 60  # voters of a large model: more than this
+_VALUES = 40_000  # values of the background cases, at most
+_FORWARD = ("<", ">=")  # relations whose bound belongs to the upper side
 
 
 class HasCases(Protocol):
-    """A model on the columns it reads alone, and training cases as it reads them."""
+    """A model restricted to the columns it reads, with its training cases."""
 
     @property
     def vote(self) -> Any:
-        """Return its vote on these columns."""
+        """Return the vote on these columns."""
         ...
 
     @property
     def X(self) -> Floats:
-        """Return the cases, (n, q): categories as codes, NaN where missing."""
+        """Return the (n, q) cases: categories as codes, NaN where missing."""
         ...
 
 
@@ -137,53 +131,52 @@ class Threshold(NamedTuple):
     """A value of a column at which a voter's vote changes."""
 
     at: float
-    closed: bool  # whether the value itself belongs to what is above
+    closed: bool  # whether the value itself belongs to the upper side
 
 
-def background(asked: HasCases) -> Floats:
-    """Return training cases, evenly spaced, as the model reads them.
+def background(model: HasCases) -> Floats:
+    """Return evenly spaced training cases over which partial dependence is averaged.
 
-    At most 100; of a model that takes longer to answer fewer: of more than 60 voters at most 40, of
-    so many columns that 100 cases have more than 40,000 values fewer cases, but 20.
+    They are at most 100, or 40 for a model of more than 60 voters, and have at most 40,000 values
+    unless that leaves fewer than 20 cases.
     """
-    most = _BACKGROUND if asked.vote.n_voters <= _MANY else _FEWER
-    most = max(_FEWEST, min(most, _VALUES // max(1, asked.X.shape[1])))
-    return asked.X[evenly_spaced(len(asked.X), most)]
+    most = _BACKGROUND if model.vote.n_voters <= _MANY else _FEWER
+    most = max(_FEWEST, min(most, _VALUES // max(1, model.X.shape[1])))
+    return model.X[evenly_spaced(len(model.X), most)]
 
 
 def mean_answers(vote: Vote, rows: Floats, column: int, values: Sequence[float]) -> Floats:
-    """Return the mean probability of each class if all rows had a value: (len(values), K).
+    """Return the mean probability of each class if all rows had each value: (len(values), K).
 
-    That is the partial dependence of the probabilities on the column, by brute force (Friedman
-    2001, "Greedy function approximation", section 8.2): every other column of the rows (n, q) is as
-    it is. NaN asks for the answer where the column is missing.
+    This is the partial dependence of the probabilities on the column, by brute force (Friedman
+    2001, "Greedy function approximation", section 8.2): the other columns of the rows (n, q) keep
+    their values. The value NaN stands for a missing value.
     """
     step = max(1, _ROWS // max(len(rows), 1))
     found: list[Floats] = []
     for start in range(0, len(values), step):
         part = np.asarray(values[start : start + step], dtype=np.float64)
-        asked = np.tile(rows, (len(part), 1))
-        asked[:, column] = np.repeat(part, len(rows))
-        chances = vote.probabilities(asked)
+        changed = np.tile(rows, (len(part), 1))
+        changed[:, column] = np.repeat(part, len(rows))
+        chances = vote.probabilities(changed)
         found.append(chances.reshape(len(part), len(rows), -1).mean(axis=1))
     return np.vstack(found)
 
 
-def asked_values(asked: HasCases) -> tuple[dict[int, list[Threshold]], set[int]]:
-    """Return the thresholds that voters ask for, by column, and the columns read otherwise, too.
+def voter_thresholds(model: HasCases) -> tuple[dict[int, list[Threshold]], set[int]]:
+    """Return the voters' thresholds by column, and the columns that are also read in another way.
 
-    Both are read off the reasons of the ballots of training cases; where the voters, or the
-    columns that one case is answered by, are so many that this would take long, of fewer of them,
-    evenly spaced. Columns read otherwise enter a sum, a distance or a weight, so that the answer
-    changes gradually with them.
+    Both come from the voters' reasons for training cases; of large models only some evenly spaced
+    cases are used, so a threshold may be left out. The second columns enter a sum, a distance or a
+    weight, so predictions change gradually with them.
     """
-    cells = sum(len(one.cells()) for one in chain.from_iterable(asked.vote.reasons(asked.X[:1])))
-    most = max(2, min(_REASONS // max(asked.vote.n_voters, 1), _CELLS // max(cells, 1)))
-    rows = asked.X[evenly_spaced(len(asked.X), most)]
-    numbered = Names([str(j) for j in range(asked.X.shape[1])])
+    cells = sum(len(one.cells()) for one in chain.from_iterable(model.vote.reasons(model.X[:1])))
+    most = max(2, min(_REASONS // max(model.vote.n_voters, 1), _CELLS // max(cells, 1)))
+    rows = model.X[evenly_spaced(len(model.X), most)]
+    numbered = Names([str(j) for j in range(model.X.shape[1])])
     found: dict[int, dict[float, bool]] = {}
-    gradual: set[int] = set(asked.vote.weighting.columns.tolist())
-    for reason in chain.from_iterable(asked.vote.reasons(rows)):
+    gradual: set[int] = set(model.vote.weighting.columns.tolist())
+    for reason in chain.from_iterable(model.vote.reasons(rows)):
         tests = list(_tests(reason.data(numbered)))
         tested = {int(one["column"]) for one in tests if str(one["column"]).isdecimal()}
         gradual |= {j for j, _ in reason.cells() if j >= 0} - tested
@@ -216,10 +209,10 @@ def _bounds(relation: str, bound: Any) -> dict[float, bool]:
     return {float(bound): relation in _FORWARD}
 
 
-def ringed(asked: HasCases, called: Sequence[str]) -> list[int]:
-    """Return the training cases that voters are (prototypes), by position; none where all are."""
-    numbered = Names([str(j) for j in range(asked.X.shape[1])])
-    data = [reason.data(numbered) for reason in asked.vote.reasons(asked.X[:1])[0]]
+def ringed(model: HasCases, called: Sequence[str]) -> list[int]:
+    """Return the positions of the cases that are prototypes; none if half the cases or more are."""
+    numbered = Names([str(j) for j in range(model.X.shape[1])])
+    data = [reason.data(numbered) for reason in model.vote.reasons(model.X[:1])[0]]
     place = {name: i for i, name in enumerate(called)}
     named = {str(one["row"]) for one in data if one.get("kind") == "case"}
     rows = sorted(place[name] for name in named if name in place)
@@ -227,47 +220,46 @@ def ringed(asked: HasCases, called: Sequence[str]) -> list[int]:
 
 
 # ---------------------------------------------------------------------- in words
-Parts = list[Any]  # words, and {"k": class, "t": words} in its colour
-_LISTED = 4
-FEW = 8  # thresholds that are listed
+Parts = list[Any]  # text, and {"k": class, "t": text} in the colour of a class
+_LISTED = 4  # thresholds or categories that are named
+FEW = 8  # thresholds whose jumps are computed
 
 
 class Cut(NamedTuple):
-    """The value at which a column changes sides."""
+    """The value at which the effect of a column changes."""
 
     at: float
-    closed: bool  # whether the value itself is above
-    text: str  # the value in words, with digits enough for every count beside it
-    # 'step': the only threshold; 'split': the value on both sides of which the mean answer differs
-    # most; 'crossing': where a rising or falling answer passes that of the cases
+    closed: bool  # whether the value itself belongs to the upper side
+    text: str  # the value, with enough digits that every count of cases beside it is right
+    # 'step': the only threshold; 'split': the value that divides the mean predictions best;
+    # 'crossing': where a monotone mean prediction equals that of the cases as they are
     how: str
-    # (K,), the mean answer above less that below: just above and below, or on average
+    # (K,), the mean prediction above minus that below: next to the value, or over both sides
     change: Floats
 
 
 class Says(NamedTuple):
-    """What each value of a column moves the mean answer by."""
+    """The change of the mean prediction at each value of a column."""
 
     pieces: Pieces
-    # (n_pieces, K), mean probabilities on each piece, less those of the cases as they are
+    # (n_pieces, K), mean probabilities on each piece minus those of the cases as they are
     moves: Floats
-    zero: Floats | None  # (K,), the same at zero, where it lies apart
-    # (n_steps, K), the mean answer just above each threshold less that just below; of no threshold
-    # where there are more than `FEW`
+    zero: Floats | None  # (K,), the same at zero, where it is shown apart
+    # (n_steps, K), the mean prediction just above each threshold minus that just below; (0, K) if
+    # there are more than `FEW` thresholds
     jumps: Floats
-    # what is worth a word: smaller changes are nothing beside the differences of the answers
-    least: float
+    least: float  # smaller changes are not described
 
     @property
     def every(self) -> Floats:
-        """Return the moves from the lowest value on, zero included."""
+        """Return the changes from the lowest value to the highest, zero included."""
         return self.moves if self.zero is None else np.vstack([self.zero, self.moves])
 
 
 def _written(at: float, closed: bool, values: Floats) -> tuple[str, bool]:
-    """Return a threshold with just enough digits that no value changes sides by it.
+    """Return a threshold with just enough digits that rounding moves no value to the other side.
 
-    And whether the number itself, as it is printed, is above: 0.3 for what is above 0.2999999.
+    The second result says whether the printed number itself is above: true of 0.3 for > 0.2999999.
     """
     known = values[np.isfinite(values)]
     above = _above(known, at, closed)
@@ -284,12 +276,11 @@ def _above(values: Floats, at: float, closed: bool) -> Any:
 
 
 def cut_of(says: Says, closed: dict[float, bool], values: Floats) -> Cut | None:
-    """Return the value at which a column changes sides; None where there is no one.
+    """Return the value at which the effect of a column changes; None if no single value does.
 
-    Of several thresholds it is the one that parts the mean answers best (see `_split`). An answer
-    that changes gradually has one where, rising or falling throughout, it passes that of the
-    cases as they are, or the value that parts it best, if that tells more than half of its
-    variance.
+    Of several thresholds it is the one that divides the mean predictions best (see `_split`). If
+    predictions change gradually, it is where a monotone mean prediction crosses that of the cases
+    as they are, or else the best split, if that explains at least half of the variance.
     """
     if float(np.ptp(says.every, axis=0).max()) < says.least:
         return None
@@ -313,7 +304,7 @@ def _monotone(says: Says) -> bool:
 
 
 def _crossing(says: Says, values: Floats) -> Cut | None:
-    """Return where a monotone answer of two classes passes that of the cases, to two figures."""
+    """Return where a monotone prediction of two classes crosses its mean, to two digits."""
     moves, inside = says.moves, says.pieces.inside
     k = int((moves[-1] - moves[0]).argmax())
     line = moves[:, k]
@@ -327,10 +318,9 @@ def _crossing(says: Says, values: Floats) -> Cut | None:
 
 
 def _split(says: Says, closed: dict[float, bool], values: Floats) -> Cut | None:
-    """Return the value that parts the mean answers best, weighed by the cases on each piece.
+    """Return the best split of the mean predictions, weighted by the cases on each piece.
 
-    It is that of greatest ``n_low n_high |mean_high - mean_low|^2``: what a regression tree of one
-    split would ask.
+    It maximises ``n_low n_high |mean_high - mean_low|^2``, as a regression tree with one split.
     """
     ends = says.pieces.ends
     known = values[np.isfinite(values)]
@@ -345,22 +335,22 @@ def _split(says: Says, closed: dict[float, bool], values: Floats) -> Cut | None:
     with np.errstate(invalid="ignore", divide="ignore"):
         off = (whole - up) / high[:, None] - up / low[:, None]
         gain = np.nan_to_num(low * high / total * (off**2).sum(axis=1))
-    asked = ends[1:-1] if says.zero is None else ends[:-1]  # the end behind each of these pieces
+    uppers = ends[1:-1] if says.zero is None else ends[:-1]  # the upper end of each of these pieces
     steps = set(says.pieces.steps)
-    allowed = np.array([end in steps or not steps for end in asked])
+    allowed = np.array([end in steps or not steps for end in uppers])
     gain = np.where(allowed, gain, 0.0)
     i = int(gain.argmax())
     variance = (weights[:, None] * (every - whole / total) ** 2).sum()
     if gain[i] <= 0 or (not steps and gain[i] < variance / 2):
         return None
     if steps:
-        return _cut(asked[i], closed, values, "split", off[i])
-    found = float(number(asked[i], digits=2))
+        return _cut(uppers[i], closed, values, "split", off[i])
+    found = float(number(uppers[i], digits=2))
     return Cut(found, False, value_text(found), "split", off[i])
 
 
 def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
-    """Return for whom the column speaks above the cut and at or below it."""
+    """Return which class the column favours above the cut, and at or below it."""
     every = says.every
     if float(np.ptp(every, axis=0).max()) < says.least:
         return [_idle(every)]
@@ -382,7 +372,7 @@ def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
                     {"k": down, "t": classes[down]}, "."]  # fmt: skip
     if len(tops | bottoms) == 1:
         side = tops.pop()
-        words += [" It leans to ", {"k": side, "t": classes[side]}, " on both sides."]
+        words += [" Both sides favour ", {"k": side, "t": classes[side]}, "."]
     return words
 
 
@@ -390,7 +380,7 @@ def _idle(moves: Floats) -> str:
     most = float(np.ptp(moves, axis=0).max())
     if most < 1e-12:
         return "By itself its value does not move the mean answer."
-    return f"By itself its value hardly moves the mean answer: by {value_text(most, 2)} at most."
+    return f"By itself its value moves the mean answer by {value_text(most, 2)} at most."
 
 
 def _gradual(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
@@ -400,18 +390,19 @@ def _gradual(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
     if _monotone(says):
         words: Parts = [{"k": k, "t": f"The higher, the more like {classes[k]}."}]
         if len(classes) > 2:
-            words += [" Most is taken from ", {"k": down, "t": classes[down]}, "."]
-        tips = f" Beyond about {cut.text} it tips the mean answer that way." if cut else ""
-        return [*words, tips] if tips else words
+            words += [" Mostly at the expense of ", {"k": down, "t": classes[down]}, "."]
+        if cut:
+            words.append(f" Above about {cut.text} it pushes the mean answer towards {classes[k]}.")
+        return words
     inside = says.pieces.inside if says.zero is None else [0.0, *says.pieces.inside]
     top = int(every.max(axis=0).argmax())
     at = value_text(inside[int(every[:, top].argmax())], 2)
-    return ["It does not point one way: ", {"k": top, "t": f"most like {classes[top]}"},
+    return ["It rises and falls: ", {"k": top, "t": f"most like {classes[top]}"},
             f" at about {at}."]  # fmt: skip
 
 
 def sides(values: Floats, y: Indices, cut: Cut | None, n_classes: int) -> dict[str, list[int]]:
-    """Return the cases above the cut, at or below it and without a value, counted by class."""
+    """Count the cases of each class above the cut, at or below it, and without a value."""
     missing = np.isnan(values)
 
     def by_class(which: Any) -> list[int]:
@@ -425,19 +416,19 @@ def sides(values: Floats, y: Indices, cut: Cut | None, n_classes: int) -> dict[s
 
 
 def count_words(counts: dict[str, list[int]], cut: Cut, classes: Sequence[str]) -> str:
-    """Return how many of each class are above the cut, of those that have a value."""
+    """Return a sentence: how many cases of each class with a value are above the cut."""
     pairs = zip(counts["above"], counts["below"], classes, strict=True)
     words = [f"{a} of {a + b} {name}" for a, b, name in pairs]
     lost = sum(counts["missing"])
     gap = f"; {lost} lack a value" if lost else ""
-    return f"{'From there on' if cut.closed else 'Above it'} are {series(words)}{gap}."
+    return f"{'At or above it' if cut.closed else 'Above it'} are {series(words)}{gap}."
 
 
 def further(says: Says, cut: Cut) -> str:
-    """Return at which other thresholds the mean answer changes, '' if at none."""
+    """Return a sentence on the other thresholds at which the mean prediction changes, or ''."""
     steps = says.pieces.steps
     if not steps or len(steps) > FEW:
-        return f" It asks for at least {len(steps)} values." if steps else ""
+        return f" Voters split this column at {len(steps)} or more values." if steps else ""
     sizes = np.abs(says.jumps).max(axis=1)
     main = int(np.abs(np.array(steps) - cut.at).argmin())
     shown = [i for i in range(len(sizes)) if i != main and sizes[i] >= says.least]
@@ -446,13 +437,13 @@ def further(says: Says, cut: Cut) -> str:
     kept = sorted(sorted(shown, key=lambda i: -sizes[i])[:_LISTED])
     words = [value_text(steps[i], 4) for i in kept]
     more = len(shown) - len(kept)
-    return f" Further steps at {series([*words, f'{more} more'] if more else words)}."
+    return f" There are further steps at {series([*words, f'{more} more'] if more else words)}."
 
 
 def level_words(
     moves: Floats, levels: Sequence[str], classes: Sequence[str], least: float
 ) -> Parts:
-    """Return which categories speak for which class: those that move the mean answer to it."""
+    """Return which categories favour which class, by moving the mean prediction towards it."""
     if float(np.ptp(moves, axis=0).max()) < least:
         return [_idle(moves)]
     words: Parts = []

@@ -1,4 +1,4 @@
-"""The errors of all small models tried by their number of columns, and of several libraries."""
+"""The errors of the small models of one library, by number of columns, or of several libraries."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from psephos._types import (
     TableLike,
 )
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.explain.drawing import plain, pyplot
+from psephos.explain.drawing import axes_of, plain
 from psephos.files.names import plural
 from psephos.vote.frames import Framed
 
@@ -25,14 +25,14 @@ _BLOCK = 1 << 22  # votes held at once
 
 
 def searched_by(estimator: VoteEstimator) -> Any:
-    """Return the small models that a fitted estimator searched; None if it makes no search."""
+    """Return the library of small models that a fitted estimator searched; None if it has none."""
     searched: Any = getattr(estimator, "searched", None)
     return None if searched is None else searched()
 
 
 @dataclass(frozen=True)
 class ErrorDisplay(Framed):
-    """Histograms of the cross-validated errors per number of columns.
+    """Histograms of the cross-validated errors of small models, by number of columns.
 
     Source: SWAG (Molinari et al. 2020), Tables 1, 3 and 4, whose histograms compare the small
     models with the same mechanism on all columns.
@@ -40,17 +40,18 @@ class ErrorDisplay(Framed):
     Parameters
     ----------
     dimension : ndarray of shape (D,)
+        Numbers of columns.
     counts : ndarray of shape (D, bins)
-        All candidates tried; those whose error is not finite are left out.
+        The number of models tried; those whose error is not finite are left out.
     chosen : ndarray of shape (D, bins)
-        Those of them that vote.
+        The number of models that vote.
     edges : ndarray of shape (bins + 1,)
     threshold : ndarray of shape (D,)
-        Below which models are strong.
+        The error below which a model is strong.
     median : ndarray of shape (D,)
     measure : str
     reference : dict of str to float
-        Errors of other models on the same folds, such as the mechanism on all columns.
+        Errors of other models on the same folds, such as the learner on all columns.
     """
 
     dimension: Indices
@@ -72,8 +73,8 @@ class ErrorDisplay(Framed):
         ----------
         estimator : fitted SparseWrapperClassifier or SparseWrapperRegressor
         reference : dict of str to float, default=None
-            Errors to draw beside the histograms, by name: the same measure on the same folds (give
-            the wrapper and `cross_val_score` one `cv`), or the comparison is none.
+            Errors to draw beside the histograms, by name. They must be the same measure on the same
+            folds: pass the same `cv` to the wrapper and to `cross_val_score`.
 
         Raises
         ------
@@ -83,8 +84,8 @@ class ErrorDisplay(Framed):
         library = searched_by(estimator)
         if library is None:
             raise PsephosError(
-                f"{type(estimator).__name__} has no library of small models: give a fitted "
-                "SparseWrapperClassifier or SparseWrapperRegressor."
+                "estimator must be a fitted SparseWrapperClassifier or SparseWrapperRegressor; got "
+                f"{type(estimator).__name__}, which has no library of small models."
             )
         return cls.from_library(library, reference)
 
@@ -94,7 +95,7 @@ class ErrorDisplay(Framed):
         given = {str(name): float(error) for name, error in (reference or {}).items()}
         for name, error in given.items():
             if not math.isfinite(error):
-                raise PsephosError(f"reference {name!r} is {error}: give a finite error.")
+                raise PsephosError(f"reference {name!r} must be finite; got {error}.")
         seen = library.dimensions
         voting = [library.error[library.votes & (library.dimension == d)] for d in seen.dimension]
         chosen = np.array([np.histogram(one, seen.edges)[0] for one in voting], dtype=np.intp)
@@ -102,7 +103,7 @@ class ErrorDisplay(Framed):
         return cls(seen.dimension, seen.counts, chosen, seen.edges, *lines, library.measure, given)
 
     def table(self) -> ColumnLists:
-        """Return one entry a bar: ``dimension``, ``low``, ``high``, ``count``, ``chosen``."""
+        """Return one entry per bar: ``dimension``, ``low``, ``high``, ``count``, ``chosen``."""
         bins = len(self.edges) - 1
         return {
             "dimension": np.repeat(self.dimension, bins).tolist(),
@@ -113,16 +114,16 @@ class ErrorDisplay(Framed):
         }
 
     def better(self) -> ColumnLists:
-        """Return how many small models are better than each reference.
+        """Return the share of small models that are better than each reference.
 
-        The errors of the models that vote are the least of many, and flatter them; a reference is
-        one error, that does not.
+        The comparison favours small models: their errors are the lowest of many and so optimistic,
+        while a reference is a single error.
 
         Returns
         -------
         dict of lists
-            ``reference``, ``error``, ``dimension``, and ``share``: of the models of that dimension,
-            those in bars that end at or below the error.
+            ``reference``, ``error``, ``dimension``, and ``share``: the share of that dimension's
+            models in bars that end at or below the error.
         """
         rows = [(name, error, d) for name, error in self.reference.items()
                 for d in range(len(self.dimension))]  # fmt: skip
@@ -139,10 +140,10 @@ class ErrorDisplay(Framed):
         }
 
     def plot(self, ax: Any = None) -> Axes:
-        """Draw one histogram a number of columns, above each other, on one scale of error.
+        """Draw one histogram per number of columns, one above the other with a common error axis.
 
-        Heights are shares of the dimension's tallest bar. The voting models are drawn over all,
-        to the height of their own tallest bar: they are too few to be seen on the scale of all.
+        Heights are relative to the dimension's tallest bar. Voting models are drawn over these as
+        an outline, relative to their own tallest bar, since they are few.
 
         Parameters
         ----------
@@ -157,19 +158,12 @@ class ErrorDisplay(Framed):
         MissingExtraError
             If matplotlib is not installed.
         PsephosError
-            If `ax` has not one Axes a dimension.
+            If `ax` does not hold one Axes per dimension.
         """
-        plt = pyplot()
         n = len(self.dimension)
-        if ax is None:
-            size = (7, 1.4 * n + 1)
-            made = plt.subplots(
-                n, 1, sharex=True, squeeze=False, figsize=size, layout="constrained"
-            )
-            ax = made[1][:, 0]
-        axes: Any = np.atleast_1d(ax)
+        axes: Any = np.atleast_1d(axes_of(ax, nrows=n, sharex=True, figsize=(7, 1.4 * n + 1)))
         if axes.shape != (n,):
-            raise PsephosError(f"ax has shape {axes.shape}: give one Axes a dimension ({n}).")
+            raise PsephosError(f"ax must hold {n} Axes, one per dimension; got shape {axes.shape}.")
         for d in range(n):
             self._draw(axes[d], d)
         axes[0].legend(loc="upper right", fontsize=8)
@@ -190,24 +184,26 @@ class ErrorDisplay(Framed):
 
 @dataclass(frozen=True)
 class MechanismDisplay(Framed):
-    """The errors of the voting models of several libraries, side by side.
+    """The errors of the voting models of several libraries, one for each learning mechanism.
 
-    A library of each learning mechanism, and beside it the mechanism on all columns. Source: SWAG
-    (Molinari et al. 2020), Tables 1, 3 and 4.
+    Each is shown beside the same mechanism on all columns. Source: SWAG (Molinari et al. 2020),
+    Tables 1, 3 and 4.
 
     Parameters
     ----------
     mechanism : tuple of str
+        Names of the learning mechanisms.
     error : tuple of ndarray of shape (M,)
-        Cross-validated errors of the models that vote, one array a mechanism: minima over many
-        candidates, which flatter.
+        For each mechanism, cross-validated errors of the models that vote: minima over many
+        candidates, which are optimistic.
     test : tuple of ndarray of shape (M,)
-        Their errors on rows apart, NaN where a model can read none; empty arrays if no rows are.
+        Their errors on test rows, NaN where a model can read none of them; empty without test rows.
     dimension : tuple of ndarray of shape (M,)
+        Their numbers of columns.
     vote : ndarray of shape (n_mechanisms,)
-        The error of their vote on the rows apart; NaN without such rows.
+        The error of their vote on the test rows; NaN without test rows.
     reference : dict of str to (float, float)
-        By mechanism, the errors of its model on all columns: cross-validated, and on rows apart.
+        By mechanism, the errors of its model on all columns: cross-validated, and on test rows.
     measure : str
     """
 
@@ -234,8 +230,8 @@ class MechanismDisplay(Framed):
         estimators : dict of str to fitted SparseWrapperClassifier or SparseWrapperRegressor
             Fitted on the same rows and, to compare their errors, with one `cv`.
         X, y : table of n rows, array of shape (n,), default=None
-            Rows that no model was fitted on. Errors there are shares of wrong answers, or mean
-            squared errors, whatever the search minimised.
+            Rows that no model was fitted on. Errors there are error rates, or mean squared errors
+            for regression, whatever the search minimised.
         reference : dict of str to (float, float), default=None
             By the same names, the errors of the mechanism on all columns.
 
@@ -251,11 +247,11 @@ class MechanismDisplay(Framed):
                 f"name; got {', '.join(type(one).__name__ for one in estimators.values()) or '{}'}."
             )
         if (X is None) != (y is None):
-            raise PsephosError("X and y must be given together: rows apart and their answers.")
+            raise PsephosError("X and y must be given together: test rows and their targets.")
         given = {name: (float(a), float(b)) for name, (a, b) in (reference or {}).items()}
         if given.keys() - found.keys():
             raise PsephosError(
-                f"reference must have names of estimators ({', '.join(found)}); got "
+                f"reference must have the names of estimators ({', '.join(found)}); got "
                 f"{', '.join(given)}."
             )
         tests = [_errors_of(one, X, y) for one in estimators.values()]
@@ -267,11 +263,11 @@ class MechanismDisplay(Framed):
         )  # fmt: skip
 
     def table(self) -> ColumnLists:
-        """Return one entry a mechanism, the rows of the source's tables.
+        """Return one entry per mechanism, as in the source's tables.
 
-        Keys: ``mechanism``, ``models`` (that vote), ``error_least``, ``error_most``,
-        ``test_least``, ``test_most``, ``vote_test``, ``columns_least``, ``columns_most``, and of
-        the mechanism on all columns ``all_error``, ``all_test`` (NaN where not given).
+        Keys: ``mechanism``, ``models`` (the number that vote), ``error_least``, ``error_most``,
+        ``test_least``, ``test_most``, ``vote_test``, ``columns_least``, ``columns_most``, and for
+        the mechanism on all columns ``all_error`` and ``all_test`` (NaN where not given).
         """
         every = [self.reference.get(name, (math.nan, math.nan)) for name in self.mechanism]
         return {
@@ -284,7 +280,7 @@ class MechanismDisplay(Framed):
         }  # fmt: skip
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw histograms, a row a mechanism: cross-validated errors, and those on rows apart.
+        """Draw a row of histograms per mechanism: cross-validated errors, and those on test rows.
 
         Parameters
         ----------
@@ -292,21 +288,18 @@ class MechanismDisplay(Framed):
 
         Returns
         -------
-        axes : ndarray of matplotlib Axes, shape (n_mechanisms, 2), or 1 without rows apart
+        axes : ndarray of matplotlib Axes, shape (n_mechanisms, 2), or 1 column without test rows
 
         Raises
         ------
         MissingExtraError
             If matplotlib is not installed.
         """
-        kinds = [("cross-validated", self.error), ("on rows apart", self.test)]
+        kinds = [("cross-validated", self.error), ("on test rows", self.test)]
         kinds = kinds if any(map(len, self.test)) else kinds[:1]
-        if ax is None:
-            n, size = len(self.mechanism), (3.6 * len(kinds), 1.1 * len(self.mechanism) + 0.7)
-            ax = pyplot().subplots(
-                n, len(kinds), sharex="col", squeeze=False, figsize=size, layout="constrained"
-            )[1]
-        axes: Any = np.reshape(np.asarray(ax), (len(self.mechanism), len(kinds)))
+        n, m = len(self.mechanism), len(kinds)
+        given = axes_of(ax, nrows=n, ncols=m, sharex="col", figsize=(3.6 * m, 1.1 * n + 0.7))
+        axes: Any = np.reshape(np.asarray(given), (n, m))
         for k, (kind, errors) in enumerate(kinds):
             whole = [self.reference[name][k] for name in self.mechanism if name in self.reference]
             every = np.concatenate([*errors, whole])
@@ -325,7 +318,7 @@ class MechanismDisplay(Framed):
 
 
 def _extent(name: str, values: Sequence[Floats | Indices]) -> ColumnLists:
-    """Return the least and the most of each array; NaN of an empty one."""
+    """Return the minimum and the maximum of each array; NaN for an empty one."""
     ends = (("least", np.nanmin), ("most", np.nanmax))
     return {
         f"{name}_{end}": [float(of(one)) if np.isfinite(one).any() else math.nan for one in values]
@@ -334,7 +327,7 @@ def _extent(name: str, values: Sequence[Floats | Indices]) -> ColumnLists:
 
 
 def _errors_of(estimator: Any, X: TableLike | None, y: LabelsLike | None) -> tuple[Floats, float]:
-    """Return the errors of each voting model, and of the vote, on rows apart."""
+    """Return the errors of each voting model, and of the vote, on test rows."""
     if X is None:
         return np.empty(0), math.nan
     vote, n = estimator.vote_, int(searched_by(estimator).votes.sum())

@@ -1,4 +1,4 @@
-"""Whom a model misses: every case at its answer, the threshold, and what it costs."""
+"""Which cases a model misses: all predicted probabilities, the threshold, and its mistakes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,17 +19,16 @@ from psephos.files.names import class_words, plural
 from psephos.vote.seen import refuse_seen
 
 _RADII = (3.2, 2.6, 2.1, 1.6)
-_PUSHED = 6.0  # how far a dot may stand from its answer before dots are made smaller
+_PUSHED = 6.0  # the greatest shift of a dot from its value before dots are made smaller
 
 
 def dodged(
     answers: Sequence[int], width: float, height: float
 ) -> tuple[float, list[tuple[float, float]]]:
-    """Return the radius of dots, and for each answer where its dot stands, beside 0 and above it.
+    """Return the radius of dots, and the (x, y) position of the dot of each probability.
 
-    Dots stand at their answers, which are in millionths, and rise where they would cover each
-    other, at most to `height`; from there they spread towards the middle, so that piles at either
-    end stay in the picture.
+    `answers` are in millionths. Dots that would overlap are stacked, at most to `height`; further
+    ones are shifted towards the middle, so that stacks at both ends stay within the plot.
     """
     places: list[tuple[float, float]] = []
     for radius in _RADII:
@@ -54,7 +53,7 @@ def _placed(
     for side, ones in ((1, low), (-1, high)):
         last = [-1e9] * rows
         for i in ones:
-            at = answers[i] / UNIT * width * side  # from the right the picture is its mirror
+            at = answers[i] / UNIT * width * side  # mirrored for the right half
             row = next((r for r in range(rows) if at - last[r] >= step), -1)
             if row < 0:
                 row = min(range(rows), key=lambda r: last[r])
@@ -65,34 +64,34 @@ def _placed(
     return places, pushed
 
 
-_WIDTH, _LANE = 780.0, 96.0  # in which dots are placed
+_WIDTH, _LANE = 780.0, 96.0  # width and height of the area of a lane's dots
 
 
 @dataclass(frozen=True)
 class MissedDisplay(Display):
-    """Every case at its answer, a lane a class, and what a threshold misses.
+    """Predicted probabilities of all cases by class, and the mistakes at a threshold.
 
-    `plot` draws a dot a case, a lane a class, and the threshold with its four counts.
+    `plot` draws a dot for each case, a lane for each class, and the threshold with its four counts.
 
-    The answers must be to cases that the model was not fitted on; otherwise the counts flatter.
+    The cases must not have been used to fit the model; otherwise the counts are optimistic.
 
     Parameters
     ----------
     positive : ndarray of shape (n,), bool
-        Which cases are of the positive class.
+        Mask of the cases of the positive class.
     answers : ndarray of shape (n,)
-        Probabilities of the positive class.
+        Predicted probabilities of the positive class.
     threshold : float
-        A case is called positive if its answer is at least this (`psephos.figures.called`).
+        A case is called positive from this probability on (`psephos.figures.called`).
     counts : Confusion
         ``found``, ``missed``, ``alarms``, ``cleared``, and the measures with 95 % intervals.
     names : tuple of two str
         The positive class and the other.
     estimator_name : str
     ids : tuple of str
-        What cases are called.
+        Names of the cases.
     groups : ndarray of shape (n,) or None
-        Cases that belong together.
+        The group of each case, such as the patient.
 
     Examples
     --------
@@ -135,33 +134,34 @@ class MissedDisplay(Display):
         estimator : fitted classifier with ``predict_proba`` and two classes
             Of psephos or scikit-learn.
         X : array or data frame of shape (n_samples, n_features)
-            Cases it was not fitted on.
+            Cases that it was not fitted on.
         y : array of shape (n_samples,)
         pos_label : label, default=None
             The positive class; None: the second of ``classes_``.
         threshold : float, default=0.5
         groups, ids : array of shape (n_samples,), default=None
         name : str, default=None
-            What it is called; None: its class.
+            Name of the model; None: its class.
 
         Raises
         ------
         PsephosError
-            If it has other than two classes, `pos_label` or a true class is not among its classes,
-            or cases are those that it was fitted or calibrated on, as far as it keeps them.
+            If the estimator does not have two classes, `pos_label` or a true class is not one of
+            them, or X has rows that it was fitted or calibrated on, as far as it keeps them.
         """
         classes: list[Any] = list(getattr(estimator, "classes_", ()))
         if len(classes) != 2 or not hasattr(estimator, "predict_proba"):
             raise PsephosError(
-                f"{type(estimator).__name__} has not two classes with probabilities: fit a "
-                "classifier on two classes, or give answers about one class to from_predictions."
+                "estimator must be a classifier with two classes and predict_proba; got "
+                f"{type(estimator).__name__}. Or pass the probabilities of one class to "
+                "from_predictions."
             )
         label = classes[1] if pos_label is None else pos_label
         if label not in classes:
-            raise PsephosError(f"pos_label is {label!r}; the classes are {classes}.")
+            raise PsephosError(f"pos_label must be one of {classes}; got {label!r}.")
         unknown = [one for one in dict.fromkeys(_labels(y).tolist()) if one not in classes]
         if unknown:
-            raise PsephosError(f"y holds {unknown[0]!r}; the classes are {classes}.")
+            raise PsephosError(f"y must hold classes of the model, {classes}; got {unknown[0]!r}.")
         if hasattr(estimator, "_values"):
             values = estimator._values(X)
             codes = codes_among(estimator.classes_, values, y)
@@ -186,50 +186,51 @@ class MissedDisplay(Display):
         name: str = "Classifier",
         other: str | None = None,
     ) -> Self:
-        """Return the display of answers.
+        """Return the display of predicted probabilities.
 
-        The answers of a study are in its predictions.csv, those of a validation in
+        Those of a study are in its predictions.csv, those of a validation in
         ``frame("predictions")``.
 
         Parameters
         ----------
         y_true : array of shape (n_samples,)
-            The true classes; all but `pos_label` are one lane.
+            The true classes; all except `pos_label` share a lane.
         y_proba : array of shape (n_samples,)
             Probabilities of `pos_label`.
         pos_label : label, default=None
             None: the greater of two labels.
         threshold : float, default=0.5
         groups : array of shape (n_samples,), default=None
-            Cases that belong together: intervals count groups as independent, and cases as not.
+            Groups of cases: intervals take groups as independent, not the cases within them.
         ids : array of shape (n_samples,), default=None
-            What cases are called; None: their positions.
+            Names of the cases; None: their positions.
         name : str, default='Classifier'
+            Name of the model.
         other : str, default=None
-            What the other cases are called; None: their class if there is one, else 'others'.
+            Name of the other cases; None: their class if there is one, else 'others'.
 
         Raises
         ------
         PsephosError
-            If lengths differ, a true class is missing, an answer is no probability, or `pos_label`
-            is not clear.
+            If lengths differ, a true class is missing, a probability is not from 0 to 1, or
+            `pos_label` must be given or is not a class of `y_true`.
         """
         truth, answers = _labels(y_true), numbers(y_proba, "y_proba")
         if truth.shape != answers.shape or not len(truth):
             raise PsephosError(
-                "y_proba must have one probability a case, as y_true has classes; got shapes"
-                f" {answers.shape} and {truth.shape}."
+                "y_true and y_proba must have one entry per case; got shapes"
+                f" {truth.shape} and {answers.shape}."
             )
         if not ((answers >= 0) & (answers <= 1)).all():
-            raise PsephosError("y_proba has values that are no probabilities: give 0 to 1.")
+            raise PsephosError("y_proba must hold probabilities from 0 to 1.")
         if not isinstance(threshold, int | float | np.number) or not 0 <= threshold <= 1:
             raise PsephosError(f"threshold must be from 0 to 1; got {threshold!r}.")
         labels: list[Any] = sorted(set(truth.tolist()))
         if pos_label is None and len(labels) != 2:
-            raise PsephosError(f"y_true has {len(labels)} classes: give pos_label.")
+            raise PsephosError(f"pos_label must be given, since y_true has {len(labels)} classes.")
         label: Any = labels[1] if pos_label is None else pos_label
         if label not in labels and len(labels) > 1:
-            raise PsephosError(f"pos_label is {label!r}; y_true has {labels}.")
+            raise PsephosError(f"pos_label must be one of {labels}; got {label!r}.")
         rest = [class_words(str(one)) for one in labels if one != label]
         names = class_words(str(label)), other or (rest[0] if len(rest) == 1 else "others")
         positive = truth == label
@@ -241,7 +242,7 @@ class MissedDisplay(Display):
         )  # fmt: skip
 
     def at(self, threshold: float) -> Self:
-        """Return the same answers at another threshold."""
+        """Return the same cases at another threshold."""
         label, other = self.names
         return type(self).from_predictions(
             np.where(self.positive, label, other), self.answers, pos_label=label, other=other,
@@ -249,10 +250,10 @@ class MissedDisplay(Display):
         )  # fmt: skip
 
     def table(self) -> ColumnLists:
-        """Return one entry a case, the surest mistakes first.
+        """Return one entry per case, mistakes first, those farthest from the threshold on top.
 
-        ``case``, ``class``, ``answer``, ``called``, ``outcome``: 'missed', 'false alarm', 'found'
-        or 'cleared'.
+        Keys: ``case``, ``class``, ``answer`` (the probability), ``called`` (the predicted class)
+        and ``outcome``: 'missed', 'false alarm', 'found' or 'cleared'.
         """
         yes = called(self.answers, self.threshold)
         wrong = yes != self.positive
@@ -268,10 +269,10 @@ class MissedDisplay(Display):
         }
 
     def measures(self) -> ColumnLists:
-        """Return one entry a measure: ``measure``, ``value``, ``low``, ``high``, ``hits``, ``n``.
+        """Return one entry per measure: ``measure``, ``value``, ``low``, ``high``, ``hits``, ``n``.
 
-        Sensitivity, specificity, and the predictive values at the share of positive cases here;
-        NaN where nobody is called so.
+        The measures are sensitivity, specificity, and the predictive values at the prevalence among
+        these cases; NaN where no case is called so.
         """
         c = self.counts
         found: list[tuple[str, Estimate]] = [
@@ -317,10 +318,10 @@ class MissedDisplay(Display):
 
 
 def _labels(y_true: LabelsLike) -> NDArray[Any]:
-    """Return true classes as an array; none may be missing."""
+    """Return true classes as an array; raise if one is missing."""
     labels = np.asarray(y_true)
     if labels.ndim != 1:
-        raise PsephosError(f"y_true must have one class a case; got shape {labels.shape}.")
+        raise PsephosError(f"y_true must have one class per case; got shape {labels.shape}.")
     gone = [i for i, one in enumerate(labels.tolist()) if is_missing(one)]
     if gone:
         raise PsephosError(

@@ -1,4 +1,4 @@
-"""Which missing measurement of a case would tell most: by how far its value may move the answer."""
+"""Which missing value of a case to measure next: the one that may change the prediction most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,24 +15,25 @@ from psephos.vote.profile import Profile
 from psephos.vote.reading.core import LEVEL
 from psephos.vote.vote import Vote
 
-VALUES = 10  # of a column of numbers
+VALUES = 10  # values that are tried for a missing number
 
 
 @dataclass(frozen=True)
 class NextColumn(Framed):
-    """The missing columns of cases, those that would move the answer most first.
+    """The missing columns of cases, sorted by how far their values may change the prediction.
 
     Parameters
     ----------
     case : list
-        The row of each line.
+        The row of each entry.
     column : list of str
+        The missing column.
     change : ndarray
-        The mean change of the answer.
+        The mean absolute change of the prediction if the column is measured.
     flips : ndarray
-        The chance that the class changes; NaN of numbers.
+        The probability that the predicted class changes; NaN for regression.
     unmoved : list
-        The rows that lack columns, none of which moves the answer.
+        Rows with missing columns, none of which can change the prediction.
     """
 
     case: list[Any]
@@ -42,12 +43,12 @@ class NextColumn(Framed):
     unmoved: list[Any]
 
     def table(self) -> dict[str, list[Any]]:
-        """Return the lines: case, column, change, flips."""
+        """Return one entry per case and column: ``case``, ``column``, ``change``, ``flips``."""
         numbers = {"change": self.change.tolist(), "flips": self.flips.tolist()}
         return {"case": self.case, "column": self.column, **numbers}
 
     def first(self) -> dict[Any, str]:
-        """Return for each case that lacks a column the one that would tell most."""
+        """Return the column to measure first, by case."""
         found: dict[Any, str] = {}
         for case, column in zip(self.case, self.column, strict=True):
             found.setdefault(case, column)
@@ -57,7 +58,7 @@ class NextColumn(Framed):
 def next_of(
     vote: Vote, profile: Profile, names: Sequence[str], X: Floats, cases: Sequence[Any]
 ) -> NextColumn:
-    """Return what `next_column` does, of a vote on its own columns and rows X of shape (n, q)."""
+    """Do `next_column` for a vote on its own columns and rows X of shape (n, q)."""
     score, now, answer = _answers(vote, X)
     found: list[tuple[int, float, int, float]] = []
     tried = set[int]()
@@ -67,8 +68,7 @@ def next_of(
         if not len(lacking) or not len(values):
             continue
         tried.update(lacking.tolist())
-        asked = _with_values(X[lacking], j, values)
-        after, then, other = _answers(vote, asked)
+        after, then, other = _answers(vote, _with_values(X[lacking], j, values))
         moves = _differ(after, score[lacking])
         for i in np.flatnonzero(~moves):  # between the values of training rows, and beyond them
             row, every = X[lacking[i : i + 1]], _every_value(vote, profile, j)
@@ -100,14 +100,14 @@ def _with_values(X: Floats, column: int, values: Floats) -> Floats:
 
 
 def _differ(after: Floats, score: Floats) -> NDArray[np.bool_]:
-    """Return which rows of (n, K) scores any of the (n v, K) scores differs from."""
+    """Return a mask of the n rows whose (n, K) score differs from any of its v new scores."""
     apart = np.abs(after.reshape(len(score), -1, score.shape[1]) - score[:, None])
     moved: Any = apart > LEVEL * np.maximum(np.abs(score), 1.0)[:, None]
     return moved.any(axis=(1, 2))
 
 
 def _every_value(vote: Vote, profile: Profile, column: int) -> Floats:
-    """Return values of a column in each part of its range that a vote distinguishes."""
+    """Return values of a column on both sides of every value at which a vote may change."""
     levels = profile.levels(column)
     if levels is not None:
         return np.arange(len(levels), dtype=np.float64)
@@ -118,49 +118,48 @@ def _every_value(vote: Vote, profile: Profile, column: int) -> Floats:
 
 
 def _answers(vote: Vote, X: Floats) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Return (n, K) scores, probabilities (numbers: answers), and the answers."""
+    """Return (n, K) scores, probabilities (for regression the scores), and predictions."""
     score, mass = vote.score_and_mass(X)
     if not vote.target.n_classes:
         return score, score, score[:, 0]
     chances = vote.readout.probabilities(score, vote.target, mass)
     decided = vote.readout.decided(score, vote.target, mass)
     if vote.target.kind == "multilabel":
-        raise PsephosError("next_column is about one class a case, or of a number.")
+        raise PsephosError("model must predict one class or number per case.")
     target: Any = vote.target
     return score, chances, target.chosen(decided)
 
 
 def next_column(model: VoteEstimator, X: TableLike) -> NextColumn:
-    """Return which missing measurement of each case would move the answer most.
+    """Return which missing value of each case may change the prediction most if it is measured.
 
-    For a column j that a case x lacks and the model reads::
+    For a column j that the model reads and that is missing in case x::
 
         change_j(x) = sum over v of P_j(v) * 1/2 * sum over k of |p_k(x, x_j = v) - p_k(x)|
-        flips_j(x)  = sum over v of P_j(v) * [the class of (x, x_j = v) is another than that of x]
+        flips_j(x)  = sum over v of P_j(v) * [the class of (x, x_j = v) differs from that of x]
 
     P_j is the training distribution of column j alone, as the model keeps it: the shares of
-    categories, or ten values at the middles of tenths, between the quantiles that are kept. It does
-    not know what the case's other values say of the missing one. Of numbers, change is the mean
-    absolute change of the answer.
+    categories, or ten values at the quantiles .05, .15, ... .95. It does not depend on the case's
+    other values. For regression, change is the mean absolute change of the prediction.
 
     Parameters
     ----------
     model : fitted estimator
-        That answers where values are missing: a library (swag), trees, and what abstains.
+        It must predict where values are missing, as swag, trees and abstaining voters do.
     X : frame or array of shape (n, p)
         Cases; NaN where not measured. With ``absent='vote'`` frames may lack columns.
 
     Returns
     -------
     found : NextColumn
-        No line for a case that lacks nothing, for a column that no training row had, or for one
-        of which no value changes the score; `unmoved` are the cases that have no other.
+        Without columns that are not missing, that no training row had, or that cannot change the
+        score; `unmoved` lists cases all of whose missing columns are of the last kind.
 
     Raises
     ------
     PsephosError
-        If the model is not fitted, keeps no summary of its training columns, or cannot answer
-        without a value.
+        If the model is not fitted, keeps no summary of its training columns, or cannot predict
+        with a missing value.
 
     Examples
     --------
@@ -178,9 +177,8 @@ def next_column(model: VoteEstimator, X: TableLike) -> NextColumn:
     baseline = model._known_baseline()
     if baseline is None or baseline.profile is None:
         raise PsephosError(
-            f"next_column needs what the training columns were like, which this "
-            f"{type(model).__name__} does not keep: fit it again, or save and load it with this "
-            "version after a fit."
+            f"next_column needs a summary of the training columns, which this "
+            f"{type(model).__name__} lacks: fit it again with this version."
         )
     columns = model.vote_.columns
     names = [model.schema_.words().columns[j] for j in columns.tolist()]

@@ -18,8 +18,8 @@ from psephos.explain.drawing import axes_of, fitted_vote, plain
 from psephos.files.names import plural
 from psephos.vote.frames import frame_of
 
-_ALIKE = 0.5
-_LISTED = 40  # names beside the picture
+_ALIKE = 0.5  # the least cosine of synonyms
+_LISTED = 40  # names listed beside the plot
 _NODE_KEYS = ("share", "role", "hub", "synonym_of")
 _sparse: Any = scipy.sparse
 
@@ -27,16 +27,16 @@ _sparse: Any = scipy.sparse
 def voter_usage(estimator: VoteEstimator) -> Any:
     """Return the (T, p) boolean table of which voter of a fitted estimator reads which column.
 
-    Voters of a reserve, which have weight only where a case has gaps, are left out.
+    Reserves, which have weight only where values are missing, are left out.
     """
     return estimator.usage()[np.flatnonzero(~estimator.vote_.reserve())]
 
 
 def entropy_of(counts: Floats) -> float:
-    """Return the Shannon entropy of shares, in nats.
+    """Return the Shannon entropy of counts, in nats.
 
     H = -sum_j f_j ln f_j with f_j = count of j / sum of counts: ln q if q columns are read equally
-    often, 0 if only one is. Counts are not negative, and at least one is positive.
+    often, 0 if only one is read. Counts must not be negative, and at least one must be positive.
     """
     f = counts[counts > 0] / counts.sum()
     return float(-(f * np.log(f)).sum()) + 0.0
@@ -46,26 +46,26 @@ def entropy_of(counts: Floats) -> float:
 class ColumnNetwork:
     """Columns as nodes, joint use as edges.
 
-    With M models (or voters), u_m the set of columns that model m reads::
+    With M models (or voters) and u_m the set of columns that model m reads::
 
         weight of column j     = #{m : j in u_m} / M
         weight of edge (j, k)  = #{m : j in u_m and k in u_m} / M
 
-    A search among many columns of noise ends in a network too: whether there is anything to draw
-    says `psephos.explain.selection_test`.
+    A search among columns of pure noise yields a network, too: `psephos.explain.selection_test`
+    tests whether there is a signal.
 
     Source: SWAG (Molinari et al. 2020), section 4, Figures 1 and 2.
 
     Parameters
     ----------
     names : list of str
-        Columns that some model reads, the most used first.
+        The columns that any model reads, the most used first.
     positions : ndarray of shape (q,), intp
-        Their places in the table.
+        Their positions in the table.
     weight : ndarray of shape (q,)
-        Share of the models that read each.
+        The share of models that read each column.
     joint : ndarray of shape (q, q)
-        Share of the models that read both; the diagonal is `weight`.
+        The share of models that read both columns; the diagonal is `weight`.
     n_models : int
 
     Examples
@@ -91,7 +91,7 @@ class ColumnNetwork:
     def from_estimator(cls, estimator: VoteEstimator) -> Self:
         """Return the network of a fitted estimator's voters.
 
-        Voters that read nothing, and those of a reserve (`voter_usage`), are left out.
+        Voters that read no column, and reserves, are left out.
 
         Parameters
         ----------
@@ -107,13 +107,14 @@ class ColumnNetwork:
 
     @classmethod
     def from_library(cls, library: Any, *, chosen: bool = True) -> Self:
-        """Return the network of a library's models: those that vote, or all strong ones.
+        """Return the network of a library's models.
 
         Parameters
         ----------
         library : Library
-            Of a fitted wrapper, or a part of it.
+            The library of a fitted wrapper, or a part of it.
         chosen : bool, default=True
+            Only the models that vote; False: all strong models.
         """
         part = library.chosen() if chosen else library
         names = {int(j): word for j, word in zip(part.columns, part.words, strict=True)}
@@ -122,19 +123,19 @@ class ColumnNetwork:
 
     @classmethod
     def from_usage(cls, usage: Any, names: Sequence[str]) -> Self:
-        """Return the network of a (T, p) table of who reads which column.
+        """Return the network of a (T, p) table of which model reads which column.
 
         Parameters
         ----------
         usage : array or sparse table of shape (T, p)
-            True (or any number but 0) where model t reads column j.
+            True (or any number other than 0) where model t reads column j.
         names : sequence of str, length p
 
         Raises
         ------
         PsephosError
-            If it is not a table of numbers, no row reads a column, or the names are not one a
-            column.
+            If `usage` is not a table of numbers, no model reads a column, or the number of names is
+            not that of the columns.
         """
         try:
             table: Any = _sparse.csr_array(usage, dtype=np.float64)
@@ -151,7 +152,7 @@ class ColumnNetwork:
         table = table[np.flatnonzero(np.diff(table.indptr) > 0)]
         n_models = table.shape[0]
         if not n_models:
-            raise PsephosError("no voter reads a column: there is no network to draw.")
+            raise PsephosError("usage must have a model that reads a column; no row does.")
         counts = np.asarray(table.sum(axis=0)).ravel()
         used = np.flatnonzero(counts)
         order = used[np.lexsort([used, -counts[used]])]
@@ -162,54 +163,55 @@ class ColumnNetwork:
 
     # ------------------------------------------------------------------ reading it
     def nodes(self) -> dict[str, list[Any]]:
-        """Return one entry a column: what it is in the network.
+        """Return the role of each column in the network, one entry per column.
 
         Returns
         -------
         dict of lists
             ``column``; ``share`` of the models; ``role`` ('main hub', 'secondary hub', 'synonym'
-            or 'occasional'); ``hub``, the main hub it stands with most often ('' if none);
+            or 'occasional'); ``hub``, the main hub with which it is read most often ('' if none);
             ``lift``, joint share with that hub / product of their shares (NaN if none);
             ``synonym_of``, the column that a synonym replaces ('' for others).
 
         Notes
         -----
-        The source calls the most common columns main hubs, and says that a column connected to
-        one is "either a secondary hub or a synonym": that with main hub A, column B or column C
-        predict equally well. It gives no numbers; ours are these. With w the shares and w(j, k) the
-        joint ones, lift(j, k) = w(j, k) / (w(j) w(k)), which is 1 if two columns meet as often as
-        chance has it, and alike(j, k) is the cosine of w(j, .) and w(k, .) over all columns but j
-        and k:
+        The source calls the most common columns main hubs and describes a column connected to one
+        as "either a secondary hub or a synonym" (with main hub A, column B or column C predict
+        equally well). It gives no thresholds; those below are ours. With w the shares and w(j, k)
+        the joint ones, lift(j, k) = w(j, k) / (w(j) w(k)) is 1 if two columns are read together as
+        often as by chance, and alike(j, k) is the cosine of w(j, .) and w(k, .) over all other
+        columns:
 
-        - *main hub*: w >= 1/2, or the greatest w if none is;
-        - every other column, the most used first, is
-        - a *synonym* of a main or secondary hub k if lift(j, k) < 1 and alike(j, k) >= 1/2: they
-          seldom stand in one model, and stand with the same others (of several k, the most alike);
-        - else a *secondary hub*, if it stands with a main hub, and that one has no secondary hub
-          yet or w is at least half of what makes a main hub;
+        - a *main hub* has w >= 1/2, or the greatest w if no column has that;
+        - each other column, the most used first, is
+        - a *synonym* of a main or secondary hub k if lift(j, k) < 1 and alike(j, k) >= 1/2: few
+          models read both, but they are read with the same other columns (of several k, the one
+          with the highest alike);
+        - else a *secondary hub*, if it is read with a main hub, and either that hub has no
+          secondary hub yet or w is at least half of the threshold of a main hub;
         - else *occasional*.
 
-        ``hub`` is the main hub it stands with most often (of equals, the most used). These are
-        words for reading a picture. Which models stay as good with C in place of B, and by how
-        much their errors differ, says `Library.synonyms`.
+        ``hub`` is the main hub with which it is read most often (of equals, the most used). These
+        roles describe the network only; `Library.synonyms` compares the errors of models with one
+        column in place of another.
         """
         return {"column": list(self.names), "share": self.weight.tolist(), **_roles(self)}
 
     def hubs(self, share: float = 0.5) -> list[str]:
         """Return the main hubs: columns read by at least this share of the models.
 
-        If there is none, those of the greatest share.
+        If no column is, those with the greatest share.
         """
         bound = min(share, float(self.weight.max()))
         return [n for n, w in zip(self.names, self.weight, strict=True) if w >= bound]
 
     def edges(self, least: float = 0.0) -> dict[str, list[Any]]:
-        """Return one entry a pair of columns read together: ``first``, ``second``, ``share``.
+        """Return the pairs of columns that are read together: ``first``, ``second``, ``share``.
 
         Parameters
         ----------
         least : float, default=0.0
-            Pairs of a smaller share are left out.
+            Pairs with a smaller share are left out.
         """
         first, second = np.nonzero(np.triu(self.joint, 1) > 0)
         share = self.joint[first, second]
@@ -226,24 +228,24 @@ class ColumnNetwork:
         return frame_of(self.nodes(), backend)
 
     def entropy(self) -> float:
-        """Return the Shannon entropy of the columns' shares in all uses, in nats (`entropy_of`)."""
+        """Return the Shannon entropy of the columns' shares of all uses, in nats."""
         return entropy_of(self.weight)
 
     def above(self, share: float) -> Self:
         """Return the network of the columns read by at least this share of the models.
 
-        Shares stay those of all models.
+        Shares remain those of all models.
 
         Raises
         ------
         PsephosError
-            If there is none.
+            If no column is.
         """
         kept = np.flatnonzero(self.weight >= share)
         if not len(kept):
             raise PsephosError(
-                f"no column is read by {share:.0%} of the models: the most used one is read by "
-                f"{self.weight.max():.0%}."
+                f"share must be at most {self.weight.max():.0%}, that of the most used column; got "
+                f"{share:.0%}."
             )
         names = [self.names[j] for j in kept]
         joint = self.joint[np.ix_(kept, kept)]
@@ -254,8 +256,8 @@ class ColumnNetwork:
         """Return a networkx Graph.
 
         Nodes are the columns' names, with ``share``, ``role``, ``hub`` and ``synonym_of``; edges
-        have ``weight``, the joint share; the graph has ``n_models``. A file of it is written by
-        networkx: ``networkx.write_graphml(network.graph(), "net.graphml")``.
+        have ``weight``, the joint share; the graph has ``n_models``. To write it to a file:
+        ``networkx.write_graphml(network.graph(), "net.graphml")``.
         """
         nodes, edges = self.nodes(), self.edges()
         graph: Any = nx.Graph(n_models=self.n_models)
@@ -266,9 +268,9 @@ class ColumnNetwork:
         return graph
 
     def layout(self, seed: int = 0) -> Floats:
-        """Return places (q, 2) in [-1, 1]: strongly joined columns stand near each other.
+        """Return (q, 2) coordinates in [-1, 1] by the Fruchterman-Reingold algorithm.
 
-        By Fruchterman and Reingold. The same network and seed give the same places.
+        Columns that are often read together are near each other.
         """
         graph = self.graph()
         if len(graph) == 1:
@@ -277,16 +279,16 @@ class ColumnNetwork:
         return np.array([places[name] for name in graph])
 
     def plot(self, *, least: float = 0.0, seed: int = 0, ax: Axes | None = None) -> Axes:
-        """Draw the network: area by share of the models, line width by joint share.
+        """Draw the network: circle area by share of the models, line width by joint share.
 
-        Columns are numbered by their share, the most used first, and listed beside.
+        Columns are numbered by their share, the most used first, and listed beside the plot.
 
         Parameters
         ----------
         least : float, default=0.0
-            Columns and edges of a smaller share are left out.
+            Columns and edges with a smaller share are left out.
         seed : int, default=0
-            Of the layout.
+            Seed of the layout.
         ax : matplotlib Axes, default=None
 
         Returns
@@ -302,12 +304,12 @@ class ColumnNetwork:
         return _draw(shown, shown.layout(seed), least, ax)
 
 
-# ---------------------------------------------------------------------- what a column is
+# ---------------------------------------------------------------------- roles of columns
 def _roles(network: "ColumnNetwork") -> dict[str, list[Any]]:
     """Return ``role``, ``hub``, ``lift`` and ``synonym_of``: see `ColumnNetwork.nodes`."""
     w, joint = network.weight, network.joint
     lift = joint / np.outer(w, w)
-    main = list(range(len(network.hubs())))  # they stand first
+    main = list(range(len(network.hubs())))  # the most used columns are first
     bound = min(0.5, float(w.max())) / 2
     found: list[tuple[str, str, float, str]] = [("main hub", "", float("nan"), "")] * len(main)
     secondary: dict[int, int] = {}  # each secondary hub's main hub
@@ -329,14 +331,14 @@ def _roles(network: "ColumnNetwork") -> dict[str, list[Any]]:
 
 
 def _alike(joint: Floats, j: int, k: int) -> float:
-    """Return the cosine between whom j and k stand with, leaving both out; rounded for ties."""
+    """Return the cosine between the joint shares of j and k with all others, rounded for ties."""
     a, b = (np.delete(joint[i], [j, k]) for i in (j, k))
     norm = float(np.sqrt((a @ a) * (b @ b)))
     return round(float(a @ b) / norm, 9) if norm > 0 else 0.0
 
 
 def _draw(network: ColumnNetwork, places: Floats, least: float, ax: Axes | None) -> Any:
-    """Draw a network with its nodes at these places (q, 2); see `ColumnNetwork.plot`."""
+    """Draw a network with its nodes at these (q, 2) coordinates; see `ColumnNetwork.plot`."""
     axes: Any = axes_of(ax, figsize=(10, 7))
     for j, k in np.argwhere(np.triu(network.joint, 1) > 0):
         share = network.joint[j, k]

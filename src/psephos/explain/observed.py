@@ -1,4 +1,4 @@
-"""Predicted against observed numbers: every case, the worst, and where errors are greatest."""
+"""Predicted against observed numbers: every case, and the errors by part of the range."""
 
 import math
 from collections.abc import Sequence
@@ -17,22 +17,22 @@ from psephos.figures import Estimate, mean
 from psephos.figures.estimate import numbers
 from psephos.files.names import number, plural, sum_digits, value_text
 
-_LEAST, _MOST = 10, 5  # cases of a part of the range, and parts
+_LEAST, _MOST = 10, 5  # the least cases of a part of the range, and the most parts
 
 
 class RangeErrors(NamedTuple):
-    """A part of the range of observed numbers: above `low` and up to `high`, and its errors."""
+    """The errors of the cases whose observed number is above `low` and at most `high`."""
 
-    low: float  # minus infinity of the first
+    low: float  # minus infinity in the first part
     high: float
     n: int
     n_groups: int | None
     size: Estimate  # the mean absolute error
-    shift: float  # the mean of predicted less observed
+    shift: float  # the mean of predicted - observed
     rest: float  # the mean absolute error of all other cases
 
     def words(self) -> str:
-        """Return 'up to 16', 'above 16, up to 23' or 'above 23'."""
+        """Return the range as 'up to 16', 'above 16, up to 23' or 'above 23'."""
         low, high = (value_text(one, 12) for one in (self.low, self.high))
         above = "" if math.isinf(self.low) else f"above {low}"
         return ", ".join(filter(None, (above, "" if math.isinf(self.high) else f"up to {high}")))
@@ -40,25 +40,25 @@ class RangeErrors(NamedTuple):
 
 @dataclass(frozen=True)
 class ObservedDisplay(Display):
-    """Predicted numbers against observed ones, case by case.
+    """Predicted against observed numbers, case by case.
 
-    `plot` draws a dot a case on the diagonal of right predictions, with the interval that the model
-    states, if any. Predictions must be of cases that the model was not fitted on; otherwise errors
-    flatter.
+    `plot` draws a dot for each case, the diagonal of correct predictions, and prediction intervals
+    if the model states any. The cases must not have been used to fit the model; otherwise errors
+    are optimistic.
 
     Parameters
     ----------
     observed, predicted : ndarray of shape (n,)
-        Of several predictions of a case, `predicted` has their mean.
+        For several predictions of a case, `predicted` has their mean.
     sizes : ndarray of shape (n,)
-        Absolute errors; of several predictions of a case the mean of theirs.
+        Absolute errors; for several predictions of a case, their mean.
     stated : ndarray of shape (n, 2) or None
-        The interval that the model states of each case.
+        The model's prediction interval for each case.
     estimator_name : str
     ids : tuple of str
-        What cases are called.
+        Names of the cases.
     groups : ndarray of shape (n,) or None
-        Cases that belong together.
+        The group of each case, such as the patient.
 
     Examples
     --------
@@ -96,33 +96,33 @@ class ObservedDisplay(Display):
         ----------
         y_true : array of shape (n_samples,)
         y_pred : array of shape (n_samples,) or (n_samples, n_times)
-            Of cases that were predicted several times a column each time, NaN where it was not.
+            Several columns for cases that were predicted several times, NaN where one was not.
         stated, groups, ids, name
-            As the attributes; cases without ids are called by their positions.
+            As the attributes; without `ids`, cases are named by their positions.
 
         Raises
         ------
         PsephosError
-            If shapes differ, or a case has no observed or no predicted number.
+            If shapes do not match, or a case lacks an observed or a predicted number.
         """
         observed, each = numbers(y_true, "y_true"), numbers(y_pred, "y_pred")
         n = observed.size
         if observed.shape != (n,) or each.ndim not in (1, 2) or len(each) != n or not each.size:
             raise PsephosError(
-                "y_true must have one number a case, and y_pred one or a row of several; got "
+                "y_true must have one number per case, and y_pred one number or one row; got "
                 f"shapes {observed.shape} and {each.shape}."
             )
         each = each.reshape(n, -1)
         gone = np.isnan(each).all(axis=1) | ~np.isfinite(observed) | np.isinf(each).any(axis=1)
         if gone.any():
             raise PsephosError(
-                f"row {int(gone.argmax())} of y_true or y_pred is not finite: leave it out."
+                f"y_true and y_pred must be finite; row {int(gone.argmax())} is not: leave it out."
             )
         ends = None if stated is None else numbers(stated, "stated")
         if ends is not None and (ends.shape != (n, 2) or (ends[:, 0] > ends[:, 1]).any()):
             raise PsephosError(
-                f"stated must have a low and a high end for each of {plural(n, 'case')}, none below"
-                f" the other; got shape {ends.shape}."
+                f"stated must have a low and a high end, low <= high, for each of "
+                f"{plural(n, 'case')}; got shape {ends.shape}."
             )
         sizes = np.nanmean(np.abs(each - observed[:, None]), axis=1)
         return cls(
@@ -136,10 +136,10 @@ class ObservedDisplay(Display):
         return np.argsort(-np.abs(self.predicted - self.observed), kind="stable").tolist()
 
     def table(self) -> ColumnLists:
-        """Return one entry a case, the greatest errors first.
+        """Return one entry per case, the greatest errors first.
 
-        ``case``, ``observed``, ``predicted``, ``error`` (predicted less observed), ``low`` and
-        ``high`` (the interval that the model states; NaN of one that states none).
+        Keys: ``case``, ``observed``, ``predicted``, ``error`` (predicted - observed), ``low`` and
+        ``high`` (the prediction interval; NaN for a model without intervals).
         """
         order = self.order
         ends = np.full((len(order), 2), np.nan) if self.stated is None else self.stated[order]
@@ -153,11 +153,11 @@ class ObservedDisplay(Display):
         }
 
     def parts(self, unit: float = 0.0) -> list[RangeErrors]:
-        """Return the errors in up to five parts of the range of observed numbers, alike in size.
+        """Return the errors in up to five parts of the range, of about equal numbers of cases.
 
-        None is of fewer than ten cases. Ends are rounded: to three figures, more where they are
-        close, or to multiples of `unit`. Intervals are those of `psephos.figures.mean`, in which
-        groups are independent.
+        A part has at least ten cases, unless there are fewer in all. Ends are rounded to three
+        digits, to more where they are close, or to multiples of `unit`. Intervals are those of
+        `psephos.figures.mean`, which takes groups as independent.
         """
         check_values("parts", {"unit": unit}, {"unit": Interval(0)})
         y, k = self.observed, min(_MOST, len(self.observed) // _LEAST)
@@ -180,12 +180,12 @@ class ObservedDisplay(Display):
         return RangeErrors(low, high, len(size), n_groups, mean(size, own), shift, rest)
 
     def covered(self) -> NDArray[np.bool_]:
-        """Return which observed numbers lie within the stated intervals; none without these."""
+        """Return a mask of the cases whose observed number lies within the stated interval."""
         low, high = np.full((2, len(self.ids)), np.nan) if self.stated is None else self.stated.T
         return (self.observed >= low) & (self.observed <= high)
 
     def __str__(self) -> str:
-        """Return the mean and the greatest error in a sentence."""
+        """Return the mean and the greatest error as a sentence."""
         i = self.order[0]
         return (
             f"Mean absolute error {number(float(self.sizes.mean()))} over"

@@ -1,4 +1,4 @@
-"""What permuting a column among held-out cases changes."""
+"""Permutation importance: how much worse predictions of held-out cases are without a column."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -18,26 +18,26 @@ from psephos.figures.confusion import balanced_accuracy
 from psephos.vote.importance import evenly_spaced
 from psephos.vote.seen import refuse_seen
 
-DRAWS, FIRST = 20, 60  # permutations of a column, and columns that are permuted at most
-_CASES, _NUMBERS = 1000, 1 << 24  # held-out cases, and values of all permuted tables, at most
+DRAWS, FIRST = 20, 60  # permutations of a column, and the most columns that are permuted
+_CASES, _NUMBERS = 1000, 1 << 24  # the most held-out cases, and values of all permuted tables
 
 
 def most_important(model: VoteEstimator) -> Indices:
-    """Return the columns of complete cases, at most the 60 of greatest importance, in order."""
+    """Return the columns used for complete cases, at most 60, the most important first."""
     shares = model.feature_importances_
     read = model.vote_.used
     return read[np.argsort(-shares[read], kind="stable")[:FIRST]]
 
 
 def encoded(model: VoteEstimator) -> Any:
-    """Return the model as it predicts tables that are encoded already: codes of categories."""
+    """Return a copy of the model that predicts tables that are already encoded."""
     found = copy(model)
     found._values = lambda X: X  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
     return found
 
 
 def held_out_sample(n_cases: int, n_columns: int) -> Indices:
-    """Return the cases that columns are permuted among: 1,000, evenly spaced; fewer if wide."""
+    """Return evenly spaced cases among which columns are permuted: 1,000, fewer of wide tables."""
     return evenly_spaced(n_cases, min(_CASES, max(2, _NUMBERS // (DRAWS * max(1, n_columns)))))
 
 
@@ -48,14 +48,14 @@ def constant_within(groups: Array, target: Array) -> bool:
 
 
 def _within_groups(block: Indices, rng: np.random.Generator) -> Indices:
-    """Return the case whose value each case takes: of its own group."""
+    """Return, for each case, the case of its own group whose value it takes."""
     draw = np.empty_like(block)
     draw[np.argsort(block, kind="stable")] = np.lexsort((rng.random(len(block)), block))
     return draw
 
 
 def _whole_groups(block: Indices, rng: np.random.Generator) -> Indices:
-    """Return the case whose value each case takes: each group those of another, in turn."""
+    """Return, for each case, the case whose value it takes, groups taking those of other groups."""
     order, size = np.lexsort((rng.random(len(block)), block)), np.bincount(block)
     first, donor = np.cumsum(size) - size, rng.permutation(len(size))[block[order]]
     place = np.arange(len(block)) - first[block[order]]
@@ -74,23 +74,24 @@ def worse_by(
     *,
     whole: bool = False,
 ) -> dict[int, list[float]]:
-    """Return, by column, how much better answers are than where it is permuted, draw by draw.
+    """Return, by column, how much the measure falls in each draw where the column is permuted.
 
-    The same permutations serve all columns. They stay within groups, if there are such, and the
-    cases that are alone in theirs are permuted among each other: of a column that none of these has
-    two values of there is no draw. Without columns where the measure is not defined. If `whole`,
-    a group takes the values of another instead: where the target is constant within groups,
-    exchanging values within them cannot change what they say about it.
+    All columns share the same permutations. With groups these stay within each group, and cases
+    that are the only one of their group are permuted among each other; a column that is constant
+    in each of these sets has no draws. The result is empty if the measure is not defined.
 
     Parameters
     ----------
     X : ndarray of shape (n, p)
         Held-out cases.
     answers_to : callable
-        Of rows like those of X: their answers.
+        ``answers_to(rows)`` returns the predictions of rows like those of X.
     measured : callable
-        Of such answers, and the position among them of that to each case of X: how good they are,
-        of the greater the better; None where that is not defined.
+        ``measured(answers, at)`` scores the predictions ``answers[at]`` of the n cases, greater
+        being better; None where the score is not defined.
+    whole : bool, default=False
+        Each group takes the values of another group: if the target is constant within groups,
+        permuting within them would keep each group's values with its target.
     """
     n, rng = len(X), np.random.default_rng(seed)
     block = (
@@ -110,7 +111,7 @@ def worse_by(
         held = len(np.unique(block * len(values) + codes))  # pairs of group and value
         if groups is not None and not whole and held == block.max() + 1:
             continue
-        # a case has one answer to each value, however often it is drawn
+        # each pair of case and value is predicted once, however often it is drawn
         pairs, where = np.unique(np.arange(n) * len(values) + codes[drawn], return_inverse=True)
         rows = X[pairs // len(values)]
         rows[:, j] = values[pairs % len(values)]
@@ -122,22 +123,22 @@ def worse_by(
 
 @dataclass(frozen=True)
 class PermutedDisplay(Display):
-    """What permuting each column among held-out cases costs: by how much the measure gets worse.
+    """Permutation importance on held-out cases: how much worse the measure is without each column.
 
-    `plot` draws a bar a column, the mean, and its standard deviation.
+    `plot` draws a bar for each column, the mean, with its standard deviation.
 
-    Where a column alone carries what the model knows, permuting it costs all that the model is
-    better than chance; what two columns both carry, permuting one may not cost at all. Below 0 the
-    held-out answers are better where the column is permuted.
+    If only one column carries the signal, permuting it reduces the model to chance; if two columns
+    carry the same signal, permuting one of them may change nothing. A negative value means that
+    predictions are better where the column is permuted.
 
     Parameters
     ----------
     measure : str
     names : tuple of str
-        Of the columns that were permuted, those of greatest mean first.
+        The columns that were permuted, the greatest mean first.
     worse : tuple of tuple of float
-        By how much the measure is worse, of each column: in each draw, of a study the mean over 20
-        draws in each fold (0 in a fold whose model does not read the column).
+        For each column, the fall of the measure in each draw; for a study, the mean over 20 draws
+        in each fold (0 in a fold whose model does not read the column).
 
     Examples
     --------
@@ -159,18 +160,25 @@ class PermutedDisplay(Display):
 
     @classmethod
     def of(cls, measure: str, found: Mapping[str, Sequence[float]]) -> Self:
-        """Return the display of figures by column; a column without figures is left out."""
+        """Return the display of values by column; a column without values is left out."""
         known = sorted((one for one in found.items() if one[1]), key=lambda one: -np.mean(one[1]))
         return cls(measure, tuple(name for name, _ in known), tuple(tuple(own) for _, own in known))
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, Any]], model: str) -> Self:
-        """Return the display of a model of a study: of the rows of permuted.csv.
+        """Return the display of one model of a study, from the rows of permuted.csv.
+
+        Parameters
+        ----------
+        rows : sequence of mappings
+            With the keys ``model``, ``column``, ``measure`` and ``worse``.
+        model : str
+            The name of the model.
 
         Raises
         ------
         PsephosError
-            If they have none of this model, or are not such rows.
+            If a row lacks a key, or no row is of this model.
         """
         keys = ("model", "column", "measure", "worse")
         if not all(isinstance(row, Mapping) and {*keys} <= {*row} for row in rows):
@@ -178,8 +186,8 @@ class PermutedDisplay(Display):
         own = [row for row in rows if row["model"] == model]
         if not own:
             raise PsephosError(
-                f"columns of {model!r} were not permuted: compare with out=FOLDER keeps models of "
-                "folds, unless they are large, or of another library."
+                f"model must be one whose columns were permuted; got {model!r}: compare with "
+                "out=FOLDER keeps models of folds, unless they are large or of another library."
             )
         found = {str(row["column"]): list[float]() for row in own}
         for row in own:
@@ -193,8 +201,8 @@ class PermutedDisplay(Display):
     ) -> Self:  # fmt: skip
         """Return the display of a fitted model of psephos on cases that it was not fitted on.
 
-        The measure is balanced accuracy, of numbers R². At most the 60 columns of greatest
-        importance are permuted, 20 times each, among at most 1,000 cases, evenly spaced.
+        The measure is balanced accuracy, or R² for regression. At most the 60 most important
+        columns are permuted, 20 times each, among at most 1,000 evenly spaced cases.
 
         Parameters
         ----------
@@ -202,21 +210,21 @@ class PermutedDisplay(Display):
         X : array or data frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         groups : array of shape (n_samples,), default=None
-            Values are permuted within groups, those of cases that are alone in theirs among each
-            other; columns that are constant in each are left out. Where y is constant within each
-            group, whole groups exchange their values instead.
+            Values are permuted within groups, and among the cases that are the only one of their
+            group; columns that are constant in each of these sets are left out. If y is constant
+            within each group, whole groups exchange their values instead.
         random_state : int, default=0
 
         Raises
         ------
         PsephosError
-            If it is not a fitted model of psephos, or cases are those that it was fitted or
-            calibrated on, as far as it keeps them.
+            If it is not a fitted model of psephos, or X has rows that it was fitted or calibrated
+            on, as far as it keeps them.
         """
         if not isinstance(estimator, VoteEstimator) or not hasattr(estimator, "vote_"):
             raise PsephosError(
-                f"{type(estimator).__name__} is not a fitted model of psephos: "
-                "sklearn.inspection.permutation_importance permutes columns of others."
+                f"estimator must be a fitted model of psephos; got {type(estimator).__name__}: use "
+                "sklearn.inspection.permutation_importance for other models."
             )
         if not (kind := Interval(0, whole=True)).allows(random_state):
             raise PsephosError(f"random_state must be {kind.words()}; got {random_state!r}.")
@@ -235,7 +243,7 @@ class PermutedDisplay(Display):
 
         truth = read(X, y)[rows]
         if classes is None and np.ptp(truth) == 0:
-            raise PsephosError(f"y must hold two different numbers; got {truth[0]} for all cases.")
+            raise PsephosError(f"y must have two different values; got {truth[0]} for all cases.")
         found = worse_by(
             X[rows], most_important(estimator).tolist(),
             lambda some: read(some, encoded(estimator).predict(some)), measured,
@@ -247,10 +255,10 @@ class PermutedDisplay(Display):
         return cls.of("r2" if classes is None else "balanced_accuracy", named)
 
     def table(self) -> ColumnLists:
-        """Return one entry a column: ``column``, ``worse`` and ``sd``.
+        """Return one entry per column: ``column``, ``worse`` and ``sd``.
 
-        ``worse`` is the mean by which the measure gets worse, ``sd`` its standard deviation over
-        draws (of a study over folds; NaN of one).
+        ``worse`` is the mean fall of the measure, ``sd`` its standard deviation over draws (for a
+        study over folds), NaN if there is only one.
         """
         sd = [float(np.std(own, ddof=1)) if len(own) > 1 else np.nan for own in self.worse]
         worse = [float(np.mean(own)) for own in self.worse]
@@ -261,4 +269,4 @@ class PermutedDisplay(Display):
         at = np.arange(len(self.names))[::-1]
         axes.barh(at, table["worse"], xerr=np.nan_to_num(table["sd"]), color=POSITIVE)
         axes.set_yticks(at, [plain(name) for name in self.names])
-        axes.set(xlabel=f"{self.measure}, worse by this where the column is permuted")
+        axes.set(xlabel=f"fall of {self.measure} where the column is permuted")

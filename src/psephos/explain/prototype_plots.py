@@ -1,4 +1,4 @@
-"""Maps of a vote of prototypes: its answers over two columns, its batches, its columns."""
+"""Plots of a vote of prototypes: its predictions over two columns, its batches, its columns."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -16,11 +16,11 @@ from psephos.vote.frames import Framed
 # ---------------------------------------------------------------------- surface
 @dataclass(frozen=True, eq=False)
 class DecisionSurface(Display):
-    """What the model answers where two columns vary and the others stand at one case.
+    """Predictions where two columns vary and all others have the values of one case.
 
-    `plot` draws the likeliest class at each point, paler the less likely, or the mean.
+    `plot` draws the most probable class at each point, paler the less probable it is, or the mean.
 
-    Nothing is fitted and no training table is needed: the vote is asked at every point of a grid.
+    Nothing is fitted, and no training table is needed: the vote predicts every point of a grid.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ class DecisionSurface(Display):
     grid : tuple of two ndarrays, of lengths a and b
         Values of the first and the second column, encoded.
     case : ndarray of shape (q,)
-        Where the columns stand.
+        The values of all columns that do not vary.
     predicted : ndarray of shape (a, b, K)
-        Probabilities of the classes; of numbers the mean, K = 1.
+        Probabilities of the classes; for regression the mean, K = 1.
     familiarity : ndarray of shape (a, b)
-        mass - 1: where it is near 0, the prior answers.
+        mass - 1: where it is near 0, the prior decides.
     """
 
     prototypes: Prototypes
@@ -60,29 +60,31 @@ class DecisionSurface(Display):
         ----------
         estimator : fitted ProsetClassifier or ProsetRegressor
         columns : two of str or int
-            Names or positions, of columns that the model reads.
+            Names or positions of columns that the model reads.
         X : array, data frame or sparse table of shape (n, p)
-            One row: the case at which the other columns stand. More: they stand at the
-            `reference_point` of these.
+            The case that gives the values of all other columns; of several rows, their
+            `reference_point`.
         limits : two of (low, high) or None, default=(None, None)
-            Ranges of the columns; None takes that of the prototypes, the case, and the mean with a
-            standard deviation on either side. A category takes all its levels.
+            Ranges of the columns; None covers the prototypes, the case, and a standard deviation on
+            both sides of the mean. A category takes all its levels.
         n_points : int, default=60
-            Of each number.
+            Points along each numeric column.
 
         Raises
         ------
         PsephosError
-            If a column is not read, or a range is none.
+            If the model does not read a column, or a range is invalid.
         """
         found = Prototypes.of(estimator)
         rows, _ = found.rows(estimator, X)
         case = rows[reference_point(estimator, X) if len(rows) > 1 else 0]
         first, second = (_position(found, column) for column in columns)
         if first == second:
-            raise PsephosError(f"columns names {found.names[first]!r} twice: give two columns.")
+            raise PsephosError(
+                f"columns must be two different columns; got {found.names[first]!r} twice."
+            )
         if n_points < 2:
-            raise PsephosError(f"n_points is {n_points}: a range has at least two.")
+            raise PsephosError(f"n_points must be at least 2; got {n_points}.")
         grid = (
             _grid(found, first, case[first], limits[0], n_points),
             _grid(found, second, case[second], limits[1], n_points),
@@ -96,10 +98,10 @@ class DecisionSurface(Display):
         return cls(found, (first, second), grid, case, predicted, familiarity)
 
     def table(self) -> ColumnLists:
-        """Return one entry a point.
+        """Return one entry per point.
 
-        Keys: ``value_<column>`` of both, ``probability_<class>`` of each class or ``mean``, and
-        ``familiarity``.
+        Keys: ``value_<column>`` for both columns, ``probability_<class>`` for each class or
+        ``mean``, and ``familiarity``.
         """
         found, (first, second) = self.prototypes, self.varied
         a, b = self.grid
@@ -134,12 +136,12 @@ class DecisionSurface(Display):
 
 
 def _position(found: Prototypes, column: Any) -> int:
-    """Return the place of a column, by name or position, among those read."""
+    """Return the position of a column, given by name or position, among those read."""
     known: list[Any] = found.names if isinstance(column, str) else found.columns.tolist()
     if column not in known:
         raise PsephosError(
-            f"column {column!r} is not read by the model, so nothing changes with it: it reads "
-            f"{', '.join(found.names) or 'none'}."
+            f"columns must be read by the model ({', '.join(found.names) or 'it reads none'}); got "
+            f"{column!r}."
         )
     return known.index(column)
 
@@ -154,7 +156,8 @@ def _grid(
     low, high = limit or (np.nanmin(there), np.nanmax(there))
     if not (np.isfinite([low, high]).all() and low < high):
         raise PsephosError(
-            f"limits of {found.names[d]!r} are {low} and {high}: give a lower and a higher number."
+            f"limits of {found.names[d]!r} must be a lower and a higher number; got {low} and "
+            f"{high}."
         )
     return np.linspace(low, high, n_points)
 
@@ -162,7 +165,7 @@ def _grid(
 # ---------------------------------------------------------------------- map of a batch
 @dataclass(frozen=True, eq=False)
 class BatchMap(Framed):
-    """The prototypes of one batch on a plane, as near to each other as the model's kernel has them.
+    """The prototypes of one batch on a plane, by principal components of the kernel's distances.
 
     With v the inverse bandwidths of the batch, c_j its prototypes and w_j their weights::
 
@@ -170,14 +173,15 @@ class BatchMap(Framed):
         C     = sum_j w_j (Z_j - mean) (Z_j - mean)' / sum_j w_j
         place = (Z_j - mean) U,    U the eigenvectors of C of the greatest eigenvalues
 
-    A category stands as one column a level, v_d / sqrt(2) in its own. Among rows without gaps the
-    squared distance of two places, with all eigenvectors, is ``-2 log G``; the plane shows the
-    share `explained` of it. A missing value stands at the mean, and so moves a row nowhere.
+    A category has one column per level, which is v_d / sqrt(2) at its own level and else 0. With
+    all eigenvectors the squared distance of two rows without missing values is ``-2 log G``; the
+    plane shows the share `explained` of the variance. A missing value is replaced by the mean.
 
     The eigenvectors are those of the weighted covariance around the weighted mean, as in the
-    manual; its author's program centres a second time after weighting, which is another map.
+    manual; its author's program centres again after weighting, which gives a different map.
 
-    Source: the proset manual (N. Ruf), on maps of batches; categories and gaps are ours.
+    Source: the proset manual (N. Ruf), on maps of batches; the rules for categories and missing
+    values are ours.
 
     Parameters
     ----------
@@ -185,11 +189,11 @@ class BatchMap(Framed):
     prototypes : Prototypes
     batch : int
     mean : ndarray of shape (D,)
-        D columns, with one a level of a category, that the batch reads.
-    directions : ndarray of shape (D, 2), or fewer columns where there are fewer
-        U; the entry of greatest size of each is positive.
+        Of the D columns that the batch reads, with one per level of a category.
+    directions : ndarray of shape (D, 2), or with fewer columns
+        U; the entry of greatest absolute value of each column is positive.
     explained : ndarray of shape (2,), or fewer
-        Eigenvalues / their sum over all D; zeros if all prototypes coincide.
+        Eigenvalues / their sum; zeros if all prototypes coincide.
     """
 
     model: Any
@@ -209,23 +213,23 @@ class BatchMap(Framed):
         ----------
         estimator : fitted ProsetClassifier or ProsetRegressor
         batch : int, default=0
-            As `PrototypeTable` numbers them.
+            The number of the batch, as in `PrototypeTable`.
         n_directions : int, default=2
-            At most; there are no more than columns or prototypes.
+            The most directions; there are not more than columns or prototypes.
 
         Raises
         ------
         PsephosError
-            If there is no such batch, or it reads no column.
+            If the batch does not exist, or reads no column.
         """
         found = Prototypes.of(estimator)
         n_batches = len(found.voters.batches.inverse_bandwidth)
         if not 0 <= batch < n_batches:
-            raise PsephosError(f"there is no batch {batch}: the vote has {n_batches}, from 0.")
+            raise PsephosError(f"batch must be from 0 to {n_batches - 1}; got {batch}.")
         own = found.batch == batch
         Z = _spread(found, batch, found.voters.cases[own])
         if not Z.shape[1]:
-            raise PsephosError(f"batch {batch} reads no column: its prototypes have no places.")
+            raise PsephosError(f"batch must read a column; batch {batch} does not.")
         weight = found.kernels.weight[own]
         known = ~np.isnan(Z) * weight[:, None]
         total = known.sum(axis=0)
@@ -240,7 +244,7 @@ class BatchMap(Framed):
         return cls(estimator, found, batch, mean, U, share[:n_directions])
 
     def transform(self, X: TableLike) -> Floats:
-        """Return the places of any rows by the same map, shape (n, 2).
+        """Return the (n, 2) coordinates of any rows on the same map.
 
         Parameters
         ----------
@@ -252,9 +256,10 @@ class BatchMap(Framed):
         return _off(_spread(self.prototypes, self.batch, rows), self.mean) @ self.directions
 
     def table(self) -> ColumnLists:
-        """Return one entry a prototype.
+        """Return one entry per prototype.
 
-        Keys: ``voter``, ``row``, ``answer``, ``weight``, and the coordinates ``place_0`` ...
+        Keys: ``voter``, ``row``, ``answer``, ``weight``, and the coordinates ``place_0``,
+        ``place_1``, ...
         """
         found = self.prototypes
         own = np.flatnonzero(found.batch == self.batch)
@@ -262,12 +267,12 @@ class BatchMap(Framed):
         return {**found.described(own), **{f"place_{i}": own for i, own in enumerate(places)}}
 
     def plot(self, X: TableLike | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw the first two coordinates of the prototypes, area by weight, and of other rows.
+        """Draw the first two coordinates of the prototypes, with area by weight, and of other rows.
 
         Parameters
         ----------
         X : array, data frame or sparse table of shape (n, p), default=None
-            Drawn as crosses.
+            Rows to draw as crosses.
         ax : matplotlib Axes, default=None
 
         Returns
@@ -300,7 +305,7 @@ class BatchMap(Framed):
 
 
 def _spread(found: Prototypes, batch: int, rows: Floats) -> Floats:
-    """Return rows (n, q) as (n, D): the columns a batch reads by its bandwidths, levels apart."""
+    """Return rows (n, q) as (n, D): the columns that a batch reads, scaled, one per level."""
     v, Z = found.voters.batches.inverse_bandwidth[batch], found.scaled(rows)
     parts = [np.empty((len(Z), 0))]
     for d in np.flatnonzero(v > 0).tolist():
@@ -320,19 +325,19 @@ def _off(Z: Floats, mean: Floats) -> Floats:
 # ---------------------------------------------------------------------- columns
 @dataclass(frozen=True, eq=False)
 class ColumnMap(Display):
-    """How sharply each batch looks at each column.
+    """The inverse bandwidth of each column in each batch.
 
-    `plot` draws columns down and batches across, the sharper the darker.
+    `plot` draws a heat map with columns down and batches across, darker for greater values.
 
-    Source: the picture of feature weights in proset (N. Ruf).
+    Source: the plot of feature weights in proset (N. Ruf).
 
     Parameters
     ----------
     names : list of length q
-        Columns that some batch reads, the sharpest first.
+        Columns that any batch reads, the greatest inverse bandwidth first.
     inverse_bandwidth : ndarray of shape (B, q)
-        Per standard deviation of the column (of a category, as it is), so that columns can be
-        compared; 0 where a batch does not read it.
+        Per standard deviation of the column (unscaled for a category), so that columns can be
+        compared; 0 where a batch does not read the column.
     per_unit : ndarray of shape (B, q)
         The same per unit of the column.
     """
@@ -357,7 +362,7 @@ class ColumnMap(Display):
         return cls(names, v[:, order], found.per_unit()[:, order])
 
     def table(self) -> ColumnLists:
-        """Return one entry a batch and column: ``batch``, ``column`` and the two numbers."""
+        """Return one entry per batch and column: ``batch``, ``column`` and the two values."""
         n_batches, q = self.inverse_bandwidth.shape
         return {
             "batch": np.repeat(np.arange(n_batches), q).tolist(),
@@ -368,7 +373,7 @@ class ColumnMap(Display):
 
     def _draw(self, axes: Axes) -> None:
         if not self.inverse_bandwidth.size:
-            raise PsephosError("no batch reads a column: there is no map to draw.")
+            raise PsephosError("the map is empty: no batch reads a column.")
         n_batches, q = self.inverse_bandwidth.shape
         shown = axes.imshow(self.inverse_bandwidth.T, cmap="Blues", vmin=0, aspect="auto")
         axes.figure.colorbar(shown, ax=axes, label="inverse bandwidth")
@@ -379,7 +384,7 @@ class ColumnMap(Display):
 
 # ---------------------------------------------------------------------- drawing
 def _colour(k: int) -> tuple[float, ...]:
-    """Return the (r, g, b) of a class, one of ten in turn."""
+    """Return the (r, g, b) colour of a class; ten colours repeat."""
     return tuple(pyplot().get_cmap("tab10")(k % 10)[:3])
 
 
@@ -390,5 +395,5 @@ def _legend(axes: Axes, classes: list[Any]) -> None:
 
 
 def _plane(places: Floats) -> Floats:
-    """Return the first two coordinates; 0 where there is no second."""
+    """Return the first two coordinates; the second is 0 if there is only one."""
     return np.hstack([places, np.zeros((len(places), 1))])[:, :2]

@@ -1,4 +1,4 @@
-"""Reading a vote of prototypes: who they are, who decides a case, how familiar it is."""
+"""Explanations of a vote of prototypes: its prototypes, their impact on a case, its familiarity."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
@@ -14,16 +14,16 @@ from psephos.vote import KernelWeights, PrototypeVoters, Vote
 from psephos.vote.frames import Framed
 from psephos.vote.operations.distance import PRIOR
 
-_stats: Any = scipy.stats  # its types say less than they promise
-_BLOCK = 1 << 18  # entries of a table of distances held at once
+_stats: Any = scipy.stats
+_BLOCK = 1 << 18  # distances held at once
 
 
 class Prototypes(NamedTuple):
     """The vote of a fitted model of prototypes, on the q columns it reads.
 
-    `vote`, and its parts `voters` (T of them) and `kernels`, take tables of these columns only;
-    `columns` are their positions in the model's table, `names` and `levels` their words (no
-    levels: a number).
+    `vote`, its T `voters` and its `kernels` take tables of these columns only. `columns` are their
+    positions in the model's table, `names` their names, `levels` their categories (empty for a
+    numeric column).
     """
 
     vote: Vote
@@ -35,12 +35,12 @@ class Prototypes(NamedTuple):
 
     @classmethod
     def of(cls, model: Any) -> "Prototypes":
-        """Return the prototypes of a fitted model."""
+        """Return the prototypes of a fitted model; raise if it has none."""
         whole: Any = getattr(model, "vote_", None)
         if whole is None or whole.weighting.prototype_batches() is None:
             raise PsephosError(
-                f"{type(model).__name__} has no prototypes: give a fitted ProsetClassifier or "
-                "ProsetRegressor."
+                "the model must be a fitted ProsetClassifier or ProsetRegressor; got "
+                f"{type(model).__name__}, which has no prototypes."
             )
         words = model.schema_.words()
         vote: Any = whole.select(whole.columns)
@@ -56,56 +56,56 @@ class Prototypes(NamedTuple):
 
     @property
     def is_prior(self) -> NDArray[np.bool_]:
-        """Return which voters are priors, shape (T,)."""
+        """Return a mask of the voters that are priors, shape (T,)."""
         return self.batch == PRIOR
 
     @property
     def classes(self) -> list[Any]:
-        """Return the K labels; none for numbers."""
+        """Return the K labels; empty for regression."""
         target: Any = self.vote.target
         return target.classes.tolist() if target.n_classes else []
 
     def answer_values(self) -> Floats:
-        """Return what each voter answers: (T, K) shares of the classes, or (T, 1) numbers."""
+        """Return the votes: (T, K) class shares, or (T, 1) numbers."""
         values = self.voters.values
         if not self.classes:
             return values
         return self.vote.readout.probabilities(values, self.vote.target)
 
     def answers(self) -> list[Any]:
-        """Return the label or number of each voter; of a prior of classes, the most frequent."""
+        """Return the label or number of each voter; for a prior, the most frequent label."""
         values = self.answer_values()
         if not self.classes:
             return values[:, 0].tolist()
         return [self.classes[k] for k in values.argmax(axis=1).tolist()]
 
     def predictions(self, X: Floats) -> Floats:
-        """Return (n, K) probabilities, or (n, 1) means, of rows of the q columns."""
+        """Return (n, K) probabilities or (n, 1) means for rows of the q columns."""
         score = self.vote.score(X)
         if not self.classes:
             return score
         return self.vote.readout.probabilities(score, self.vote.target)
 
     def familiarity(self, X: Floats) -> Floats:
-        """Return the mass of the prototypes alone, (n,), for rows of the q columns."""
+        """Return the mass of the prototypes without the prior, (n,), for rows of the q columns."""
         own = np.flatnonzero(~self.is_prior)
         return self.vote.take(own).mass(X) if len(own) else np.zeros(len(X))
 
     def rows(self, model: VoteEstimator, X: TableLike) -> tuple[Floats, list[Any]]:
-        """Return the q columns of a table as the model encodes it, and its row identifiers."""
+        """Return the q columns of an encoded table, and its row identifiers."""
         table = model._table(X)
         return table.dense(self.columns), table.rows.tolist()
 
     def scaled(self, X: Floats) -> Floats:
-        """Return rows of the q columns with numbers in standard deviations from the mean."""
+        """Return rows of the q columns with numbers standardised."""
         return (X - self.kernels.centre) * self.kernels.inverse
 
     def per_unit(self) -> Floats:
-        """Return the (B, q) inverse bandwidths per original unit; of a category as they are."""
+        """Return the (B, q) inverse bandwidths per original unit; unscaled for a category."""
         return self.voters.batches.inverse_bandwidth * self.kernels.inverse
 
     def described(self, voter: Indices) -> dict[str, list[Any]]:
-        """Return the number, training row, answer and weight of some voters, by name."""
+        """Return the number, training row, answer and weight of some voters, by key."""
         at, answers, rows = voter.tolist(), self.answers(), self.voters.rows.tolist()
         return {
             "voter": at,
@@ -115,7 +115,7 @@ class Prototypes(NamedTuple):
         }
 
     def in_words(self, d: int, values: Floats) -> list[Any]:
-        """Return values of column d of the q as numbers, or words and None where missing."""
+        """Return values of column d as numbers, or as categories with None where missing."""
         if not self.levels[d]:
             return values.tolist()
         return [None if np.isnan(v) else self.levels[d][int(v)] for v in values]
@@ -125,8 +125,8 @@ class Prototypes(NamedTuple):
 class PrototypeTable(Framed):
     """All prototypes of a model, in the units of the table.
 
-    The prior stands first: one row a class, whose weight is the class's frequency, or one row
-    with the mean of the target. Then the prototypes by batch, the heaviest first.
+    The prior comes first: a row for each class, whose weight is the frequency of the class, or one
+    row with the mean of the target. Prototypes follow by batch, the greatest weight first.
 
     Source: the export of prototypes in proset (N. Ruf); `mean_share` is added here.
 
@@ -134,13 +134,13 @@ class PrototypeTable(Framed):
     ----------
     prototypes : Prototypes
     voter : ndarray of shape (R,), intp
-        Which voter of the vote each row is of.
+        The voter that each row belongs to.
     answer : list of length R
         Class label or number.
     weight : ndarray of shape (R,)
-        Of a prior of classes, its part.
+        Weight of the voter; for a class of the prior, its part of the prior's weight.
     mean_share : ndarray of shape (R,)
-        Mean share of the weight at the places of the other prototypes; sums to 1.
+        Mean share of the weight over the positions of the other prototypes; sums to 1.
 
     Examples
     --------
@@ -188,24 +188,24 @@ class PrototypeTable(Framed):
         return cls(found, voter[order].astype(np.intp), labels, weight[order], mean_share[order])
 
     def table(self) -> ColumnLists:
-        """Return one entry a row.
+        """Return one entry per row.
 
         Keys: ``batch`` (-1: the prior); ``voter``, its number in the vote; ``row``, the identifier
         of the training case (-1 or '' where unknown); ``answer``; ``weight``; ``mean_share``; and
         for each column read, ``value_<column>`` (NaN, or None for a category, where missing) and
-        ``inverse_bandwidth_<column>``, per unit of the column, 0 where the batch does not read it:
-        at a distance of 1 / that, a prototype's weight is exp(-1/2) times that at 0.
+        ``inverse_bandwidth_<column>``, per unit of the column, 0 where the batch does not read it.
+        At a distance of 1 / inverse_bandwidth the weight is exp(-1/2) times that at distance 0.
         """
         found = self.prototypes
         batch = found.batch[self.voter]
-        looks = np.vstack([found.per_unit(), np.zeros((1, len(found.names)))])[batch]
+        inverse = np.vstack([found.per_unit(), np.zeros((1, len(found.names)))])[batch]
         table: dict[str, list[Any]] = {
             "batch": batch.tolist(), **found.described(self.voter), "answer": list(self.answer),
             "weight": self.weight.tolist(), "mean_share": self.mean_share.tolist(),
         }  # fmt: skip
         for d, name in enumerate(found.names):
             table[f"value_{name}"] = found.in_words(d, found.voters.cases[self.voter, d])
-            table[f"inverse_bandwidth_{name}"] = looks[:, d].tolist()
+            table[f"inverse_bandwidth_{name}"] = inverse[:, d].tolist()
         return table
 
 
@@ -213,24 +213,24 @@ class PrototypeTable(Framed):
 def familiarity(model: VoteEstimator, X: TableLike) -> Floats:
     """Return the total weight of the prototypes: ``sum_j w_j G_b(x, c_j) = mass(x) - 1``.
 
-    It is summed without the prior, so that it keeps its relative precision far from all
-    prototypes, where mass - 1 would be 0. Far away the model answers with its prior.
+    It is summed without the prior, so it keeps its relative precision far from all prototypes,
+    where mass - 1 would round to 0. There the model predicts its prior.
 
     Parameters
     ----------
     model : fitted ProsetClassifier or ProsetRegressor
     X : array, data frame or sparse table of shape (n, p)
-        A missing value counts as much as it does on average over two independent rows.
+        The kernel of a missing value is its mean over two independent rows.
 
     Returns
     -------
     familiarity : ndarray of shape (n,)
-        At least 0; 0 for a model without prototypes.
+        At least 0; 0 if the fit found no prototypes.
 
     Raises
     ------
     PsephosError
-        If the model has no prototypes' vote, or X cannot be read.
+        If the model is not a fitted model of prototypes, or X cannot be read.
     """
     found = Prototypes.of(model)
     return found.familiarity(found.rows(model, X)[0])
@@ -243,12 +243,12 @@ def familiarity_p_value(model: VoteEstimator, X: TableLike, reference_X: Any) ->
 
         p(x) = (1 + #{i : f(r_i) <= f(x)}) / (1 + m)
 
-    It does not decrease with f. If x and the references are exchangeable (independent draws from
-    one source, none of them seen by the fit), then ``P(p <= a) <= a``: a small p says that x is
-    unlike what the model was made for, and its answer is mostly the prior's. It does not say that
-    the answer is wrong, nor a large p that it is right: familiar regions may be mixed. Among many
-    cases some p are small by chance. Training rows are no reference: prototypes are among them and
-    are at distance 0 from themselves.
+    If x and the references are exchangeable (independent draws from one source, none of them used
+    in the fit), then ``P(p <= a) <= a``. A small p means that x is unlike the reference cases, so
+    that the prior largely decides its prediction. A small p does not mean that the prediction is
+    wrong, nor a large p that it is right: classes may mix in familiar regions. Among many cases,
+    some p are small by chance. Training rows must not be the reference, since prototypes are among
+    them, at distance 0 from themselves.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def familiarity_p_value(model: VoteEstimator, X: TableLike, reference_X: Any) ->
     Raises
     ------
     PsephosError
-        If the model has no prototypes' vote, or a table cannot be read.
+        If the model is not a fitted model of prototypes, or a table cannot be read.
 
     Notes
     -----
@@ -281,19 +281,19 @@ def familiarity_p_value(model: VoteEstimator, X: TableLike, reference_X: Any) ->
 def reference_point(
     model: VoteEstimator, X: TableLike, *, max_rows: int = 2000, random_state: int = 0
 ) -> int:
-    """Return the position of a typical case, to compare others with.
+    """Return the position of a typical case, as a reference for others.
 
-    Two mean distances are ranked, the least first: in the columns the model reads, and between
-    predictions. The case with the least sum of the two ranks wins (Borda count); of equals the
-    one with the highest entropy of its probabilities, then the first. ::
+    Cases are ranked by their mean distance to all others, once in the columns the model reads and
+    once between predictions. The case with the least sum of the two ranks (Borda count) is
+    returned; of ties the one with the highest entropy of its probabilities, then the first. ::
 
         d(i, j)^2 = sum_d (z_id - z_jd)^2    numbers in standard deviations; 1 for categories
-                                             that differ; a gap counts what is expected
+                                             that differ; the expected value where one is missing
         e(i, j)   = |p(x_i) - p(x_j)|        probabilities, or predicted means
 
-    For numbers the variance of the predicted distribution stands for the entropy. As a baseline
-    for additive explanations (SHAP) it is one existing case, near the middle, about which the
-    model answers what it commonly answers.
+    For regression, the variance of the predicted distribution replaces the entropy. The case may
+    serve as the baseline of additive explanations (SHAP): it is an existing case near the centre,
+    with a common prediction.
 
     Parameters
     ----------
@@ -301,28 +301,29 @@ def reference_point(
     X : array, data frame or sparse table of shape (n, p)
         Such as the training table.
     max_rows : int, default=2000
-        Distances cost n^2: of a longer table only this many rows, drawn without replacement, are
-        compared with each other, and one of them is returned.
+        Computing distances takes O(n^2): of a longer table only this many rows, drawn without
+        replacement, are compared, and one of them is returned.
     random_state : int, default=0
-        Of that draw.
+        Seed of that draw.
 
     Returns
     -------
     position : int
-        Of the row in X.
+        Position of the row in X.
 
     Raises
     ------
     PsephosError
-        If the model has no prototypes' vote, X cannot be read, or `max_rows` is below 1.
+        If the model is not a fitted model of prototypes, X cannot be read, or `max_rows` is below
+        1.
 
     Notes
     -----
     Source: the choice of a reference point in proset (N. Ruf), which takes all distances; the rules
-    for gaps, categories, predicted numbers and long tables are ours.
+    for missing values, categories, regression and long tables are ours.
     """
     if max_rows < 1:
-        raise PsephosError(f"max_rows is {max_rows}: at least one row must be looked at.")
+        raise PsephosError(f"max_rows must be at least 1; got {max_rows}.")
     found = Prototypes.of(model)
     rows, _ = found.rows(model, X)
     drawn = np.arange(len(rows))
@@ -343,7 +344,7 @@ def reference_point(
 
 
 def _mean_distance(Z: Floats, category: NDArray[np.bool_], gaps: Floats) -> Floats:
-    """Return each row's mean distance to all rows; `gaps` stand for squares with missing values."""
+    """Return each row's mean distance to all rows; `gaps` replace squares with missing values."""
     mean = np.empty(len(Z))
     size = max(1, _BLOCK // max(1, len(Z)))
     for first in range(0, len(Z), size):
@@ -367,18 +368,18 @@ def _uncertainty(found: Prototypes, rows: Floats, answers: Floats) -> Any:
 
 
 def _ranks(values: Floats) -> Any:
-    """Return ranks from 1; what is equal but for rounding shares one."""
+    """Return ranks from 1; values that differ only by rounding share one."""
     scale = float(np.abs(values).max(initial=0.0))
     return _stats.rankdata(np.round(values / (scale or 1.0), 12), method="min")
 
 
 # ---------------------------------------------------------------------- ballots
-_SLACK = 1e-12  # of the mass: a lead smaller than this may be rounding
+_SLACK = 1e-12  # leads up to this share of the mass may be due to rounding
 
 
 @dataclass(frozen=True, eq=False)
 class PrototypeBallot(Framed):
-    """Who decides a case: the impact of each prototype, and the few that suffice.
+    """The impact of each prototype on a case, and the smallest set that decides it.
 
     For case x and prototype j of batch b, with w_j its weight and s(x) the mass::
 
@@ -389,11 +390,12 @@ class PrototypeBallot(Framed):
     categories that differ, 1 for equal ones, and where one of the two is missing the mean over two
     independent rows (`psephos.vote.KernelWeights`). The prior has similarity 1 everywhere.
 
-    **Dominant set** (classes only). Prototypes are ranked by impact; ties share a rank. With q_k
-    the prior's mass of class k and the impacts of its prototypes down to rank r, the set ends at
-    the smallest r with ``largest q_k - second largest q_k > sum of the impacts below rank r``: the
-    answer stays whatever the labels of all other prototypes. It is empty where the prior alone
-    decides, and everybody where two classes tie. A lead within 1e-12 of the mass does not count.
+    **Dominant set** (classes only). Prototypes are ranked by impact; ties share a rank. Let q_k be
+    the prior's mass of class k plus the impacts of the class's prototypes down to rank r. The set
+    ends at the smallest r with ``largest q_k - second largest q_k > sum of the impacts below rank
+    r``: the labels of all other prototypes cannot change the prediction. It is empty where the
+    prior alone decides, and has all prototypes where two classes tie. A lead of at most 1e-12 of
+    the mass does not count.
 
     Source: the explanation of a prediction in proset (N. Ruf).
 
@@ -402,12 +404,12 @@ class PrototypeBallot(Framed):
     prototypes : Prototypes
     case_ids : list of length n
     X : ndarray of shape (n, q)
-        The cases in the columns read, encoded.
+        The encoded cases, in the columns read.
     similarity, impact : ndarray of shape (n, T)
     rank : ndarray of shape (n, T), intp
         From 1; 0 for the prior.
     last : ndarray of shape (n,), intp, or None
-        The last rank of the dominant set; None for numbers.
+        The last rank of the dominant set; None for regression.
 
     Examples
     --------
@@ -437,7 +439,7 @@ class PrototypeBallot(Framed):
         ----------
         estimator : fitted ProsetClassifier or ProsetRegressor
         X : array, data frame or sparse table of shape (n, p)
-            A few cases: tables of (n, T) numbers are held.
+            Few cases: arrays of n T numbers are held.
 
         Raises
         ------
@@ -465,26 +467,26 @@ class PrototypeBallot(Framed):
         return self.prototypes.vote.shares(self.X)
 
     def contributions(self) -> Floats:
-        """Return what each voter adds to the prediction.
+        """Return each voter's contribution to the prediction.
 
         Returns
         -------
-        contributions : ndarray of shape (n, T, K), or (n, T, 1) for numbers
-            Sums over the voters to the class probabilities, or to the mean.
+        contributions : ndarray of shape (n, T, K), or (n, T, 1) for regression
+            Their sums over the voters are the class probabilities, or the mean.
         """
         return self.share()[:, :, None] * self.prototypes.answer_values()
 
     def dominant(self) -> NDArray[np.bool_]:
-        """Return who is in the dominant set, shape (n, T); the prior never is.
+        """Return a mask of the voters in the dominant set, shape (n, T), without the prior.
 
         Raises
         ------
         PsephosError
-            For numbers, which no vote settles.
+            For regression.
         """
         if self.last is None:
             raise PsephosError(
-                "a dominant set is for classes: a predicted number moves with every prototype."
+                "a dominant set is for classes only: every prototype changes a predicted number."
             )
         return (self.rank > 0) & (self.rank <= self.last[:, None])
 
@@ -503,11 +505,11 @@ class PrototypeBallot(Framed):
         return factors
 
     def table(self) -> ColumnLists:
-        """Return one entry a case and voter, cases first, then the prior, then by rank.
+        """Return one entry per case and voter, by case, the prior first, then by rank.
 
         Keys: ``case``, ``rank``, ``batch`` (-1: the prior), ``voter``, ``row``, ``answer``,
-        ``weight``, ``similarity``, ``impact``, ``share``; for classes ``dominant`` and one
-        ``contribution_<class>`` a class, for numbers ``contribution``; and for each column read
+        ``weight``, ``similarity``, ``impact``, ``share``; for classes ``dominant`` and
+        ``contribution_<class>`` for each, for regression ``contribution``; and for each column read
         ``value_<column>``, the prototype's, and ``similarity_<column>``.
         """
         found = self.prototypes
@@ -536,16 +538,16 @@ class PrototypeBallot(Framed):
         return table
 
     def plot(self, case: int = 0, *, most: int = 10, ax: Axes | None = None) -> Axes:
-        """Draw the shares of the prior and of the prototypes of highest impact for one case.
+        """Draw the shares of the prior and of the prototypes with the highest impact on one case.
 
         Colours are classes; prototypes outside the dominant set are pale.
 
         Parameters
         ----------
         case : int, default=0
-            Its position.
+            Position of the case.
         most : int, default=10
-            Prototypes shown.
+            The number of prototypes shown.
         ax : matplotlib Axes, default=None
 
         Returns
@@ -582,7 +584,7 @@ def _unweighted(kernels: KernelWeights) -> KernelWeights:
 
 
 def _last(mass: Floats, impact: Floats, rank: Indices) -> int:
-    """Return the last rank of a case's dominant set; `mass` is (T, K), a voter's by class."""
+    """Return the last rank of a case's dominant set; `mass` (T, K) is that of voters by class."""
     n_ranks = int(rank.max())
     ranked = np.zeros((n_ranks + 1, mass.shape[1]))
     np.add.at(ranked, rank, mass)

@@ -1,4 +1,4 @@
-"""Is there anything in the columns a model selected? A permutation test of the selection."""
+"""A permutation test of the columns that a model selected."""
 
 import math
 import os
@@ -40,18 +40,18 @@ _pool: Any = joblib  # it has no types
 
 @dataclass(frozen=True)
 class SelectionTest(Display):
-    """What a model's selection shows on the labels given, and on permuted labels.
+    """Statistics of a model's selection on the observed labels and on permuted labels.
 
-    `plot` draws the headline on permuted labels as a histogram, and on those given as a line.
+    `plot` draws a histogram of the headline statistic on permuted labels, and a line at its
+    observed value.
 
-    With s the statistic on the labels given, s_1 ... s_B on B permutations of them, and b of
-    those at most s (low is strong)::
+    With s the statistic on the observed labels, s_1 ... s_B those on B permutations, and b the
+    number of these that are at most s (low values are strong)::
 
         p = (1 + b) / (1 + B)
 
-    The labels given are one of the 1 + B orders that would be equally likely if labels and
-    columns had nothing in common, so p <= level happens in at most a share `level` of the tables
-    of noise, and p is never 0.
+    If labels are independent of the columns, the observed order is as likely as each of the B
+    others, so p <= level occurs in at most a share `level` of such tables. p is never 0.
 
     Source: Phipson and Smyth (2010), "Permutation P-values should never be zero", Statistical
     Applications in Genetics and Molecular Biology 9, for (1 + b) / (1 + B).
@@ -59,13 +59,15 @@ class SelectionTest(Display):
     Parameters
     ----------
     names : tuple of str
-        The statistics.
+        Names of the statistics.
     headline : str
-        The one that decides.
+        The statistic that decides.
     observed : ndarray of shape (S,)
+        Statistics on the observed labels.
     null : ndarray of shape (B, S)
+        Statistics on permuted labels.
     permuted : {'rows', 'groups', 'rows within groups'}
-        What changed places.
+        What was permuted.
     """
 
     names: tuple[str, ...]
@@ -76,24 +78,23 @@ class SelectionTest(Display):
 
     @property
     def n_permutations(self) -> int:
-        """Return B."""
+        """Return the number of permutations, B."""
         return len(self.null)
 
     @property
     def p_value(self) -> float:
-        """Return p of the headline statistic."""
+        """Return the p-value of the headline statistic."""
         return float(self.p_values()[self.names.index(self.headline)])
 
     def p_values(self) -> Floats:
-        """Return p of every statistic by itself, shape (S,)."""
+        """Return the unadjusted p-value of every statistic, shape (S,)."""
         return _ranks(np.vstack([self.observed, self.null]))[0]
 
     def adjusted(self) -> Floats:
-        """Return p of every statistic for a reader who looks at all of them, shape (S,).
+        """Return the p-value of every statistic, adjusted for multiple testing, shape (S,).
 
-        The least of several p is small more often than each. Every permutation is given p-values
-        as if it were the labels given; adjusted p is the share of the 1 + B orders whose least p
-        is at most the statistic's own. With B permutations it is coarser than p.
+        P-values are computed for each of the 1 + B label orders as if it were the observed one; the
+        adjusted p is the share of orders whose least p is at most the statistic's own.
 
         Source: Westfall and Young (1993), "Resampling-Based Multiple Testing", section 2.3
         (single-step minP).
@@ -103,13 +104,12 @@ class SelectionTest(Display):
         return np.mean(least[:, None] <= p[0] + 1e-12, axis=0)
 
     def is_signal(self, level: float = _LEVEL) -> bool:
-        """Return whether the headline's p is at most `level`.
+        """Return whether the p-value of the headline statistic is at most `level`.
 
-        At .05, one table of noise in twenty is called signal, and a network that is drawn looks
-        convincing whether or not it is. At the default, .02, it is one in fifty, so that of 100
-        tables of noise more than five are called signal with a chance of .015; with the default
-        of 99 permutations at most one of them may be as strong as the labels given. At .01 none
-        may, and planted columns are lost to a single lucky permutation.
+        At the default, .02, one in fifty tables of noise is called a signal, and with the default
+        of 99 permutations at most one may be as strong as the observed labels. At .05, one in
+        twenty tables of noise is called a signal. At .01 no permutation may be as strong, so a
+        single lucky one hides a true signal.
 
         Parameters
         ----------
@@ -119,19 +119,19 @@ class SelectionTest(Display):
         Raises
         ------
         PsephosError
-            If no p can be so small with this number of permutations.
+            If p cannot be so small with this number of permutations.
         """
         must_be_inside("level", level)
         if level * (1 + self.n_permutations) < 1 - 1e-9:
             raise PsephosError(
-                f"with {self.n_permutations} permutations p is at least "
-                f"{1 / (1 + self.n_permutations):.2g}, never {level:g}: use n_permutations="
+                f"level must be at least {1 / (1 + self.n_permutations):.2g}, the least p of "
+                f"{self.n_permutations} permutations; got {level:g}: use n_permutations="
                 f"{int(np.ceil(1 / level - 1e-9)) - 1} or more."
             )
         return self.p_value <= level + 1e-12
 
     def table(self) -> ColumnLists:
-        """Return one entry a statistic.
+        """Return one entry per statistic.
 
         Keys: ``statistic``, ``observed``, ``null_low``, ``null_median``, ``null_high`` (quantiles
         .05, .5 and .95 of the permutations), ``p_value``, ``adjusted``, ``headline``.
@@ -149,7 +149,7 @@ class SelectionTest(Display):
         }
 
     def sentence(self, level: float = _LEVEL) -> str:
-        """Return the answer in words.
+        """Return the result of the test as a sentence.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class SelectionTest(Display):
     def _draw(self, axes: Axes) -> None:
         where = self.names.index(self.headline)
         axes.hist(self.null[:, where], bins=20, color="0.6", label="permuted labels")
-        axes.axvline(self.observed[where], color="C3", label="the labels given")
+        axes.axvline(self.observed[where], color="C3", label="observed labels")
         axes.set_xlabel(self.headline.replace("_", " "))
         axes.set_yticks([])
         axes.set_title(f"p = {self.p_value:.2g}, {self.n_permutations} permutations")
@@ -176,7 +176,7 @@ class SelectionTest(Display):
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return for each row of (1 + B, S) the share of rows at most it; equal but for rounding is."""
+    """Return the share of the (1 + B, S) rows that are at most each row, allowing for rounding."""
     slack = 1e-9 * np.maximum(1.0, np.abs(values))
     ordered = np.sort(values, axis=0)
     counts = [
@@ -198,42 +198,41 @@ def selection_test(
     random_state: SeedLike = None,
     n_jobs: int | None = None,
 ) -> SelectionTest:
-    """Return how a model's selection compares with those from permuted labels.
+    """Test whether a model's selection of columns is stronger than those from permuted labels.
 
-    The estimator is fitted (a clone of it, with all its search) on the labels given and on
-    `n_permutations` permutations of them: every label is used once, as the test's null
-    hypothesis has it.
+    A clone of the estimator is fitted, with its whole search, on the labels and on each of
+    `n_permutations` permutations of them, which are drawn without replacement.
 
     Parameters
     ----------
     estimator : estimator of psephos
-        Fitted or not; it is left as it is.
+        Fitted or not; it is not changed.
     X : table of shape (n, p)
     y : array of shape (n,)
     n_permutations : int, default=99
-        B. At the default level, .02, it must be at least 49.
+        B; at least 49 for the default level, .02.
     statistic : str or callable, default=None
-        What decides; low is strong:
+        The headline statistic; low values are strong:
 
         - 'strong_error' (None, for a wrapper): the mean cross-validated error of the strong
           models of the dimension with the lowest median error;
         - 'lowest_error': the lowest cross-validated error of the whole search;
         - 'median_error': the lowest, over dimensions, of the median error of all candidates;
-        - 'strong_entropy': the Shannon entropy of the shares of the columns in what all strong
-          models of a wrapper read;
-        - 'entropy' (None, for other estimators): the same of the voters; ln p if they read
-          nothing.
+        - 'strong_entropy': the Shannon entropy of the columns' shares of all uses by strong models
+          of a wrapper;
+        - 'entropy' (None, for other estimators): the same for the voters; ln p if they read no
+          column.
 
         Every statistic that the estimator has is computed and listed. A callable takes a fitted
         estimator, returns a number, and is listed as 'own'.
     groups : array of shape (n,), default=None
-        Passed on to `fit`. If labels are constant within groups, whole groups swap their labels
-        (groups, not rows, are then what is exchangeable); if they are not, rows swap labels
-        within their group only, which tests whether columns distinguish rows of one group.
+        Passed to `fit`. If labels are constant within groups, the labels of whole groups are
+        permuted, since groups are then exchangeable, not rows; otherwise labels are permuted
+        within groups, which tests whether columns distinguish rows of the same group.
     random_state : int, RandomState or None, default=None
-        Of the permutations. The estimator's own seed is its own, and the same for all fits.
+        Seed of the permutations. All fits use the estimator's own seed.
     n_jobs : int, default=None
-        Fits at the same time, as in joblib; the result does not depend on it.
+        Parallel fits, as in joblib; the result does not depend on it.
 
     Returns
     -------
@@ -242,29 +241,28 @@ def selection_test(
     Raises
     ------
     PsephosError
-        If the estimator does not say what its voters read, a parameter cannot be used, or no
-        permutation changes the labels.
+        If the estimator is not of psephos, a parameter is invalid, or no permutation changes the
+        labels.
 
     Warns
     -----
     UserWarning
-        If there are fewer orders of the labels than permutations.
+        If there are not more orders of the labels than permutations.
 
     Notes
     -----
-    The errors of a search are minima over many candidates and say little by themselves; a
-    permuted table is searched as hard, so that they may be compared with its errors.
+    The errors of a search are minima over many candidates and hard to judge by themselves; the
+    search on permuted labels is the same, so their errors can be compared.
 
-    The authors' later program (swaglm, R) has a test of this kind. Ours differs in what was
-    wrong there: its entropy is taken of a table in which the numbers of the columns stand beside
-    their frequencies, so that it depends on the order of the table; it draws labels with
-    replacement, which changes the class counts and is no permutation; and it smooths the null so
-    that p may be 0.
+    The authors' later program (swaglm, R) has a test of this kind. Ours corrects three points: its
+    entropy is computed from a table that includes the column numbers beside their frequencies, so
+    it depends on the order of the columns; it draws labels with replacement, which changes the
+    class counts; and it smooths the null distribution, so p may be 0.
 
-    Which statistic decides was measured (benchmarks/quality/noise_called_noise.py): entropy is
-    weak, since a search concentrates on lucky columns too; the lowest error of few rows is often
-    tied with those of permutations; the mean of the strong models' is rarely tied. To choose the
-    statistic with the least p after looking, use `SelectionTest.adjusted`.
+    The default statistics were chosen by measurement (benchmarks/quality/noise_called_noise.py):
+    entropy is weak, since a search concentrates on lucky columns, too; with few rows the lowest
+    error often ties with those of permutations; the mean of the strong models rarely does. To
+    choose the statistic with the least p afterwards, use `SelectionTest.adjusted`.
 
     Examples
     --------
@@ -279,14 +277,15 @@ def selection_test(
     """
     if not hasattr(estimator, "usage"):
         raise PsephosError(
-            f"{type(estimator).__name__} does not say what its voters read: give an estimator of "
-            "psephos."
+            f"estimator must be of psephos, with a usage method; got {type(estimator).__name__}."
         )
     if not Interval(1, whole=True).allows(n_permutations):
-        raise PsephosError(f"n_permutations is {n_permutations!r}: give a whole number above 0.")
+        raise PsephosError(
+            f"n_permutations must be a whole number above 0; got {n_permutations!r}."
+        )
     labels = column_or_1d(y)
     own = statistic if callable(statistic) else None
-    first = _measured(estimator, X, labels, groups, own)  # refuses what cannot be fitted
+    first = _measured(estimator, X, labels, groups, own)  # raises if it cannot be fitted
     headline = _headline(statistic, first)
     orders = _orders(labels, groups)
     if orders.n_orders < 1 + n_permutations:
@@ -299,7 +298,7 @@ def selection_test(
     context = Context(np.random.SeedSequence(check_random_state(random_state).randint(2**31 - 1)))
     task = delayed(_away)
     shuffled = (labels[orders.draw(context.generator(b))] for b in range(int(n_permutations)))
-    with warnings.catch_warnings():  # the labels given have raised them already
+    with warnings.catch_warnings():  # the fit on the observed labels has raised them already
         warnings.simplefilter("ignore")
         found: list[dict[str, float]] = _pool.Parallel(n_jobs=n_jobs)(
             task(os.getpid(), estimator, X, one, groups, own) for one in shuffled
@@ -312,11 +311,12 @@ def selection_test(
 
 # ---------------------------------------------------------------------- orders of labels
 class _Orders(NamedTuple):
-    """Which rows' labels may change places.
+    """The permutations of labels that are allowed.
 
-    blocks : row positions among which labels move; with `units`, positions of groups
-    units : the group of each row, if whole groups change places
-    n_orders : how many different label vectors there are (inf if very many)
+    blocks : positions of rows (with `units`, of groups) among which labels are permuted
+    units : the group of each row, if whole groups are permuted
+    first : a row of each group, if whole groups are permuted
+    n_orders : the number of different label vectors (inf if very many)
     """
 
     permuted: str
@@ -326,7 +326,7 @@ class _Orders(NamedTuple):
     n_orders: float
 
     def draw(self, rng: np.random.Generator) -> Indices:
-        """Return for each row the row whose label it gets."""
+        """Return, for each row, the row whose label it takes."""
         taken = np.arange(sum(len(block) for block in self.blocks))
         for block in self.blocks:
             taken[block] = rng.permutation(block)
@@ -341,7 +341,7 @@ def _orders(labels: Array, groups: PerRow) -> _Orders:
         return _made("rows", codes, [np.arange(len(codes))])
     named = np.asarray(groups)
     if named.shape != labels.shape:
-        raise PsephosError(f"groups has shape {named.shape}: give one group per row.")
+        raise PsephosError(f"groups must have one group per row; got shape {named.shape}.")
     _, first, units = np.unique(named, return_index=True, return_inverse=True)
     if constant_within(named, codes):
         return _made("groups", codes[first], [np.arange(len(first))], units, first)
@@ -380,7 +380,7 @@ def _measured(
 ) -> dict[str, float]:
     """Return the statistics of a clone fitted to these labels."""
     model: Any = clone(estimator)
-    quiet = {"folder": None, "verbose": False}  # a search of other labels is no search to resume
+    quiet = {"folder": None, "verbose": False}  # a saved search of other labels must not be resumed
     model.set_params(**{k: v for k, v in quiet.items() if k in model.get_params(deep=False)})
     model.fit(X, y) if groups is None else model.fit(X, y, groups=groups)
     library = searched_by(model)
@@ -422,7 +422,7 @@ def _headline(statistic: Any, found: dict[str, float]) -> str:
     headline = next(iter(found)) if statistic is None else statistic
     if headline not in found:
         raise PsephosError(
-            f"statistic is {statistic!r}; this estimator has {', '.join(map(repr, found))}, or "
-            "give a function of a fitted estimator."
+            f"statistic must be a function of a fitted estimator, or one of "
+            f"{', '.join(map(repr, found))}; got {statistic!r}."
         )
     return headline

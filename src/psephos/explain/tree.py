@@ -20,7 +20,7 @@ from psephos.vote import Names, Target, Vote, Voters
 from psephos.vote.frames import Framed
 from psephos.vote.part import ShownTree
 
-_LETTERS = 26  # of a line that is drawn
+_LETTERS = 26  # characters of a line in the plot
 _PALETTE = ("#dbe9f6", "#fde3c8", "#dcefdc", "#f6d9dc", "#e8def2", "#ece2d8", "#f4dcee", "#e6e6e6")
 
 
@@ -31,13 +31,13 @@ class TreeDisplay(Framed):
     Parameters
     ----------
     tree : Tree
-        Its columns are those of the table.
+        With column positions of the table.
     names : Names
-        The words of the columns and of their categories.
+        Names of the columns and of their categories.
     answers : NodeAnswers
-        What every node answers.
+        The prediction at each node.
     voter : int
-        Its number among the voters, from 0.
+        The number of the voter, from 0.
 
     Examples
     --------
@@ -69,16 +69,17 @@ class TreeDisplay(Framed):
         Parameters
         ----------
         estimator : fitted estimator of psephos
-            Whose vote holds trees, alone or among other voters.
+            With a tree or a forest among its voters.
         voter : int, default=None
-            Its number, from 0, as in the estimator's ballots; None: the first that is a tree.
+            The number of the voter, from 0, as in the estimator's ballots; None: the first that is
+            a tree or a forest.
         tree : int, default=0
-            Which tree of the voter, where a voter is a forest.
+            The number of the tree, if the voter is a forest.
 
         Raises
         ------
         PsephosError
-            If there is no such voter or tree, or the voter is none.
+            If the voter or tree does not exist, or the voter is not a tree.
         """
         vote: Vote = fitted_vote(estimator)
         number = _first_tree(vote.voters) if voter is None else voter
@@ -101,18 +102,18 @@ class TreeDisplay(Framed):
         )  # fmt: skip
 
     def rules(self) -> ColumnLists:
-        """Return one entry a leaf: the rule that leads to it, its answer, its training rows.
+        """Return one entry per leaf: its rule, prediction and training rows.
 
-        Keys: ``node``, ``rule``, ``answer``, ``share_<class>`` where the leaves hold class shares,
-        ``weight`` and ``n_rows`` where they are known.
+        Keys: ``node``, ``rule``, ``answer``, ``share_<class>`` if the leaves hold class shares, and
+        ``weight`` and ``n_rows`` if they are known.
         """
         return rules_table(self.tree, self.names.columns, self.names.levels, answers=self.answers)
 
     def table(self) -> ColumnLists:
-        """Return one entry a node, parents before their children.
+        """Return one entry per node, parents before their children.
 
-        Keys: ``node``, ``parent``, ``depth``, ``condition``, ``column``, ``missing``, ``gain``,
-        and ``answer`` and what follows as in `rules`.
+        Keys: ``node``, ``parent``, ``depth``, ``condition``, ``column``, ``missing``, ``gain``, and
+        from ``answer`` on those of `rules`.
         """
         return nodes_table(self.tree, self.names.columns, self.names.levels, self.answers)
 
@@ -124,7 +125,7 @@ class TreeDisplay(Framed):
         ----------
         ax : matplotlib Axes, default=None
         max_depth : int, default=None
-            Branches below are counted, not drawn; None draws all.
+            Nodes below this depth are counted, not drawn; None draws all.
 
         Returns
         -------
@@ -144,9 +145,9 @@ class TreeDisplay(Framed):
             if box.parent >= 0:
                 px, py = at[box.parent]
                 axes.plot([px, x], [py, y], color="0.6", lw=1, zorder=1)
-                place = (0.6 * x + 0.4 * px, 0.6 * y + 0.4 * py)
+                middle = (0.6 * x + 0.4 * px, 0.6 * y + 0.4 * py)
                 axes.annotate(
-                    plain(_short(box.edge)), place, ha="center", va="center", fontsize=7, zorder=2,
+                    plain(_short(box.edge)), middle, ha="center", va="center", fontsize=7, zorder=2,
                     bbox={"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none"},
                 )  # fmt: skip
             fill = _PALETTE[box.tone % len(_PALETTE)] if box.tone >= 0 else "#f4f4f4"
@@ -173,34 +174,35 @@ def export_text(
     digits: int | None = None,
     spread: bool = False,
 ) -> str:
-    """Return a tree, or the first tree of a fitted estimator, as indented text: a line a branch.
+    """Return a tree, or the first tree of a fitted estimator, as indented text.
 
-    Each leaf shows class share and weight, where known.
+    Each branch is a line; a leaf shows its class share and weight, where known.
 
     Parameters
     ----------
     tree : Tree or fitted estimator of psephos
-        An estimator brings the words of its columns, categories and classes.
+        An estimator has names of its columns, categories and classes.
     names : sequence of str, default=None
-        Of the table's columns; None: those of the estimator, of a `Tree` 'column 0' and so on.
+        Names of the table's columns; None: those of the estimator, for a `Tree` 'column 0', ...
     levels : mapping of int to sequence of str, default=None
-        Of a `Tree`: the categories of each categorical column, by code.
+        For a `Tree`: the categories of each categorical column, by code.
     classes : sequence of str, default=()
-        Of a `Tree` whose values are class shares.
-    answers : Answers, default=None
-        Of a `Tree`: what the nodes answer; None: as their values say.
+        For a `Tree` whose values are class shares: names of the classes.
+    answers : NodeAnswers, default=None
+        For a `Tree`: the prediction at each node; None: its value.
     max_depth : int, default=None
-        Branches below are counted, not written; None writes all.
+        Nodes below this depth are counted, not written; None writes all.
     digits : int, default=None
-        Of a threshold; None: as many as divide the cases as the tree does.
+        Significant digits of a threshold; None: as many as are needed to divide the cases as the
+        tree does.
     spread : bool, default=False
-        Where rows of missing value are spread over all branches, say which part of them goes to
-        each. False: 'or missing' stands only at a branch that takes them whole.
+        Where rows with a missing value are divided among all branches, write the share of each.
+        False: 'or missing' is written only at a branch that takes all of them.
 
     Raises
     ------
     PsephosError
-        If it is neither, or no voter of the estimator is a tree.
+        If `tree` is neither, or no voter of the estimator is a tree.
 
     Examples
     --------
@@ -218,11 +220,12 @@ def export_text(
         if not isinstance(tree, VoteEstimator):
             kind = type(tree).__name__
             raise PsephosTypeError(
-                f"export_text takes a fitted estimator of psephos or a Tree, not {kind}."
+                f"tree must be a fitted estimator of psephos or a Tree; got {kind}."
             )
         if levels or classes or answers:
             raise PsephosError(
-                "levels, classes and answers are of a Tree: an estimator has its own."
+                "levels, classes and answers must be given with a Tree only: an estimator has its "
+                "own."
             )
         check_is_fitted(tree)
         shown = TreeDisplay.from_estimator(tree)
@@ -235,19 +238,19 @@ def export_text(
 
 # ---------------------------------------------------------------------- finding the tree
 def _first_tree(voters: Voters) -> int:
-    """Return the number of the first voter that is a tree or a forest."""
+    """Return the number of the first voter that is a tree or a forest; raise if none is."""
     for t in range(voters.n_voters):
         if voters.n_trees(t):
             return t
-    raise PsephosError("no voter of this vote is a tree: there is none to show.")
+    raise PsephosError("estimator must have a voter that is a tree; this one has none.")
 
 
 def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
-    """Return the tree, its class shares if its values are such, and its votes; see `_answers`."""
+    """Return the tree, its class shares if it has any, and its votes; see `_answers`."""
     size = voters.n_trees(voter)
     if not size:
         raise PsephosError(
-            f"voter {voter} is no tree: the first tree is voter {_first_tree(voters)}."
+            f"voter must be a tree, such as voter {_first_tree(voters)}; voter {voter} is not."
         )
     if not Interval(0, size - 1, whole=True).allows(tree):
         raise PsephosError(
@@ -257,7 +260,7 @@ def _shown(voters: Voters, voter: int, tree: int) -> ShownTree:
 
 
 def _answers(vote: Vote, shares: Floats | None, votes: Floats) -> NodeAnswers:
-    """Return what nodes answer: classes where they vote for one, else numbers."""
+    """Return the predictions of nodes: classes if they vote for one, else numbers."""
     target = vote.target
     if not isinstance(target, Target):
         return NodeAnswers(target.words(votes))
@@ -277,30 +280,30 @@ def _are_codes(votes: Floats, code: Floats) -> bool:
 
 
 def _numbers(row: Sequence[float], outputs: Sequence[str]) -> str:
-    """Return a vote in numbers: with several outputs, those that are not 0 by name."""
+    """Return a vote as text: one number, or the name and number of each output that is not 0."""
     if len(row) == 1:
         return f"{row[0]:+.5g}"
     named = [f"{name} {v:+.5g}" for name, v in zip(outputs, row, strict=True) if v]
     return ", ".join(named) or "0"
 
 
-# ---------------------------------------------------------------------- where its nodes stand
+# ---------------------------------------------------------------------- layout of the plot
 @dataclass(frozen=True)
 class Box:
-    """One node of the picture."""
+    """One node of the plot."""
 
     node: int
-    parent: int  # its node; -1 at the root
-    edge: str  # what the parent asks of the rows that come here
-    lines: tuple[str, ...]  # what stands in the box
+    parent: int  # -1 at the root
+    edge: str  # the parent's condition for this branch
+    lines: tuple[str, ...]  # text of the box
     leaf: bool
-    tone: int  # the place of its class; -1 if it answers with a number
-    x: float  # leaves stand at 0, 1, ..., parents over the middle of their children
+    tone: int  # index of its class; -1 if it predicts a number
+    x: float  # leaves are at 0, 1, ..., parents above the middle of their children
     level: int
 
 
 def boxes_of(shown: TreeDisplay, max_depth: int | None = None) -> list[Box]:
-    """Return the nodes of the picture, parents first; none below `max_depth`."""
+    """Return the nodes of the plot, parents first; none below `max_depth`."""
     tree, level = shown.tree, {0: 0}
     order, across = [], dict[int, float]()
     origin: dict[int, tuple[int, Condition | None]] = {0: (-1, None)}
@@ -312,8 +315,8 @@ def boxes_of(shown: TreeDisplay, max_depth: int | None = None) -> list[Box]:
         if not children or level[node] == max_depth:
             across[node], ends = float(ends), ends + 1
             continue
-        for child, way in zip(children, split_conditions(tree, node), strict=True):
-            level[child], origin[child] = level[node] + 1, (node, way)
+        for child, condition in zip(children, split_conditions(tree, node), strict=True):
+            level[child], origin[child] = level[node] + 1, (node, condition)
         todo += children[::-1]
     for node in reversed(order):
         if node not in across:
@@ -343,11 +346,12 @@ def _tone(answers: NodeAnswers, node: int) -> int:
     return answers.classes.index(word) if word in answers.classes else -1
 
 
-def _edge(way: Condition | None, names: Names) -> str:
-    """Return what is asked of the rows of a branch, without the name of the column."""
-    if way is None:
+def _edge(condition: Condition | None, names: Names) -> str:
+    """Return the condition of a branch as text, without the name of the column."""
+    if condition is None:
         return ""
-    return condition_words(way, [""] * (way.column + 1), names.levels, spread=False).strip()
+    unnamed = [""] * (condition.column + 1)
+    return condition_words(condition, unnamed, names.levels, spread=False).strip()
 
 
 def _short(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Fitted models on the road: a plain form of the vote, and what reads it.
+"""Export of fitted models: the plain form of a vote, and the readers that predict from it.
 
-`plain` writes a fitted model as JSON holds it, on the columns that it reads. Three readers give the
-same answers to it: the library, a program of one file that needs the standard library alone
+`plain` writes a fitted model as JSON, on the columns that it reads. Three readers make the same
+predictions from it: the library, a program of one file that needs only the standard library
 (`psephos export --scorer`), and the script of the report.
 """
 

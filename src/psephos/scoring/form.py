@@ -1,4 +1,4 @@
-"""The plain form of a fitted model: its vote on the columns that it reads, as JSON holds it."""
+"""The plain form of a fitted model: its vote on the columns that it reads, as JSON."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ FORMAT, VERSION = "psephos plain model", 2
 
 
 def plain(estimator: Any) -> dict[str, Any]:
-    """Return a fitted model as lists, dictionaries, words and numbers, on its used columns.
+    """Return a fitted model as lists, dictionaries, strings and numbers, on the columns it reads.
 
     Parameters
     ----------
@@ -26,17 +26,17 @@ def plain(estimator: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``format``, ``version``, ``model`` (the class), ``classes`` (none of numbers), ``table``
-        (its ``width``, and whether its columns are ``named``), ``columns`` (a dictionary each:
-        ``name``, ``place`` in the table, of a category its ``levels``, and ``may be absent`` of
-        one that is read only where another is missing), ``target``, ``voters``, ``weights`` and
-        ``readout``, the parts of the vote.
+        ``format``, ``version``, ``model`` (the class), ``classes`` (empty for regression),
+        ``table`` (its ``width``, and whether its columns are ``named``), ``columns`` (a dictionary
+        each: ``name``, ``place`` in the table, for a category its ``levels``, and ``may be absent``
+        if it is read only where another is missing), and the parts of the vote: ``target``,
+        ``voters``, ``weights`` and ``readout``.
 
     Raises
     ------
     PsephosError
-        If the model has no plain form: a voter is an estimator of another library, or of a kind
-        that no reader knows.
+        If the model is not fitted or has no plain form: a voter is an estimator of another library,
+        or of a kind that the readers do not support.
 
     Examples
     --------
@@ -49,9 +49,9 @@ def plain(estimator: Any) -> dict[str, Any]:
     if not hasattr(estimator, "vote_"):
         raise PsephosError(f"{type(estimator).__name__} is not a fitted model of psephos.")
     estimator._fitted()
-    absent = getattr(estimator, "absent", None)  # of a file it may be anything
-    asked = isinstance(absent, str) and absent == "vote"  # a library asked with what there is
-    return plain_vote(estimator.vote_, estimator.schema_, type(estimator).__name__, asked)
+    absent = getattr(estimator, "absent", None)  # a model file may hold anything here
+    partial = isinstance(absent, str) and absent == "vote"  # columns may be absent
+    return plain_vote(estimator.vote_, estimator.schema_, type(estimator).__name__, partial)
 
 
 def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def plain_vote(vote: Vote, schema: Any, name: str, absent: bool = False) -> dict
     _check_kinds(content, name)
     target: Any = vote.target
     classes: list[Label] = target.classes.tolist() if target.n_classes else []
-    if classes:  # True and False are no numbers here
+    if classes:  # True and False stay as they are, not 1 and 0
         content["target"]["classes"] = classes
     return {
         "format": FORMAT,
@@ -94,33 +94,31 @@ def _check_kinds(content: dict[str, Any], name: str) -> None:
     unread = kinds_within(content) - every_kind()
     for kind in sorted(unread, key=lambda k: (k not in _NO_READER, k)):
         part: Any = registered(kind)
-        other = f"it is the part {part.__name__} of {part.__module__}, for which there is none"
+        other = f"that is the part {part.__name__} of {part.__module__}"
         why = _NO_READER.get(kind, other)
-        raise PsephosError(
-            f"{name} has no plain form: no reader of such a form knows {kind!r}; {why}."
-        )
+        raise PsephosError(f"{name} has no plain form: its readers do not support {kind!r}; {why}.")
 
 
 _NO_READER = {
-    "counted hypotheses": "its hypotheses are too many to be listed and are counted at each case; "
-    "raise max_hypotheses until they are, or test fewer columns"
+    "counted hypotheses": "it has too many hypotheses to list and counts them for each case: "
+    "raise max_hypotheses until they are listed, or test fewer columns"
 }
 
 
 def vote_of(data: dict[str, Any]) -> Vote:
-    """Return the vote of a plain model, on its columns: the library's own reader."""
+    """Return the vote of a plain model on its columns; this is the library's own reader."""
     parts = {"voters": "voters", "weights": "weighting", "readout": "readout", "target": "target"}
     content = {"kind": "vote", **{own: data[key] for key, own in parts.items()}}
     return from_plain(content)
 
 
 def renewed(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a plain model of an earlier version as one of this version.
+    """Convert a plain model of an earlier version to this version.
 
     Parameters
     ----------
     data : dict
-        The plain form, which is left as it is.
+        The plain form, which is not changed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Readers of several files, joined: the program of a scorer and the script of a page."""
+"""Bundling of readers into one text: the program of a scorer and the script of a page."""
 
 import ast
 from functools import cache
@@ -32,14 +32,14 @@ _SCRIPT = (
 
 @cache
 def script() -> str:
-    """Return the page's reader of plain models, a script whose one global is ``openModel``.
+    """Return the page's reader of plain models, a script whose only global is ``openModel``.
 
-    ``openModel(plain)`` returns ``{columns, classes, answer(values)}``; an answer has ``scores``,
-    ``probabilities`` (null of numbers), ``label``, ``why`` it is not answered ("" if it is), that
-    in words (``unanswered``), and ``ballots``. `values` are in the order of `columns`: a number, a
-    level's word, null where missing. ``openModel.through(map, chances)`` returns probabilities of
-    classes as a calibration maps them, ``openModel.number(text)`` what was typed into a field: a
-    number, null if it is empty; another word raises.
+    ``openModel(plain)`` returns ``{columns, classes, answer(values)}``. `values` are in the order
+    of `columns`: a number, the name of a level, or null where missing. An answer has ``scores``,
+    ``probabilities`` (null for regression), ``label``, ``why`` there is no prediction ("" if there
+    is one), the same as text (``unanswered``), and ``ballots``. ``openModel.through(map, chances)``
+    returns calibrated probabilities; ``openModel.number(text)`` reads the text of a field as a
+    number, or null if it is empty, and raises otherwise.
     """
     parts = [(_HERE / "script" / f"{name}.js").read_text("utf-8") for name in _SCRIPT]
     return "\n".join(
@@ -49,12 +49,12 @@ def script() -> str:
 
 @cache
 def program(kinds: frozenset[str] | None = None) -> str:
-    """Return the reader and its command as one program text, which needs the standard library.
+    """Return the reader and its command as one program, which needs only the standard library.
 
     Parameters
     ----------
     kinds : frozenset of str, default=None
-        The kinds of parts that it must know: files that read others alone are left out.
+        The kinds of parts to support; None: all. Files that read only other kinds are left out.
     """
     every = {**VOTERS, **WEIGHTS, **CALIBRATIONS}
     owner = {kind: _file(reader.__module__) for kind, reader in every.items()}
@@ -71,7 +71,7 @@ def program(kinds: frozenset[str] | None = None) -> str:
         owners = {**dict.fromkeys(imported, "an import"), **dict.fromkeys(defined, name)}
         for word, owner in owners.items():
             if known.setdefault(word, owner) != owner:
-                raise PsephosError(f"{known[word]} and {owner} both define {word}: rename one.")
+                raise PsephosError(f"{word} must be defined once; got {known[word]} and {owner}.")
         bodies.append(f"# ---------- {name}\n{body}")
     return "\n\n".join(["\n".join(sorted(imports)), *bodies]) + "\n"
 
@@ -81,7 +81,7 @@ def _file(module: str) -> str:
 
 
 def _stripped(text: str) -> tuple[set[str], str, list[str]]:
-    """Return a module's imports from elsewhere, its text without imports, and what it defines."""
+    """Return a module's imports from other packages, its text without imports, and its names."""
     lines = text.splitlines()
     tree = ast.parse(text)
     imports: set[str] = set()
@@ -110,7 +110,7 @@ def _is_listing(node: ast.stmt) -> bool:
 
 
 def _names(node: ast.stmt) -> list[str]:
-    """Return what a statement at the top of a module defines."""
+    """Return the names that a top-level statement of a module defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     targets: list[ast.expr] = list(node.targets) if isinstance(node, ast.Assign) else []

@@ -1,9 +1,9 @@
-"""A model as ONNX: trees, rules and linear models whose votes add up, in single precision.
+"""Export to ONNX: trees, rules and linear models whose votes are summed, in single precision.
 
 Trees are a `TreeEnsembleRegressor`, or operators level by level where a case may take several
-branches or surrogates decide; linear models, links and answers are plain operators. The
-input is one table of the columns that the model reads, float32, NaN where missing, categories as
-codes (their places among the levels, which stand in the metadata).
+branches or surrogates decide; linear models, links and predictions are plain operators. The input
+is one float32 table of the columns that the model reads: NaN where missing, categories as codes
+(their indices among the levels, which the metadata lists).
 """
 
 import json
@@ -25,31 +25,35 @@ from psephos.vote.plain import to_plain
 from psephos.vote.reading.core import filled, spans
 from psephos.vote.reading.trees import spoken_share
 
-_TIE = 1e-6  # scores of single precision that differ by less are equal: the first class
+_TIE = 1e-6  # scores that differ by less are equal in single precision: the first class
 _LEAF, _NUMBER = "LEAF", "BRANCH_LEQ"
 
 
 def onnx_model(estimator: VoteEstimator) -> bytes:
     """Return a fitted model as the bytes of an ONNX file.
 
-    Outputs are ``score`` (n, K), and of classes ``label`` (a number, its place among the classes)
-    and ``probabilities`` (n, classes). Values are read in single precision: one that lies within
-    its rounding of a threshold, or of two, goes where the threshold itself does; of scores within
-    1e-6 the first class is the label, and within 1e-6 of a threshold of the answer the class it is
-    for. Where a linear model lacks a value the score is NaN and the label -1. A UserWarning names
-    the columns of whole numbers that single precision does not hold (beyond 16,777,216, as dates
-    written 20181131 are).
+    Outputs are ``score`` (n, K), and for classifiers ``label`` (the index of the class) and
+    ``probabilities`` (n, classes). Values are read in single precision: one within rounding of a
+    threshold takes the side of the threshold itself. The label is the first class of those whose
+    scores differ by at most 1e-6; a score within 1e-6 of a decision threshold counts as equal to
+    it. Where a linear model lacks a value, the score is NaN and the label -1.
 
     Parameters
     ----------
     estimator : fitted estimator of psephos
-        Of trees, rules or linear models with constant weights (a sum, a mean or the weighted
-        median), or rules of which the first that holds decides.
+        Trees, rules or linear models with constant weights (a sum, a mean or the weighted median),
+        or an ordered list of rules of which the first that holds decides.
 
     Raises
     ------
     PsephosError
         If the model is of another kind, or the package onnx is not installed (extra 'onnx').
+
+    Warns
+    -----
+    UserWarning
+        If columns have whole numbers that single precision cannot represent (above 16,777,216, such
+        as dates written 20181131).
     """
     try:
         onnx: Any = import_module("onnx")
@@ -80,14 +84,14 @@ def onnx_model(estimator: VoteEstimator) -> bytes:
         producer_version=__version__,
         ir_version=8,
     )
-    told = {"columns": model["columns"], "classes": model["classes"], "model": model["model"]}
-    helper.set_model_props(whole, {name: json.dumps(value) for name, value in told.items()})
+    props = {name: json.dumps(model[name]) for name in ("columns", "classes", "model")}
+    helper.set_model_props(whole, props)
     onnx.checker.check_model(whole)
     return whole.SerializeToString()
 
 
 def _warn_of_whole_numbers(estimator: VoteEstimator) -> None:
-    """Warn of columns whose thresholds or points are whole numbers, or halves, beyond float32's."""
+    """Warn of columns whose breakpoints are whole numbers, or halves, that float32 cannot hold."""
     marked, values = estimator.vote_.marks()
     values = np.where(np.isfinite(values), values, 0.0)
     large = (np.abs(values) > 2.0**23) & (np.abs(values) < 2.0**53) & (2 * values % 1 == 0)
@@ -96,16 +100,16 @@ def _warn_of_whole_numbers(estimator: VoteEstimator) -> None:
     found = [names[j] for j in columns]
     if found:
         warnings.warn(
-            f"ONNX reads single precision, which does not hold every whole number of the size that "
-            f"{quoted(found)} has: neighbours are taken for one. Subtract a constant from such "
-            "columns before fitting (of dates, the first), or export a scorer or SQL.",
+            f"ONNX reads single precision, in which large whole numbers as in {quoted(found)} are "
+            "rounded to others. Subtract a constant from such columns before fitting (for dates, "
+            "the first), or export a scorer or SQL.",
             UserWarning,
             stacklevel=3,
         )
 
 
 class _Graph:
-    """Nodes and constants: terms that add up to the score, then the answer."""
+    """The graph's nodes and constants: terms that sum to the score, then the prediction."""
 
     def __init__(
         self, model: dict[str, Any], onnx: Any, within: "_Graph | None" = None, columns: str = ""
@@ -124,7 +128,7 @@ class _Graph:
         self.tree = 0
 
     def build(self) -> None:
-        """Make the graph."""
+        """Add the nodes of the score and, for classifiers, of the prediction."""
         self._sum()
         if self.model["classes"]:
             self._answer()
@@ -141,7 +145,7 @@ class _Graph:
         if model["target"]["kind"] not in (
             "target", "target with a threshold", "regression target", "numbers target",
         ):  # fmt: skip
-            raise self._refused(f"its answers are those of a {model['target']['kind']!r}")
+            raise self._refused(f"its target is a {model['target']['kind']!r}")
         if weights["kind"] == "first match":
             self._first(weights)
         elif how == "median":
@@ -175,8 +179,8 @@ class _Graph:
 
     def _refused(self, why: str) -> PsephosError:
         return PsephosError(
-            f"{self.model['model']} is not written as ONNX: {why}; it is written for trees, rules "
-            "and linear models of numbers, with constant weights. Export a scorer."
+            f"{self.model['model']} cannot be written as ONNX: {why}. It must have trees, rules or "
+            "linear models of numbers, with constant weights: export a scorer instead."
         )
 
     def _voters(self, part: dict[str, Any], alpha: Any) -> None:
@@ -225,7 +229,7 @@ class _Graph:
             self.terms.append(inner.op("Mul", [voted, self.number(weight)], "weighed"))
 
     def _read(self, table: list[int], levels: dict[int, Any]) -> str:
-        """Return the columns of a vote within the vote, whose categories have codes of its own."""
+        """Return the columns of a nested vote, which has its own codes of categories."""
         scope, found = f"columns {len(self.nodes)}", list[str]()
         for j, column in enumerate(table):
             at = self.constant(np.array([column], dtype=np.int64))
@@ -245,11 +249,11 @@ class _Graph:
         return self.op("Concat", found, scope, axis=1)
 
     def _voted(self, says: str, code: Any) -> str:
-        """Return what this vote, within another, says of its score: (n, K)."""
+        """Return the (n, K) vote that this nested vote casts by its score."""
         if says == "value":
             return self._score_of
         if says not in ("answer", "probability"):
-            raise self._refused(f"votes within it say {says!r}")
+            raise self._refused(f"its nested votes cast {says!r}")
         own = self.constant(code[self.model["classes"]])
         place = (self._two if len(self.model["classes"]) == 2 else self._several)()
         if says == "answer":
@@ -293,7 +297,7 @@ class _Graph:
     def _split(
         self, column: int, threshold: float, codes: list[int], missing: int, way: Any
     ) -> int:
-        """Write a split, and return the number of its node: a test, or one an end of codes."""
+        """Write a split as one test, or as one per run of codes; return the number of its node."""
         if not codes:
             return self._runs(column, [(threshold, 0)], missing, 1, way)
         ways = [branch if branch >= 0 else missing for branch in codes]
@@ -342,7 +346,7 @@ class _Graph:
             self.terms.append(TreeLevels(self, trees, walked).sums(share[walked]))
 
     def _first(self, weights: dict[str, Any]) -> None:
-        """Add what the first rule says whose tests hold."""
+        """Add the vote of the first rule that holds."""
         trees = Branching(weights["rules"])
         order = np.argsort(weights["rank"], kind="stable").tolist()
         voted = np.array([trees.value[trees.last(t)] for t in order])
@@ -393,7 +397,7 @@ class _Graph:
 
     # ------------------------------------------------------------------ the rest
     def _lines(self, part: dict[str, Any], alpha: Any) -> None:
-        """Add linear models; of two classes the scores are 0 and the model's."""
+        """Add linear models; for two classes the scores are 0 and the model's."""
         coef, constant, one = np.array(part["coef"]), part["constant"], len(part["coef"]) == 1
         code = np.array(part["value"][: 2 if one else None])
         for t, ((a, b), weight) in enumerate(zip(spans(part["ptr"]), alpha, strict=False)):
@@ -402,7 +406,7 @@ class _Graph:
                 [part["columns"][i] for i in part["position"][a:b]],
             )
             sums = self.zeros(len(coef))
-            if read:  # a missing value elsewhere says nothing
+            if read:  # missing values of other columns do not matter
                 at = self.constant(np.array(read, dtype=np.int64))
                 own = self.op("Gather", [self.columns, at], f"{name} columns", axis=1)
                 if part.get("fill"):
@@ -428,7 +432,7 @@ class _Graph:
             self.terms.append(self.op("Mul", [voted, self.number(weight)], f"{name} weighed"))
 
     def _ranked(self, part: dict[str, Any], alpha: Any) -> None:
-        """Add voters on normal scores: each column becomes a line through its knots."""
+        """Add voters on normal scores: each column is interpolated between its knots."""
         scope, found = f"ranks {len(self.nodes)}", list[str]()
         for j, (a, b) in zip(part["columns"], spans(part["start"]), strict=True):
             x, y = np.array(part["knots"][a:b]), np.array(part["scores"][a:b])
@@ -465,7 +469,7 @@ class _Graph:
         self._on(table, len(level), part["inner"], alpha)
 
     def _on(self, columns: str, width: int, voters: dict[str, Any], alpha: Any) -> None:
-        """Add voters on a table of columns that are made of the case's own."""
+        """Add voters on a table of columns that are computed from those of the case."""
         model = {**self.model, "columns": list(range(width)), "voters": voters}
         inner = _Graph(model, self._onnx, self, columns)
         inner._voters(voters, alpha)
@@ -476,7 +480,7 @@ class _Graph:
         return self.constant(np.asarray(values, dtype=np.float32))
 
     def cast(self, name: str, kind: str = "FLOAT") -> str:
-        """Return a tensor as one of another type."""
+        """Return a tensor cast to another type."""
         made = f"{name} as {kind}".removeprefix(self._scope)
         return self.op("Cast", [name], made, to=getattr(self._onnx.TensorProto, kind))
 
@@ -510,7 +514,7 @@ class _Graph:
         return self.op("Add", [total, self.floats(self.base)], "score")
 
     def _answer(self) -> None:
-        """Add the probabilities of the link, and the place of the class."""
+        """Add the probabilities of the link, and the index of the predicted class."""
         gone = self.op("IsNaN", [self._score_of], "score gone")
         alone = self.op("Cast", [gone], "gone", to=self._onnx.TensorProto.INT32)
         most = self.op("ReduceMax", [alone], "any gone", axes=[1], keepdims=0)
@@ -519,7 +523,7 @@ class _Graph:
         self.op("Where", [none, self.constant(np.int64(-1)), found], "label")
 
     def zeros(self, k: int) -> str:
-        """Return 0 for every case, (n, k)."""
+        """Return an (n, k) tensor of zeros."""
         gone = self.cast(self.op("IsNaN", ["columns"], f"gone {len(self.nodes)}"))
         none = self.constant(np.zeros((self.width, k), dtype=np.float32))
         return self.op("MatMul", [gone, none], f"zeros {len(self.nodes)}")
@@ -539,7 +543,7 @@ class _Graph:
             up = self.op("Sigmoid", [odds], "up")
         self.op("Concat", [self.op("Sub", [one, up], "down"), up], "probabilities", axis=1)
         target = self.model["target"]
-        rounding = -_TIE if target.get("positive") else _TIE  # at the threshold: its own class
+        rounding = -_TIE if target.get("positive") else _TIE  # at the threshold: the positive class
         bound = self.number(target.get("bound", 0.0) + rounding)
         above = self.op("Greater", [self._score_of, bound], "above")
         whole = self.op("Cast", [above], "second", to=self._onnx.TensorProto.INT64)

@@ -1,4 +1,4 @@
-"""Trees of any kind as plain ONNX operators: all nodes of a level at once."""
+"""Trees as plain ONNX operators, one level of nodes at a time."""
 
 # pyright: standard
 
@@ -12,12 +12,12 @@ from psephos.vote.reading.trees import spoken_share
 
 
 class TreeLevels:
-    """Some of the trees of an operation, and the part of a case that reaches each of their nodes.
+    """Some of the trees of an operation, and the share of a case that reaches each of their nodes.
 
-    A rule is looked up in a table: 0 is a missing value, 1 and 2 the sides of a threshold, 1 + c
-    the code c; what stands there is a branch, or -1 where the rule knows none. Then the next
-    surrogate is looked up, and last what the node does with missing values. The part of a case at a
-    node is that at its parent, times the part that goes its way.
+    A rule is a lookup table of branches: entry 0 is for a missing value, 1 and 2 for the sides of a
+    threshold, 1 + c for the code c. An entry of -1 means that the next surrogate decides, and after
+    the last the node's rule for missing values. The share of a case at a node is that at its parent
+    times the share that takes its branch.
     """
 
     def __init__(self, graph: Any, trees: Branching, which: Sequence[int]) -> None:
@@ -47,7 +47,7 @@ class TreeLevels:
         return self._op("Cast", [truth], to=1)
 
     def _branches(self) -> str:
-        """Return the branch of each inner node, (n, inner); -1: to all by share; -2: it stays."""
+        """Return the (n, inner) branches taken; -1: all branches by share; -2: the case stays."""
         trees, inner = self._trees, self._inner
         rules = [trees.node_rules(n) for n in inner]
         found = ""
@@ -59,7 +59,7 @@ class TreeLevels:
         return found
 
     def _looked_up(self, rules: Sequence[Any]) -> str:
-        """Return the branch that each rule names, (n, inner); -1 where it knows none."""
+        """Return the (n, inner) branches by one rule of each node; -1 where it does not decide."""
         column, bound, most, start, table = [], [], [], [], [-1]
         how = self._trees.strict, self._trees.single
         for rule in rules:
@@ -92,10 +92,7 @@ class TreeLevels:
         )
 
     def _ends(self, value: Any) -> str:
-        """Return the sum over nodes where a case ends of its part there times the node's row.
-
-        ``value(node)`` is a row of numbers.
-        """
+        """Return the sum over end nodes of the share of the case there times ``value(node)``."""
         trees, place = self._trees, {n: i for i, n in enumerate(self._inner)}
         reach, total = "", ""
         for depth, level in enumerate(self._levels):
@@ -119,7 +116,7 @@ class TreeLevels:
         return total
 
     def _reached(self, depth: int, level: list[int], above: str, place: dict[int, int]) -> str:
-        """Return the part of a case that reaches each node of a level."""
+        """Return the share of a case that reaches each node of a level."""
         trees, upper = self._trees, self._levels[depth - 1]
         edges = [(i, n, b) for i, n in enumerate(upper) for b in range(len(trees.children[n]))]
         share = []
@@ -141,14 +138,14 @@ class TreeLevels:
     def _plus(self, total: str, more: str) -> str:
         return self._op("Add", [total, more]) if total else more
 
-    # ------------------------------------------------------------------ what is read of it
+    # ------------------------------------------------------------------ results
     def sums(self, weight: Any) -> str:
-        """Return the (n, K) sum of what the trees say, by a weight each."""
+        """Return the (n, K) weighted sum of the trees' votes."""
         value = self._trees.value
         return self._ends(lambda n: weight[self.of_tree[n]] * np.array(value[n]))
 
     def holds(self) -> str:
-        """Return (n, trees): 1 where all tests of a chain hold."""
+        """Return (n, trees) numbers: 1 where all tests of a rule hold, else 0."""
         trees, many = self._trees, len(self._which)
         last = {trees.last(t): i for i, t in enumerate(self._which)}
         always = np.array([float(not trees.children[trees.root[t]]) for t in self._which])
@@ -156,7 +153,7 @@ class TreeLevels:
         return self._op("Add", [found, self._floats(always)]) if found else self._constant(always)
 
     def votes(self, alpha: Any) -> str:
-        """Return the (n, K) weighted votes of voters that abstain, or are groups of trees."""
+        """Return the (n, K) weighted sum of votes of voters that abstain or are groups of trees."""
         trees, many = self._trees, len(self._trees.group)
         width = len(trees.value[0])
         voter = np.repeat(np.arange(many), [b - a for a, b in trees.group])
@@ -194,5 +191,5 @@ class TreeLevels:
         )
 
     def _constant(self, row: Any) -> str:
-        """Return (n, width): the same row for every case."""
+        """Return an (n, width) tensor with the same row for every case."""
         return self._op("Add", [self._graph.zeros(len(row)), self._floats(row)])

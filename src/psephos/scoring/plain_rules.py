@@ -1,4 +1,4 @@
-"""Trees of a plain model as rules of nodes, for what is written of them: SQL, ONNX."""
+"""Trees of a plain model as rules of nodes, for export to SQL and ONNX."""
 
 from typing import Any, NamedTuple
 
@@ -9,10 +9,10 @@ from psephos.vote.reading.trees import TreeReader
 
 
 def single_bound(threshold: float, strict: bool) -> float:
-    """Return t such that ``x <= t`` where x, rounded to float32, is at (below, if strict) a bound.
+    """Return t so that ``x <= t`` if x, rounded to float32, is at most (strict: below) a bound.
 
-    t is half way between the greatest float32 that passes and the next; a value half way is
-    rounded to the even one of the two.
+    t is halfway between the greatest float32 that passes and the next; a value exactly halfway is
+    rounded to the even one.
     """
     with np.errstate(over="ignore"):
         at = np.float32(threshold)
@@ -37,11 +37,11 @@ class NodeRule(NamedTuple):
 
 
 class Branching(TreeReader):
-    """The operation `Trees`, node by node, for what is written of it.
+    """The operation `Trees`, node by node, for export.
 
-    `children` of each node (none of a leaf), `missing` its branch of a missing value (-2: it
-    stays; -1: it is divided), `value` what it says: the (K,) vote, or of voters that are several
-    trees a part of a mean (see `says`, `code`). `reads` are the columns of each voter.
+    Of each node: `children` (empty for a leaf), `missing`, the branch of a missing value (-1: all
+    branches by share; -2: the case stays), and `value`, the (K,) vote or, for a voter of several
+    trees, a term of a mean (see `says`, `code`). `reads` are the columns of each voter.
     """
 
     def __init__(self, part: dict[str, Any]) -> None:
@@ -59,7 +59,7 @@ class Branching(TreeReader):
         return any(self.missing[n] == -1 and self.children[n] for n in self.within(tree))
 
     def node_rules(self, node: int) -> list[NodeRule]:
-        """Return the rule of a node and its surrogates, in the order in which they are asked."""
+        """Return the rule of a node and its surrogates, in the order in which they are tried."""
         spare = range(self.ptr[node], self.ptr[node + 1])
         each = [(self.rules, node), *((self.surrogates, r) for r in spare)]
         return [
@@ -69,11 +69,11 @@ class Branching(TreeReader):
 
 
 def bound_in_single(threshold: float, strict: bool, single: bool) -> float:
-    """Return the float32 b such that a value, rounded to float32, passes where it is at most b.
+    """Return the float32 b such that a value, rounded to float32, passes if it is at most b.
 
-    Of a model that reads float32 (`single`), the greatest float32 at most the threshold (below it,
-    if `strict`): its answers are kept. Of another the threshold rounded as its values are, so
-    that a value equal to it stays on its side.
+    For a model that reads float32 (`single`) it is the greatest float32 at most (if `strict`,
+    below) the threshold, which keeps its predictions. For other models it is the threshold rounded
+    like the values, so that a value equal to it stays on its side.
 
     Examples
     --------

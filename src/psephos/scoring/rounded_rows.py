@@ -1,4 +1,4 @@
-"""Models that keep training rows, with rounded figures."""
+"""Rounding of the training rows that a model keeps."""
 
 import copy
 from dataclasses import replace
@@ -14,13 +14,13 @@ from psephos.vote.weights.gaussian_kernels import KernelWeights
 
 
 def with_rounded_rows(estimator: Any, digits: int) -> Any:
-    """Return a copy of a fitted estimator whose training rows are rounded; itself without any.
+    """Return a copy of a fitted estimator with rounded training rows; itself if it keeps none.
 
     Parameters
     ----------
     estimator : fitted estimator of psephos
     digits : int
-        Significant digits that are kept of each value; at least 1.
+        Significant digits of each value; at least 1.
     """
     vote: Vote = estimator.vote_
     voters: Voters = vote.voters

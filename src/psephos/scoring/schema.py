@@ -1,4 +1,4 @@
-"""The parts of the plain form, field by field: what docs/plain-model.md ends with."""
+"""The parts of the plain form, field by field: the last section of docs/plain-model.md."""
 
 import inspect
 import sys
@@ -10,12 +10,12 @@ from psephos.vote.codec import registered
 
 
 def schema_parts() -> str:
-    """Return the part of docs/plain-model.md that docstrings make, in Markdown."""
+    """Return the section of docs/plain-model.md that is made from docstrings, in Markdown."""
     return "\n".join(_part(kind) for kind in sorted(every_kind()))
 
 
 def _part(kind: str) -> str:
-    """Return what a kind of part is, and its fields."""
+    """Return the description of a kind of part, and its fields."""
     cls: Any = registered(kind)
     text = inspect.getdoc(cls) or ""
     summary, _, rest = text.partition("\nParameters\n----------\n")

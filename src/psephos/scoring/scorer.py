@@ -1,4 +1,4 @@
-"""A scorer: one program that holds a model and needs Python alone."""
+"""A scorer: one program that contains a model and needs only Python."""
 
 import json
 
@@ -16,11 +16,11 @@ _HEAD = '''#!/usr/bin/env python3
 """{about}
 
     python {name} cases.csv               class and probabilities of each row
-    python {name} cases.csv --explain     who voted for each answer, and why
-    python {name} --check                 whether {vectors} generated rows are scored as they should
+    python {name} cases.csv --explain     each voter's vote, weight and reason
+    python {name} --check                 check the scores of {vectors} generated rows
 
-Python 3.11 or newer; nothing else. The columns that are read are found by name, all others are
-ignored: {columns}.
+It needs Python 3.11 or newer, nothing else. Columns are found by name, and others ignored. It
+reads: {columns}.
 """
 
 import sys
@@ -44,13 +44,13 @@ if __name__ == "__main__":
 
 
 def scorer(estimator: VoteEstimator, name: str = "scorer.py") -> str:
-    """Return the text of a program that answers as a fitted model, with the standard library alone.
+    """Return a program that predicts like a fitted model, with the standard library alone.
 
     Parameters
     ----------
     estimator : fitted estimator of psephos
     name : str, default='scorer.py'
-        The name of its file, for its help.
+        The name of its file, for its help text.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def scorer(estimator: VoteEstimator, name: str = "scorer.py") -> str:
     model, vote = plain(estimator), estimator.vote_
     vectors = conformance(estimator, _VECTORS)
     kept = kept_words(vote)
-    about = f"Answers of a {type(estimator).__name__}, written by psephos {__version__}. {kept}"
+    about = f"Predictions of a {type(estimator).__name__}, written by psephos {__version__}. {kept}"
     names = [column["name"] for column in model["columns"]] if len(vote.columns) else ["none"]
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     schema, found = estimator.schema_, getattr(estimator, "recalibration_", None)
@@ -83,5 +83,5 @@ def scorer(estimator: VoteEstimator, name: str = "scorer.py") -> str:
 
 
 def _quoted(words: str) -> str:
-    """Return words as a docstring may hold them, whatever they are."""
+    """Escape text for use in a docstring."""
     return ascii(words)[1:-1].replace("\\", "/").replace('"', "'")

@@ -1,4 +1,4 @@
-"""A model of stumps or ordered rules as a sheet of paper: points by column, added by hand."""
+"""A model of stumps or ordered rules as a printable score sheet, worked by hand."""
 
 import math
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -17,14 +17,14 @@ from psephos.scoring.plain_rules import Branching, NodeRule
 from psephos.vote.reading.core import unpacked
 from psephos.vote.reading.trees import TreeReader
 
-_MOST = 1 << 20  # totals that are all tried
-_DIGITS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
-_LEVEL = 2.0**-41
-_HAND = 12  # digits of a value that is written by hand, at most
+_MOST = 1 << 20  # the most totals, all of which are tried
+_DIGITS = (1, 2, 3, 4, 5, 6, 8, 10, 12)  # of points that are tried
+_LEVEL = 2.0**-41  # the relative size of rounding errors
+_HAND = 12  # the most digits of a value that is compared by hand
 
 
 class Band(NamedTuple):
-    """A range of a column, its levels, or its being missing, with its points by output."""
+    """A range of a column, some of its levels, or 'not measured', with points for each output."""
 
     words: str
     points: tuple[int, ...]
@@ -36,7 +36,7 @@ class PointSheet(NamedTuple):
     Parameters
     ----------
     outputs : list of str
-        What points are for: the second of two classes, or each class.
+        The classes that get points: the second of two, or each class.
     base : tuple of int
     columns : list of (str, list of Band)
     classes : list of str
@@ -48,7 +48,7 @@ class PointSheet(NamedTuple):
     classes: list[str]
 
     def answer(self, chosen: list[int]) -> str:
-        """Return the class that one band of each column comes to."""
+        """Return the class for one band of each column."""
         total = list(self.base)
         for (_, bands), band in zip(self.columns, chosen, strict=True):
             total = [a + b for a, b in zip(total, bands[band].points, strict=True)]
@@ -58,15 +58,15 @@ class PointSheet(NamedTuple):
 
 
 def sheet_of(estimator: VoteEstimator) -> PointSheet:
-    """Return the points of a model of stumps: whole numbers that give the same answers.
+    """Return the points of a model of stumps: whole numbers that give the same predictions.
 
-    Points are the contributions in units that are as coarse as they can be: every total that bands
-    can come to is tried, and each must give the answer of the model.
+    Points are the contributions in the coarsest unit for which every combination of bands gives the
+    prediction of the model; all combinations are tried.
 
     Raises
     ------
     PsephosError
-        If the model is another one, or has too many bands to be worked by hand.
+        If the model is of another kind, or has too many bands to work by hand.
     """
     model = plain(estimator)
     stumps = _Stumps(model)
@@ -75,8 +75,8 @@ def sheet_of(estimator: VoteEstimator) -> PointSheet:
     number = math.prod(len(own) for _, own in used)
     if number > _MOST:
         raise PsephosError(
-            f"{model['model']} has {len(used)} columns in {number:,} combinations of bands: no "
-            "sheet to be worked by hand. Fit fewer voters, or export a scorer."
+            f"{model['model']} has too many combinations of bands for a score sheet: {number:,}, "
+            f"of {len(used)} columns. Fit fewer voters, or export a scorer."
         )
     parts = [np.array([values for _, values in own]) for _, own in used]
     for digits in _DIGITS:
@@ -85,7 +85,7 @@ def sheet_of(estimator: VoteEstimator) -> PointSheet:
         if _same(whole, [base[None], *parts], 0.0 if "bound" in model["target"] else _LEVEL):
             break
     else:
-        raise PsephosError(f"no whole points give the answers of this {model['model']}.")
+        raise PsephosError(f"no whole points give the predictions of this {model['model']}.")
     names = [str(c) for c in model["classes"]]
     columns = [
         (
@@ -99,10 +99,7 @@ def sheet_of(estimator: VoteEstimator) -> PointSheet:
 
 
 class _Stumps:
-    """The voters of a model that are stumps or constants, with their weights.
-
-    `column` is -1 of a constant.
-    """
+    """The stumps and constants of a model, with their weights; `column` is -1 for a constant."""
 
     def __init__(self, model: dict[str, Any]) -> None:
         voters, how, alpha = model["voters"], model["readout"]["score"], model["weights"]
@@ -114,8 +111,8 @@ class _Stumps:
         short = all(part.get("each") in ("stump", "constant") for part in parts)
         if not (plainly and known and short):
             raise PsephosError(
-                f"{model['model']} has no score sheet: points add up for stumps with constant "
-                "weights, and ordered rules are read from the top. Export a scorer."
+                f"{model['model']} has no score sheet: it must have stumps with constant weights, "
+                "or ordered rules. Export a scorer."
             )
         self._readers = [TreeReader(unpacked(part)) for part in parts]
         where = zip(voters["part"], voters["place"], strict=True) if joined else None
@@ -127,15 +124,15 @@ class _Stumps:
         self.threshold = [own.threshold[root] for own, root in rules]
 
     def added(self, voters: list[int], x: dict[int, float]) -> list[float]:
-        """Return what some of the voters add to the score of a case."""
+        """Return the contribution of some voters to the score of a case."""
         votes = [(t, self._readers[self._where[t][0]].voted(self._where[t][1], x)) for t in voters]
         return np.sum([np.array(vote) * self.alpha[t] for t, vote in votes], axis=0).tolist()
 
 
 def _base(model: dict[str, Any], stumps: _Stumps) -> NDArray[np.float64]:
-    """Return what constant voters add, less the total of a threshold: the second class is above 0.
+    """Return the constant voters' contribution minus the threshold: the second class is above 0.
 
-    A total within rounding of the threshold is for the class whose threshold it is.
+    A total within rounding of the threshold is for the class that the threshold is of.
     """
     target = model["target"]
     constants = [t for t, column in enumerate(stumps.column) if column < 0]
@@ -148,7 +145,7 @@ def _base(model: dict[str, Any], stumps: _Stumps) -> NDArray[np.float64]:
 
 
 def _bands(stumps: _Stumps, model: dict[str, Any], j: int) -> list[tuple[str, list[float]]]:
-    """Return (words, contributions) of the bands of a column; none if no stump reads it."""
+    """Return (words, contributions) of the bands of a column; empty if no stump reads it."""
     own = [t for t, column in enumerate(stumps.column) if column == j]
     if not own:
         return []
@@ -169,7 +166,7 @@ def _bands(stumps: _Stumps, model: dict[str, Any], j: int) -> list[tuple[str, li
 
 
 def _ranges(bounds: list[float]) -> list[tuple[str, float]]:
-    """Return (words, a value inside) of the ranges between bounds; a bound is in the lower one."""
+    """Return (words, a value inside) for each range between bounds; a range has its upper end."""
     if not bounds:
         return [("measured", 0.0)]
     sides = [_sides(bound) for bound in bounds]
@@ -179,16 +176,16 @@ def _ranges(bounds: list[float]) -> list[tuple[str, float]]:
 
 
 def _sides(bound: float) -> tuple[str, str]:
-    """Return the words of the lower and of the upper side of a bound, which is in the lower."""
+    """Return the words for the lower side of a bound, which includes it, and for the upper."""
     closed, text = hand_bound(bound)
     return (f"at most {text}", f"above {text}") if closed else (f"below {text}", f"from {text} on")
 
 
 def hand_bound(bound: float) -> tuple[bool, str]:
-    """Return a bound in as few digits as tell it, and whether it is itself in the lower side.
+    """Return whether the printed bound belongs to the lower side, and its shortest text.
 
-    Of every value of at most twelve digits ``value <= bound`` is ``value <= text`` where it is,
-    and ``value < text`` where not: 2.3499999999999996 is told as below 2.35.
+    For values of at most twelve digits, ``value <= bound`` is the same as ``value <= text`` if it
+    does, else as ``value < text``: 2.3499999999999996 is written as below 2.35.
 
     Examples
     --------
@@ -199,7 +196,7 @@ def hand_bound(bound: float) -> tuple[bool, str]:
     if not math.isfinite(bound) or bound == 0:
         return True, f"{bound:g}"
     exact = Decimal(bound)
-    step = Decimal(1).scaleb(exact.adjusted() - _HAND)  # of twelve digits none is within
+    step = Decimal(1).scaleb(exact.adjusted() - _HAND)  # no value of twelve digits is so near
     for digits in range(1, _HAND + 1):
         near = _rounded(exact, digits)
         if abs(near - exact) < step:
@@ -213,15 +210,15 @@ def _rounded(value: Decimal, digits: int, how: str = ROUND_HALF_EVEN) -> Decimal
 
 
 def _written(value: Decimal) -> str:
-    """Return a number of few digits, without zeros at its end."""
+    """Return a number of few digits without trailing zeros."""
     size = value.adjusted()
     return f"{value.normalize():f}" if -5 < size < 15 else f"{value.normalize():e}"
 
 
 def _same(whole: list[NDArray[Any]], exact: list[NDArray[Any]], level: float) -> bool:
-    """Return whether whole points give the answers of contributions, whatever bands are chosen.
+    """Return whether whole points give the model's predictions for all combinations of bands.
 
-    The sum of two classes is above 0 where it exceeds `level` times the greatest.
+    For two classes a sum counts as above 0 if it exceeds `level` times the greatest.
     """
     k = exact[0].shape[1]
     points, sums = np.zeros((1, k), dtype=np.int64), np.zeros((1, k))
@@ -246,20 +243,20 @@ tbody { break-inside: avoid; } @page { margin: 1.2cm; }
 
 
 def sheet(estimator: VoteEstimator, title: str = "") -> str:
-    """Return a page to be printed: a model of stumps as points, or of ordered rules as a list.
+    """Return an HTML page to print: a model of stumps as points, or of ordered rules as a list.
 
-    Its answers are those of the model. It holds no script.
+    Worked by hand, it gives the predictions of the model.
 
     Parameters
     ----------
     estimator : fitted estimator of psephos
     title : str, default=''
-        The class of the model by default.
+        The heading; '' means the class of the model.
 
     Raises
     ------
     PsephosError
-        If the model is another one, or has too many bands to be worked by hand.
+        If the model is of another kind, or has too many bands to work by hand.
     """
     model = plain(estimator)
     body = _rules(model) if model["weights"]["kind"] == "first match" else _points(estimator)
@@ -282,26 +279,25 @@ def _points(estimator: VoteEstimator) -> str:
             rows.append(f"<tr>{first}<td>{escape(band.words)}</td>{cells}{box}</tr>")
     base = "".join(f'<td class="n">{p:+d}</td>' for p in made.base)
     rule = (
-        f"Add the points of one line a column. Above 0: <b>{escape(made.classes[1])}</b>; 0 or "
+        f"Add the points of one line per column. Above 0: <b>{escape(made.classes[1])}</b>; 0 or "
         f"below: <b>{escape(made.classes[0])}</b>."
         if len(made.classes) == 2
-        else "Add the points of one line a column, class by class. The class of most points is the "
-        "answer; of equal ones the first."
+        else "Add the points of one line per column, class by class. The class with the most "
+        "points is the answer; of ties, the first."
     )
     start = f'<tr><th>to begin with</th><td></td>{base}<td class="box"></td></tr>'
     return (
         f"<p>{rule}</p><table><thead><tr><th>column</th><th>if it is</th>{heads}<th>yours</th></tr>"
         f"</thead><tbody>{start}{''.join(rows)}</tbody></table>"
-        "<p>Every total that the lines can come to was tried: each gives the answer of the "
-        f"model, for values of at most {_HAND} digits.</p>"
+        "<p>All combinations of lines were tried: each gives the answer of the model, for values "
+        f"of at most {_HAND} digits.</p>"
     )
 
 
 def _rules(model: dict[str, Any]) -> str:
     if model["voters"]["kind"] != "trees":
         raise PsephosError(
-            f"{model['model']} has no sheet: its leaves hold linear models, not answers. Export a "
-            "scorer."
+            f"{model['model']} has no score sheet: its leaves hold linear models. Export a scorer."
         )
     rules = Branching(model["voters"])
     order = sorted(range(len(rules.root)), key=lambda t: model["weights"]["rank"][t])
@@ -310,9 +306,9 @@ def _rules(model: dict[str, Any]) -> str:
     lines: list[str] = []
     for t in order:
         inner = [n for n in rules.within(t) if rules.children[n]]
-        asked = [_asked(names, rules.node_rules(n)[0]) for n in inner]
+        conditions = [_condition(names, rules.node_rules(n)[0]) for n in inner]
         answer = model["classes"][_class_of(model, rules.value[rules.last(t)])]
-        when = f"If {' and '.join(asked)}" if asked else "Otherwise"
+        when = f"If {' and '.join(conditions)}" if conditions else "Otherwise"
         lines.append(f"<li>{escape(when)}: <b>{escape(str(answer))}</b></li>")
     return (
         "<p>Read from the top: the first line that holds gives the answer. A value that was not "
@@ -321,7 +317,7 @@ def _rules(model: dict[str, Any]) -> str:
     )
 
 
-def _asked(names: Names, rule: NodeRule) -> str:
+def _condition(names: Names, rule: NodeRule) -> str:
     if rule.codes:
         return f"{names.columns[rule.column]} is {names.level(rule.column, rule.codes.index(0))}"
     closed, text = hand_bound(float(rule.threshold))

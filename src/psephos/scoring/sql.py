@@ -1,11 +1,11 @@
-"""A model as one SELECT in steps: trees, rules, linear models and votes of such whose votes add up.
+"""Export to SQL as one SELECT: trees, rules, linear models and nested votes, with summed votes.
 
-The columns of a table are named with its alias (c."name"), the SELECT's own columns are plain
-words, and the table's other columns are not in it: no name of the data meets one of the answer.
+The columns of a table are qualified by its alias (c."name") and the SELECT's own columns are not,
+so their names cannot clash.
 
 Every number has an exponent (1.0e0): without one, 1.0 is a DECIMAL in DuckDB, whose products
-overflow. The innermost SELECT makes NULL of NaN: databases do not agree on how NaN compares (in
-DuckDB and Postgres it equals itself and is greater than all numbers).
+overflow. The innermost SELECT replaces NaN by NULL, since databases do not agree on how NaN
+compares (in DuckDB and Postgres it equals itself and is greater than all numbers).
 """
 
 import math
@@ -41,41 +41,41 @@ from psephos.vote.reading.answered import needing_all
 from psephos.vote.reading.core import LEVEL, VOTERS, filled, part_of, spans, summed, unpacked
 
 _LEVEL = repr(LEVEL)
-_TOGETHER = 8  # values of which one expression is the least
+_TOGETHER = 8  # values whose minimum one expression takes
 _FINITE = "BETWEEN -1e308 AND 1e308"  # false of NaN in every database, and NULL of NULL
 _QUOTED_OR_DECIMAL = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])\d+\.\d+(?![\w.])""")
 _BACKSLASH = """\
 -- A class or category holds a backslash: write it twice where a backslash in quotes is an escape
 -- (MySQL, Snowflake, BigQuery).
 """
-_Exprs = list[list[str]]  # of T voters, K expressions each
+_Exprs = list[list[str]]  # K expressions for each of T voters
 
 
 def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
-    """Return a SELECT of score, answer, probabilities and `answered` of the rows of a table.
+    """Return a SELECT of scores, predictions, probabilities and `answered` for the rows of a table.
 
-    It is ANSI SQL, made of CASE and ROW_NUMBER (probabilities use EXP and LN too), and tested in
-    SQLite and DuckDB. NULL, NaN and infinity are missing values; columns of numbers must have a
-    numeric type, and a category is compared as text. Where a model refuses a missing value, the
-    answer is NULL. `answered` is 0 where the answer is a convention, else 1: see `unanswered` of
-    ``psephos.vote.reading.answered``. A class or category with a backslash is noted in a comment
-    at the top.
+    It is ANSI SQL with CASE and ROW_NUMBER (for probabilities also EXP and LN), tested in SQLite
+    and DuckDB. NULL, NaN and infinity are missing values; numeric columns must have a numeric type,
+    and categories are compared as text. Where the model cannot predict with a missing value, the
+    prediction is NULL. `answered` is 1, or 0 where the prediction is only a convention: see
+    `unanswered` of ``psephos.vote.reading.answered``. If a class or category has a backslash, a
+    comment at the top says so.
 
     Parameters
     ----------
     estimator : fitted estimator of psephos
-        Of trees, rules, linear models or votes of such with constant weights (a sum, a mean or the
-        weighted median), or rules of which the first that holds decides; perhaps calibrated
-        (sigmoid, isotonic, temperature).
+        Trees, rules, linear models or nested votes with constant weights (a sum, a mean or the
+        weighted median), or an ordered list of rules of which the first that holds decides. It may
+        be calibrated (sigmoid, isotonic, temperature).
     table : str, default='cases'
-        Perhaps with its schema: ``schema.table``.
+        The name of the table, also as ``schema.table``.
     id_columns : sequence of str, default=()
-        Columns of the table that name its rows, which are selected too.
+        Columns of the table that name its rows, to be selected, too.
 
     Raises
     ------
     PsephosError
-        If the model is of another kind, or names differ only in case or are those of the answer.
+        If the model is of another kind, or names differ only in case or clash with an output.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
 
 
 def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:
-    """Return the columns that are read, with NULL for NaN and infinity, and those of ids."""
+    """Return the columns that are read, with NULL for NaN and infinity, and the id columns."""
     found: dict[str, str] = {}
     for column in columns:
         name = quoted(column["name"])
@@ -126,14 +126,14 @@ def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:
 
 
 def _step(n: int) -> str:
-    """Return the name of a step; databases limit how deep SELECTs may be nested."""
+    """Return the name of a step; steps avoid nested SELECTs, whose depth databases limit."""
     return quoted(f"psephos step {n}")
 
 
 def _listed(layer: Layer, number: int) -> str:
     """Return the columns of a layer, and one that keeps a database from merging it with the next.
 
-    Merged, an expression would be written out, and reckoned, wherever its column is named.
+    If merged, each expression would be computed again wherever its column is used.
     """
     mark = f"n{number}" if number >= 0 else quoted(f"inner row {-number}")
     columns = {**layer, mark: "ROW_NUMBER() OVER ()"}
@@ -141,22 +141,22 @@ def _listed(layer: Layer, number: int) -> str:
 
 
 def _refuse_alike(names: Sequence[str], who: str) -> None:
-    """Raise PsephosError if two names are one where a database ignores their case."""
+    """Raise PsephosError if two names differ only in case, which databases ignore."""
     seen: dict[str, str] = {}
     for name in names:
         if "\0" in name:
-            raise PsephosError(f"{who} named {name!r}, which no database takes: rename it.")
+            raise PsephosError(f"{who} named {name!r}, which databases reject: rename it.")
         other = seen.get(name.casefold())
         seen[name.casefold()] = name
         if other is not None:
             raise PsephosError(
-                f"{who} named {other!r} and {name!r}, which databases take for one: rename one "
-                "(an id, with a view of the table). Or export a scorer."
+                f"{who} named {other!r} and {name!r}, which are the same to databases: rename one "
+                "(an id column by a view of the table), or export a scorer."
             )
 
 
 class _Writer:
-    """Writes votes on some columns; the scores of votes within them are layers of their own."""
+    """Writer of votes on some columns; the scores of nested votes are layers of their own."""
 
     def __init__(
         self, model: str, columns: Sequence[str], levels: Sequence[Any], number: Iterator[int]
@@ -171,11 +171,11 @@ class _Writer:
         return cls(model["model"], columns, [c.get("levels") for c in model["columns"]], count(1))
 
     def _beside(self, columns: Sequence[str], levels: Sequence[Any]) -> "_Writer":
-        """Return a writer of layers that do not read those of other such writers."""
+        """Return a writer whose layers are independent of those of other such writers."""
         return _Writer(self.model, columns, levels, self._number)
 
     def _take_layers(self, writers: Sequence["_Writer"]) -> None:
-        """Take the layers of writers that stand beside each other, those of one depth as one."""
+        """Add the layers of independent writers, merging those of the same depth."""
         for beside in zip_longest(*(writer.layers for writer in writers), fillvalue={}):
             self.layers.append({name: own for layer in beside for name, own in layer.items()})
 
@@ -187,9 +187,9 @@ class _Writer:
         known = {"constant": ("sum", "normalised", "median"), "first match": ("sum", "normalised")}
         if readout not in known.get(kind, ()):
             raise PsephosError(
-                f"{self.model} is not written as SQL: its weights are {kind!r} and its "
-                f"read-out {readout!r}, and what is no weighted sum or median of few rules has no "
-                "short SELECT. Export a scorer."
+                f"{self.model} cannot be written as SQL: its weights are {kind!r} and its readout "
+                f"is {readout!r}; it must be a weighted sum or median, or a list of rules. Export "
+                "a scorer."
             )
         if kind == "first match":
             return self._first(weights, voters)
@@ -204,7 +204,7 @@ class _Writer:
         return found
 
     def _medians(self, votes: _Exprs, share: list[float]) -> list[str]:
-        """Return weighted medians: means of the least votes that reach, and exceed, half."""
+        """Return weighted medians: means of the least votes that reach, and that exceed, half."""
         found: list[str] = []
         weights = [w for w in share if w]
         kept = self._layers("vote", [v for v, w in zip(votes, share, strict=True) if w])
@@ -221,7 +221,7 @@ class _Writer:
         return [f"({low} + {high}) / 2.0" for low, high in pairs]
 
     def known(self, voters: dict[str, Any], weights: dict[str, Any]) -> str:
-        """Return 1 where a voter with weight has the values it needs, or none is missing."""
+        """Return 1 where a voter with weight has the values it needs or no value is missing."""
         reader = part_of(VOTERS, unpacked(voters))
         alpha = weights.get("alpha") or [1.0] * reader.n_voters
         each = list(zip(alpha, reader.reads, needing_all(reader, weights), strict=True))
@@ -239,8 +239,8 @@ class _Writer:
         )
         if writer is None:
             raise PsephosError(
-                f"{self.model} is not written as SQL: its voters are {part['kind']!r}, and SQL is "
-                "written for trees, rules, linear models and votes of such. Export a scorer."
+                f"{self.model} cannot be written as SQL: its voters are {part['kind']!r}; they "
+                "must be trees, rules, linear models or nested votes. Export a scorer."
             )
         return writer(part)
 
@@ -253,7 +253,7 @@ class _Writer:
     def _branch(
         self, j: int, threshold: float, codes: list[int], strict: bool, flip: bool
     ) -> list[tuple[str, int]]:
-        """Return (condition, branch) of a rule, in order; none holds where it knows no branch."""
+        """Return (condition, branch) pairs of a rule in order; none holds if no branch is taken."""
         name, levels = self.columns[j], self.levels[j]
         if codes:
             words = levels or [str(code) for code in range(len(codes))]
@@ -262,7 +262,7 @@ class _Writer:
                 for b in sorted(set(codes) - {-1})
                 if (own := [c for c, way in enumerate(codes) if way == b and c < len(words)])
             ]
-        if math.isinf(threshold):  # every number goes one way
+        if math.isinf(threshold):  # all numbers take the same branch
             first = (threshold > 0) != flip
             return [(f"{name} IS NOT NULL", 0 if first else 1)]
         sign = "<" if strict else "<="
@@ -275,7 +275,7 @@ class _Writer:
         return f"CASE {parts} ELSE {missing} END" if parts else str(missing)
 
     def _layer(self, name: str, expressions: Sequence[str]) -> list[str]:
-        """Add a layer of columns, and return what they are called."""
+        """Add a layer of columns, and return their names."""
         number = next(self._number)
         names = [quoted(f"{name} {number} {i}") for i in range(len(expressions))]
         self.layers.append(dict(zip(names, expressions, strict=True)))
@@ -286,7 +286,7 @@ class _Writer:
         for i, level in zip(part["source"], filled(part["level"]), strict=True):
             j: int = part["columns"][i]
             one = self.columns[j]
-            if level == level:  # a category: 1 or 0, and NULL of one that is not known
+            if level == level:  # a category: 1 or 0, and NULL if it is unknown
                 word = literal(self.levels[j][int(level)] if self.levels[j] else int(level))
                 known = f"CASE WHEN {self._known(j)} THEN 0.0 END"
                 one = f"CASE WHEN {one} = {word} THEN 1.0 ELSE {known} END"
@@ -294,7 +294,7 @@ class _Writer:
         return self._on_layer("category", made, part["inner"])
 
     def _on_layer(self, name: str, columns: list[str], inner: dict[str, Any]) -> _Exprs:
-        """Return the votes of voters on a table of columns that are made of these."""
+        """Return the votes of voters that read a layer of these columns."""
         names = self._layer(name, columns)
         writer = self._beside(names, [None] * len(names))
         voted = writer.voters(inner)
@@ -310,12 +310,12 @@ class _Writer:
         return self._on_layer("normal score", scores, part["inner"])
 
     def _layers(self, name: str, groups: Sequence[Sequence[str]]) -> _Exprs:
-        """Add one layer of columns, and return what those of each group are called."""
+        """Add one layer of columns, and return the names of those of each group."""
         names = iter(self._layer(name, [one for own in groups for one in own]))
         return [[next(names) for _ in own] for own in groups]
 
     def _nested_voters(self, part: dict[str, Any]) -> _Exprs:
-        """Return the votes of votes within the vote, whose scores are columns of one layer."""
+        """Return the votes of nested votes, whose scores are columns of one layer."""
         inner = [
             self._inner(part, *one) for one in zip(part["places"], part["levels"], strict=True)
         ]
@@ -344,7 +344,7 @@ class _Writer:
         return found
 
     def _inner(self, part: dict[str, Any], places: list[int], levels: list[Any]) -> "_Writer":
-        """Return the writer of a vote within the vote, with the categories it knows."""
+        """Return the writer of a nested vote, with the categories it knows."""
         table: list[int] = [part["columns"][i] for i in places]
         outer = [self.levels[j] for j in table]
         known = {j: [outer[j][int(v)] if outer[j] else v for v in own] for j, own in levels}
@@ -358,12 +358,12 @@ class _Writer:
         share = says == "probability" and readout["link"] == "share"
         if says != "value" and not (plainly and (says == "answer" or share)):
             raise PsephosError(
-                f"{self.model} is not written as SQL: votes within it are calibrated, or say "
-                f"{says!r} by a link that is not 'share'. Export a scorer."
+                f"{self.model} cannot be written as SQL: its nested votes are calibrated, or cast "
+                f"{says!r} by a link other than 'share'. Export a scorer."
             )
 
     def _outer(self, part: dict[str, Any], vote: dict[str, Any], scores: list[str]) -> list[str]:
-        """Return what a vote within the vote says, of its scores, or of shares of K > 2 classes."""
+        """Return the vote of a nested vote from its scores, or from shares of K > 2 classes."""
         target, says = vote["target"], part["says"]
         if says == "value":
             return scores
@@ -382,10 +382,11 @@ class _Writer:
         trees = Branching(part)
         found: _Exprs = []
         for voter, (start, end) in enumerate(trees.group):
-            each = [self._said(trees, tree) for tree in range(start, end)]
+            each = [self._tree_vote(trees, tree) for tree in range(start, end)]
             voted = [added([one[k] for one in each]) for k in range(len(each[0]))]
             if trees.grouped:
-                voted = self._spoken(trees, [f"({one}) / {float(end - start)!r}" for one in voted])
+                means = [f"({one}) / {float(end - start)!r}" for one in voted]
+                voted = self._votes_of_means(trees, means)
             if trees.abstains and trees.reads[voter]:
                 known = " AND ".join(map(self._known, trees.reads[voter]))
                 voted = [f"CASE WHEN {known} THEN {one} ELSE 0.0 END" for one in voted]
@@ -398,7 +399,7 @@ class _Writer:
         return self.columns[j] + words
 
     @staticmethod
-    def _spoken(trees: Branching, shares: list[str]) -> list[str]:
+    def _votes_of_means(trees: Branching, shares: list[str]) -> list[str]:
         """Return the votes of mean shares."""
         if trees.says == "value":
             return shares
@@ -408,12 +409,12 @@ class _Writer:
             return [added([f"({s}) * {c!r}" for s, c in own]) for own in terms]
         return [of_greatest([f"({s})" for s in shares], "", map(repr, own)) for own in codes]
 
-    def _said(self, trees: Branching, tree: int) -> list[str]:
-        """Return what a tree says, output by output."""
+    def _tree_vote(self, trees: Branching, tree: int) -> list[str]:
+        """Return the vote of a tree, one expression per output."""
         root, outputs = trees.root[tree], range(len(trees.value[0]))
         if trees.soft:
             raise PsephosError(
-                f"{self.model} is not written as SQL: its trees have soft thresholds. "
+                f"{self.model} cannot be written as SQL: its trees have soft thresholds. "
                 "Export a scorer."
             )
         if trees.divides(tree):
@@ -428,7 +429,7 @@ class _Writer:
     def _parts(
         self, trees: Branching, node: int, way: list[str]
     ) -> Iterator[tuple[int, list[str]]]:
-        """Yield the nodes where parts of a case end, with the factors of the part."""
+        """Yield the nodes where shares of a case end, with the factors of each share."""
         children = trees.children[node]
         if not children:
             yield node, way
@@ -447,28 +448,28 @@ class _Writer:
             yield node, [*way, self._factor(trees, node, lambda branch: 0.0, 1.0)]
 
     def _factor(self, trees: Branching, node: int, part: Callable[[int], float], gap: float) -> str:
-        """Return the part of a case that a node sends on, by the branch that its tests name."""
+        """Return the share of a case that a node passes on, by the branch that its tests name."""
         tests = self._tests(trees, node)
         ways = " ".join(f"WHEN {c} THEN {part(b)!r}" for test in tests for c, b in test)
         return f"CASE {ways} ELSE {gap!r} END"
 
     def _tree(self, trees: Branching, ends: list[tuple[int, list[str]]], k: int) -> str:
-        """Return a tree as one CASE: the ways to its ends, which exclude each other."""
+        """Return a tree as one CASE over its paths, which exclude each other."""
         if len(ends) == 1:
             return repr(trees.value[ends[0][0]][k])
         ways = [f"WHEN {' AND '.join(way)} THEN {trees.value[node][k]!r}" for node, way in ends]
         return f"CASE {' '.join(ways)} END"
 
     def _ends(self, trees: Branching, node: int, way: list[str]) -> Iterator[tuple[int, list[str]]]:
-        """Yield the nodes where cases end, with the conditions on the way."""
+        """Yield the nodes where cases end, with the conditions of the path."""
         if not trees.children[node]:
             yield node, way
             return
-        asked = self._case(self._tests(trees, node), trees.missing[node])
+        branch = self._case(self._tests(trees, node), trees.missing[node])
         for b, child in enumerate(trees.children[node]):
-            yield from self._ends(trees, child, [*way, self._taken(trees, node, b, asked)])
+            yield from self._ends(trees, child, [*way, self._taken(trees, node, b, branch)])
         if trees.missing[node] < 0:  # the case stays
-            yield node, [*way, f"{asked} = {trees.missing[node]}"]
+            yield node, [*way, f"{branch} = {trees.missing[node]}"]
 
     def _tests(self, trees: Branching, node: int) -> list[list[tuple[str, int]]]:
         tests: list[list[tuple[str, int]]] = []
@@ -480,13 +481,13 @@ class _Writer:
             tests.append(self._branch(rule.column, bound, rule.codes, strict, rule.flip))
         return tests
 
-    def _taken(self, trees: Branching, node: int, b: int, asked: str) -> str:
-        """Return the condition that a case takes a branch."""
+    def _taken(self, trees: Branching, node: int, b: int, expression: str) -> str:
+        """Return the condition that a case takes branch b of the branches in `expression`."""
         rules, tests = trees.node_rules(node), self._tests(trees, node)
         if len(rules) == 1 and rules[0].codes and trees.missing[node] != b:
             return next((held for held, branch in tests[0] if branch == b), "1 = 0")
         if len(rules) > 1 or rules[0].codes or len(tests[0]) != 2:
-            return f"{asked} = {b}"
+            return f"{expression} = {b}"
         (low, first), _ = tests[0]
         name = self.columns[rules[0].column]
         sign, bound = low.removeprefix(name).split()
@@ -494,21 +495,20 @@ class _Writer:
         return f"({held} OR {name} IS NULL)" if trees.missing[node] == b else held
 
     def _first(self, weights: dict[str, Any], voters: dict[str, Any]) -> list[str]:
-        """Return what the first rule says whose tests hold, or its own model."""
+        """Return the vote of the first rule that holds, or of the model in its leaf."""
         trees = Branching(weights["rules"])
         held = [self._held(trees, t) for t in range(len(trees.root))]
         order = sorted(range(len(held)), key=lambda t: weights["rank"][t])
         found: list[str] = []
         models = None if voters["kind"] == "trees" else self._layers("model", self.voters(voters))
         for k in range(len(models[0] if models else trees.value[0])):
-            said = models or {t: [*map(repr, trees.value[trees.last(t)])] for t in order}
-            voted = [said[t][k] for t in order]
-            ways = [f"WHEN {held[t]} THEN {v}" for t, v in zip(order, voted, strict=True)]
+            votes = models or {t: [*map(repr, trees.value[trees.last(t)])] for t in order}
+            ways = [f"WHEN {held[t]} THEN {votes[t][k]}" for t in order]
             found.append(f"CASE {' '.join(ways)} ELSE 0.0 END")
         return found
 
     def _held(self, trees: Branching, t: int) -> str:
-        """Return the condition that all tests of a chain hold."""
+        """Return the condition that all tests of a rule hold."""
         end = trees.last(t)
         ways = [way for node, way in self._ends(trees, trees.root[t], []) if node == end]
         return " AND ".join(ways[0]) or "1 = 1"
@@ -516,8 +516,8 @@ class _Writer:
     def _scores(self, part: dict[str, Any]) -> _Exprs:
         if part["coef"] is None:
             raise PsephosError(
-                f"{self.model} is not written as SQL: SQL is written for linear models, and "
-                f"{part['called']} of this model is not one. Export a scorer."
+                f"{self.model} cannot be written as SQL: its voters are {part['called']}; they "
+                "must be linear models. Export a scorer."
             )
         lines = [
             [self._line(part, t, r) for r in range(len(own))]
@@ -534,7 +534,7 @@ class _Writer:
         return [[f"COALESCE({v}, 0.0)" for v in row] for row in rows] if part["abstains"] else rows
 
     def _votes_of_several(self, part: dict[str, Any], scores: _Exprs) -> _Exprs:
-        """Return the votes of scores, one a class."""
+        """Return the votes of scores with one per class."""
         if part["says"] == "answer":
             codes = list(zip(*part["value"], strict=True))
             return [[of_greatest(own, "", map(repr, one)) for one in codes] for own in scores]
@@ -545,7 +545,7 @@ class _Writer:
         return [expected(own, part["value"]) for own in self._layers("likely", shares)]
 
     def _vote(self, part: dict[str, Any], score: str) -> list[str]:
-        """Return the K votes that one score of two classes results in."""
+        """Return the K votes from the one score of two classes."""
         pairs = list(zip(*part["value"], strict=True))
         if part["says"] == "answer":
             return [above(score, "0.0", repr(a), repr(b)) for a, b in pairs]

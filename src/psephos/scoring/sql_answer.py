@@ -1,4 +1,4 @@
-"""From the scores of a model to its answer and probabilities, as columns of SQL."""
+"""Predictions and probabilities from the scores of a model, as columns of SQL."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,10 +26,10 @@ _LEVEL = repr(LEVEL)
 
 
 class SqlAnswer:
-    """From scores s0, s1, ... to the answer and its probabilities, in layers of columns.
+    """Predictions and probabilities from scores s0, s1, ..., in layers of columns.
 
-    A layer reads the columns of those before it; `names` says which columns are shown, and how
-    they are called.
+    A layer reads the columns of those before it; `names` maps the columns of the result to their
+    names.
     """
 
     def __init__(self, model: dict[str, Any]) -> None:
@@ -42,8 +42,8 @@ class SqlAnswer:
         self.names = dict(zip(self.scores, shown, strict=True))
         if k and model["target"]["kind"] not in ("target", "target with a threshold"):
             raise PsephosError(
-                "SQL is written for answers of the greatest score: this model's weigh losses, or "
-                "are several labels. Export a scorer."
+                "the model must predict the class with the greatest score to be written as SQL; "
+                "this one weighs losses or has several labels. Export a scorer."
             )
         chances, decided, level = self._linked() if k else [], self.scores, _LEVEL
         if self.readout["calibration"]:
@@ -52,19 +52,19 @@ class SqlAnswer:
         last = {"ok": self._answered(decided if k else [])}
         if k == 2:
             bound = repr(model["target"]["bound"]) if "bound" in model["target"] else level
-            last["told"] = above(decided[0], bound, *map(literal, self.classes))
+            last["label"] = above(decided[0], bound, *map(literal, self.classes))
         elif k:
-            last["told"] = of_greatest(decided, f" - {level}", map(literal, self.classes))
+            last["label"] = of_greatest(decided, f" - {level}", map(literal, self.classes))
         elif len(outputs) == 1:
-            last["told"] = "s0"
+            last["label"] = "s0"
         self.layers.append(last)
-        self.names.update({"told": "predicted"} if "told" in last else {})
+        self.names.update({"label": "predicted"} if "label" in last else {})
         shown = [f"probability_{name}" for name in self.classes]
         self.names.update(zip(chances, shown, strict=True))
         self.names["ok"] = "answered"
 
     def _answered(self, decided: Sequence[str]) -> str:
-        """Return 1 where a voter has the values it needs, and classes do not tie; else 0."""
+        """Return 1 where a voter has the values it needs and classes do not tie, else 0."""
         held = ["known = 1", *(f"{score} IS NOT NULL" for score in self.scores)]
         if len(decided) == 1 and "bound" not in self.model["target"]:
             held.append(f"({decided[0]} > {_LEVEL} OR {decided[0]} < -{_LEVEL})")
@@ -74,12 +74,12 @@ class SqlAnswer:
         return f"CASE WHEN {' AND '.join(held)} THEN 1 ELSE 0 END"
 
     def _layer(self, name: str, expressions: Sequence[str]) -> list[str]:
-        """Add a layer of columns, and return what they are called."""
+        """Add a layer of columns, and return their names."""
         self.layers.append({f"{name}{i}": one for i, one in enumerate(expressions)})
         return list(self.layers[-1])
 
     def _linked(self) -> list[str]:
-        """Return the columns of the link's probabilities."""
+        """Return the columns of probabilities by the link, before calibration."""
         k, share, slope = len(self.classes), self.readout["link"] == "share", self.readout["slope"]
         if k == 2:
             if share:
@@ -104,7 +104,7 @@ class SqlAnswer:
         return self._layer(name, of_total(values, self._layer(f"{name}sum", [added(values)])[0]))
 
     def _calibrated(self, chances: list[str], part: dict[str, Any]) -> list[str]:
-        """Return the columns of probabilities after a map."""
+        """Return the columns of calibrated probabilities."""
         kind, least = part["kind"], part.get("least", 0.0)
         if kind == "temperature calibration":
             kept = self._layer("c", [moved(p, least, 1.0) for p in chances])
@@ -116,8 +116,9 @@ class SqlAnswer:
             return self._to_one("q", self._layer("w", [interpolated(*one) for one in maps]))
         if kind != "sigmoid calibration":
             raise PsephosError(
-                f"{self.model['model']} is not written as SQL: its probabilities go through a "
-                f"{kind!r}; of maps SQL has sigmoid, isotonic and temperature. Export a scorer."
+                f"{self.model['model']} cannot be written as SQL: its probabilities have a "
+                f"{kind!r}; it must be a sigmoid, isotonic or temperature calibration. Export a "
+                "scorer."
             )
         kept = self._layer("c", [moved(p, least, 1.0 - LEAST) for p in chances])
         lines = zip(part["slope"], kept, part["offset"], strict=True)
@@ -126,7 +127,7 @@ class SqlAnswer:
 
 
 def _deciding(chances: Sequence[str]) -> list[str]:
-    """Return the scores that calibrated probabilities are: of two classes one."""
+    """Return calibrated probabilities as scores: one for two classes."""
     k = len(chances)
     if k == 2:
         return [f"(2.0 * {chances[1]} - 1.0)"]

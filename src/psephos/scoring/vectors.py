@@ -1,7 +1,7 @@
-"""Conformance vectors: generated rows with what a model says of them, and how it calls things.
+"""Conformance vectors: generated rows with a model's predictions of them, and its names.
 
-They travel in the model file, so that whoever reads it can check that they read it right. No row is
-a training row, and no number of one is in them (see `psephos.vote.marks`).
+They are stored in the model file, so that a reader of the file can check its own predictions. They
+contain no training row and no value of one (see `psephos.vote.marks`).
 """
 
 import json
@@ -16,28 +16,29 @@ from psephos._types import Array, Floats, NDArray
 from psephos.files.cells import FARTHEST
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.names import Names
-from psephos.scoring.reader.model import said_words
+from psephos.scoring.reader.model import conformance_words
 from psephos.vote import Ballots, Vote
 from psephos.vote.codec import register
 from psephos.vote.part import check
 
-_MOST = 1 << 16  # numbers of the rows in a model file
-_GAPS, _EXACT = 0.1, 0.4  # shares of values: missing, where an answer turns
-_DIGITS = 13  # of scores in a file, which is then the same wherever it is written
-_CLOSE = 1e-12
-_VOTERS = 8  # whose words on the first row are kept
+_MOST = 1 << 16  # the most values of the rows in a model file
+_GAPS, _EXACT = 0.1, 0.4  # the shares of values that are missing, or exactly at a breakpoint
+_DIGITS = 13  # digits of scores in a file, so that all machines write the same file
+_CLOSE = 1e-12  # the greatest relative difference of equal scores
+_VOTERS = 8  # voters whose ballots for the first row are kept
 
 
 class Checked(NamedTuple):
-    """What a comparison of a file's vectors came to.
+    """The result of comparing a file's vectors with a vote.
 
     Parameters
     ----------
     rows : int
+        The number of rows that were compared.
     worst : float
-        The greatest difference of a score, as a share of its size.
+        The greatest relative difference of a score.
     note : str
-        What was not compared, or is otherwise though the answers are the same; '' for nothing.
+        What was not compared, or differs although the predictions agree; '' if nothing.
     """
 
     rows: int
@@ -48,18 +49,18 @@ class Checked(NamedTuple):
 @register
 @dataclass(frozen=True)
 class Vectors:
-    """Rows on the columns that a vote reads, and what it says of them.
+    """Generated rows on the columns that a vote reads, with its predictions.
 
     Parameters
     ----------
     rows : ndarray of shape (n, q)
         NaN where missing, codes of categories.
     scores : ndarray of shape (n, K)
-        Before a link or calibration.
+        Scores before a link or calibration.
     answers : ndarray of shape (n,) or (n, K)
         Labels, 0 or 1 for each label, or numbers.
     chances : ndarray of shape (n, n_classes), default=()
-        Probabilities; of numbers (n, 0). Older files have none.
+        Probabilities; for regression (n, 0). Older files have none.
     words : tuple of str, default=()
         The names of columns, categories and classes, and the ballots of the first row. Older files
         have none.
@@ -78,28 +79,28 @@ class Vectors:
         check(all(len(one) == len(self.rows) for one in self.chances), "vectors differ in number")
 
     def check_vote(self, vote: Vote, names: Names, alike: bool = True) -> Checked:
-        """Return how a vote on these columns, which are called so, compares.
+        """Compare the predictions, names and ballots of a vote with those of the vectors.
 
         Parameters
         ----------
         vote : Vote
         names : Names
-            Of the columns of the vote.
+            Names of the columns of the vote.
         alike : bool, default=True
-            Whether ballots must be worded alike: they may not be by another version.
+            Whether ballots must have the same wording; another version may word them differently.
 
         Raises
         ------
         PsephosError
-            If a score or probability is off by more than 1e-12, or an answer or a name is another.
+            If a score or probability is off by more than 1e-12, or a label or name differs.
         """
         shape = (len(self.rows), vote.target.n_outputs)
         same = self.rows.shape[1] == len(vote.columns) and self.scores.shape == shape
         check(same, "vectors of another vote")
-        found = _told(vote, self.rows)
+        found = _predictions(vote, self.rows)
         worst = self._check_size("score", self.scores, found.scores)
         if vote.target.n_classes and not np.array_equal(found.answers, self.answers):
-            raise PsephosError("a conformance vector has the same score and another answer here.")
+            raise PsephosError("a conformance vector has the same score but another label here.")
         if not self.words:
             return Checked(
                 len(self.rows), worst, "an older version wrote the file: names were not compared"
@@ -108,32 +109,32 @@ class Vectors:
             self._check_size("probability", chances, found.chances)
         note = ""
         here = _words_of(vote, names, self.rows)
-        for meant, told in zip_longest(self.words, here, fillvalue="nothing"):
-            if meant != told and not alike and meant.startswith("voter "):
-                note = "ballots are worded otherwise than by the version that wrote the file"
-            elif meant != told:
+        for meant, own in zip_longest(self.words, here, fillvalue="nothing"):
+            if meant != own and not alike and meant.startswith("voter "):
+                note = "ballots are worded differently by the version that wrote the file"
+            elif meant != own:
                 raise PsephosError(
-                    f"it says {told!r} here, and {meant!r} where the file was written: a name, a "
+                    f"it has {own!r} here, but {meant!r} where the file was written: a name, a "
                     "class or a reason was changed."
                 )
         return Checked(len(self.rows), worst, note)
 
     def _check_size(self, what: str, wanted: Floats, found: Floats) -> float:
-        """Return the greatest difference as a share of the size; raise if it is no rounding."""
+        """Return the greatest relative difference; raise if it is above 1e-12."""
         size = np.maximum(np.abs(wanted).max(axis=1, initial=0.0), 1.0)
         apart = np.abs(found - wanted).max(axis=1, initial=0.0) / size
         worst = int(np.argmax(np.where(np.isnan(apart), np.inf, apart))) if len(apart) else 0
         if len(apart) and not apart[worst] <= _CLOSE:
             raise PsephosError(
                 f"row {worst} of the file's {len(apart)} conformance vectors has the {what} "
-                f"{found[worst].tolist()} here, and {wanted[worst].tolist()} where the file "
-                "was written: this reader, or this machine's arithmetic, is another."
+                f"{found[worst].tolist()} here, but {wanted[worst].tolist()} where the file "
+                "was written: this reader, or this machine's arithmetic, differs."
             )
         return float(apart.max(initial=0.0))
 
 
 def conformance(estimator: Any, n: int = 16, random_state: int = 0) -> dict[str, Any]:
-    """Return generated rows of a fitted model, and what it says of them.
+    """Return generated rows for a fitted model, with its predictions and the first row's ballots.
 
     Parameters
     ----------
@@ -144,15 +145,15 @@ def conformance(estimator: Any, n: int = 16, random_state: int = 0) -> dict[str,
     Returns
     -------
     dict
-        ``rows``, in the order of the columns of `plain`: numbers, words of levels, None where
-        missing; ``scores`` (a list each); ``probabilities``, a list each, None of numbers;
-        ``answers``; ``words``, the names of columns, categories and classes, and the ballots of
-        the first row.
+        ``rows``, in the order of the columns of `plain`: numbers, names of levels, None where
+        missing; ``scores``, a list for each row; ``probabilities``, the same, or None for
+        regression; ``answers``; ``words``, the names of columns, categories and classes, and the
+        ballots of the first row.
 
     Raises
     ------
     PsephosError
-        If the estimator is not a fitted one.
+        If the estimator is not a fitted model of psephos.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def conformance(estimator: Any, n: int = 16, random_state: int = 0) -> dict[str,
     estimator._fitted()
     vote: Vote = estimator.vote_
     rows = drawn_rows(vote, estimator.schema_.select(vote.columns).levels, n, random_state)
-    found, names = _told(vote, rows), _names(vote, estimator.schema_)
+    found, names = _predictions(vote, rows), _names(vote, estimator.schema_)
     return {
         "rows": [
             [_worded(value, names.levels.get(j)) for j, value in enumerate(row)]
@@ -187,16 +188,16 @@ def _worded(value: float, levels: Any) -> Any:
 
 
 def checked(vectors: Any, vote: Vote, schema: Any, alike: bool) -> Checked:
-    """Return what `Vectors.check_vote` says of the vectors that a file holds.
+    """Compare a vote with the vectors of a model file; see `Vectors.check_vote`.
 
     Raises
     ------
     ModelFileError
-        If it raises, or the file holds no vectors.
+        If they differ, or the file has no vectors.
     """
     if not isinstance(vectors, Vectors):
         raise ModelFileError(
-            "it holds no conformance vectors (an older version wrote it, or it reads too many "
+            "it has no conformance vectors (an older version wrote it, or it reads too many "
             "columns): load and save it again."
         )
     try:
@@ -206,14 +207,14 @@ def checked(vectors: Any, vote: Vote, schema: Any, alike: bool) -> Checked:
 
 
 def vectors_of(vote: Vote, schema: Any, n: int = 16) -> Vectors | None:
-    """Return the vectors that a model file holds; None if a vote reads too many columns."""
+    """Return the vectors for a model file; None if the vote reads too many columns."""
     n = min(n, _MOST // max(1, len(vote.columns)))
     if n == 0:
         return None
     try:
         rows = drawn_rows(vote, schema.select(vote.columns).levels, n)
-        found = _told(vote, rows)
-    except PsephosError:  # no row of numbers has an answer
+        found = _predictions(vote, rows)
+    except PsephosError:  # the vote cannot predict generated rows
         return None
     words = tuple(_words_of(vote, _names(vote, schema), rows))
     chances = () if found.chances is None else (to_digits(found.chances),)
@@ -221,22 +222,22 @@ def vectors_of(vote: Vote, schema: Any, n: int = 16) -> Vectors | None:
 
 
 def to_digits(table: Floats, digits: int = _DIGITS) -> Floats:
-    """Return the nearest numbers of so many digits."""
+    """Round numbers to so many significant digits."""
     written = np.array([float(f"{v:.{digits}g}") for v in table.ravel().tolist()])
     return written.reshape(table.shape)
 
 
 def drawn_rows(vote: Vote, levels: Any, n: int, random_state: int = 0) -> Floats:
-    """Return (n, q) rows on the columns that a vote reads, drawn where its answers turn.
+    """Return (n, q) random rows on the columns that a vote reads, near its breakpoints.
 
-    A value is missing, the very threshold of a rule, or between the least and the greatest of the
-    marks of its column and a little beyond; a category is one of its levels, each alike.
+    A number is missing, equal to a breakpoint of its column, or uniform over the range of these and
+    a little beyond; categories are uniform over their levels.
 
     Parameters
     ----------
     vote : Vote
     levels : mapping of int to sequence
-        The categories of categorical columns, which are numbered as they are read.
+        The categories of categorical columns, by position among the columns read.
     n : int
     random_state : int, default=0
     """
@@ -268,21 +269,21 @@ def _column(marks: Floats, n_levels: int, where: Floats, exact: NDArray[np.bool_
 
 
 def _with_gaps(vote: Vote, rows: Floats, gaps: NDArray[np.bool_]) -> Floats:
-    """Return rows with gaps, if the vote answers rows with gaps."""
+    """Return rows with missing values, or without if the vote cannot predict them."""
     holed = np.where(gaps, np.nan, rows)
     try:
-        _told(vote, holed)
+        _predictions(vote, holed)
     except PsephosError:
         return rows
     return holed
 
 
 def _names(vote: Vote, schema: Any) -> Names:
-    """Return what the columns that a vote reads are called, in the table of the fit."""
+    """Return the names of the columns that a vote reads."""
     return schema.words().select(vote.columns.tolist())
 
 
-class _Told(NamedTuple):
+class _Predictions(NamedTuple):
     scores: Floats
     answers: Array
     chances: Any
@@ -294,17 +295,17 @@ def _of_its_columns(vote: Vote, rows: Floats) -> tuple[Vote, Floats]:
     return vote.select(vote.columns), rows
 
 
-def _told(vote: Vote, rows: Floats) -> _Told:
+def _predictions(vote: Vote, rows: Floats) -> _Predictions:
     small, rows = _of_its_columns(vote, rows)
     scores, mass = small.score_and_mass(rows)
     chances = None
     if small.target.n_classes:
         chances = small.readout.probabilities(scores, small.target, mass)
-    return _Told(scores, small.decided(scores, mass), chances)
+    return _Predictions(scores, small.decided(scores, mass), chances)
 
 
 def _words_of(vote: Vote, names: Names, rows: Floats) -> list[str]:
-    """Return how things are called, and the first row's ballots, but for named training rows."""
+    """Return names and the first row's ballots, without ballots that name a training row."""
     target: Any = vote.target
     classes = [str(c) for c in target.classes] if target.n_classes else list(target.outputs)
     ballots: list[tuple[int, str]] = []
@@ -314,4 +315,4 @@ def _words_of(vote: Vote, names: Names, rows: Floats) -> list[str]:
         for t, number in enumerate(own.voter_numbers[:_VOTERS]):
             if '"row": "' not in json.dumps(own.reasons[0][t].data(own.names), default=str):
                 ballots.append((number, own.words(0, t)))
-    return said_words(names, classes, ballots)
+    return conformance_words(names, classes, ballots)

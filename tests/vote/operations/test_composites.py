@@ -58,7 +58,7 @@ def test_lowered_voters_and_their_reader_give_the_same_votes(name):
     weights = Constant(3, np.ones(part.n_voters))
     vote = Vote(part, weights, READOUT, Target(np.arange(2)))
     reader = WholeVote(unpacked(to_plain(vote.lowered())))
-    assert_allclose([reader.asked(x).score for x in X.tolist()], vote.score(X), atol=1e-12)
+    assert_allclose([reader.scored(x).score for x in X.tolist()], vote.score(X), atol=1e-12)
     size = np.ones((30, part.n_voters))
     centre = np.array([0.0, 1.0, 0.0])
     moved = part.divided(X, size, centre)

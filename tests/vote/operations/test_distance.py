@@ -86,7 +86,7 @@ def test_the_reader_of_one_row_has_the_same_weights(name):
     reader = PlainModel(plain(model))
     mass = vote.mass(X)
     for i, row in enumerate(X[:, vote.columns].tolist()):
-        asked = reader.vote.asked(row)
+        asked = reader.vote.scored(row)
         assert_allclose(asked.score, vote.score(X[i : i + 1])[0], rtol=0, atol=1e-12)
         assert_allclose(asked.mass, mass[i], rtol=1e-12, atol=1e-290)
     again = vote_of(json.loads(json.dumps(plain(model))))

@@ -16,7 +16,6 @@ from psephos.explain.effects import (
     Pieces,
     Says,
     Threshold,
-    asked_values,
     axis_of,
     background,
     count_words,
@@ -27,6 +26,7 @@ from psephos.explain.effects import (
     pieces_of,
     ringed,
     sides,
+    voter_thresholds,
 )
 from psephos.files.names import percent
 from psephos.protocol.evaluation.stability import positions_of
@@ -147,7 +147,7 @@ def portrait(
     key : str
         Of the model in the results.
     found : (dict, set), optional
-        What `asked_values` says of it, if that is known.
+        What `voter_thresholds` says of it, if that is known.
     names : dict of str to Shown, optional
         Units, and which names are of species.
     cases : {'rounded', 'full', 'none'}
@@ -160,7 +160,7 @@ def portrait(
         probability of each class over the background; ``plane`` for models of two columns;
         ``ringed``, the cases that are prototypes; and words.
     """
-    model = _open(folder, opened, asked, key, found or asked_values(asked), names or {}, cases)
+    model = _open(folder, opened, asked, key, found or voter_thresholds(asked), names or {}, cases)
     used = by_importance(asked, opened)
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
     return {

@@ -68,9 +68,8 @@ def values_section(
 
 def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
     opened, folder = saved.opened(key), saved.folder
-    one = portrait(
-        folder, opened, saved.asked(key), key, saved.asked_values(key), saved.names, options.cases
-    )
+    thresholds = saved.voter_thresholds(key)
+    one = portrait(folder, opened, saved.asked(key), key, thresholds, saved.names, options.cases)
     if options.cases == "none":
         one["ringed"] = []
     return one | {

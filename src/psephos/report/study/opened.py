@@ -14,7 +14,7 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, NDArray, Usage
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain import ColumnNetwork, ErrorDisplay
-from psephos.explain.effects import Threshold, asked_values
+from psephos.explain.effects import Threshold, voter_thresholds
 from psephos.explain.errors import searched_by
 from psephos.files.names import Names, backup_words, percent
 from psephos.report.study.folder import Folder, KeptCases, Permuted
@@ -348,10 +348,10 @@ class Saved:
             self._asked[key] = self.opened(key).asked(cases)
         return self._asked[key]
 
-    def asked_values(self, key: str) -> tuple[dict[int, list[Threshold]], set[int]]:
-        """Return what `psephos.explain.effects.asked_values` says of a model."""
+    def voter_thresholds(self, key: str) -> tuple[dict[int, list[Threshold]], set[int]]:
+        """Return what `psephos.explain.effects.voter_thresholds` says of a model."""
         if key not in self._values:
-            self._values[key] = asked_values(self.asked(key))
+            self._values[key] = voter_thresholds(self.asked(key))
         return self._values[key]
 
     @cached_property
@@ -359,7 +359,7 @@ class Saved:
         """Return the thresholds of all models by column, by its name in the table, sorted."""
         found = defaultdict[str, set[float]](set)
         for key in self.keys:
-            asked, (thresholds, gradual) = self.asked(key), self.asked_values(key)
+            asked, (thresholds, gradual) = self.asked(key), self.voter_thresholds(key)
             own = [(j, one.at) for j, each in thresholds.items() for one in each]
             marks = zip(*(one.tolist() for one in asked.vote.voters.marks()), strict=True)
             for j, at in [*own, *((j, v) for j, v in marks if j not in gradual)]:

@@ -1,8 +1,8 @@
-"""The plain reader: answers and reasons from a plain model, with the standard library alone.
+"""The plain reader: predictions and reasons from a plain model, with the standard library alone.
 
-Files are joined by `psephos.scoring.joining` into one program, a scorer: what they import of
-psephos (the words of reasons) goes with them, so nothing here may need another package. A kind of
-voters or weights is one class, in the file of its family, under `of_kind`.
+`psephos.scoring.joining` bundles these files, with the modules of psephos that they import, into
+one program, a scorer, so nothing here may need another package. Each kind of voters or weights is a
+class, registered by `of_kind`.
 """
 
 from psephos.scoring.reader import calibrated, weights, within
@@ -36,5 +36,5 @@ _WITHIN = (
 
 
 def every_kind() -> set[str]:
-    """Return the kinds of parts that are read."""
+    """Return the kinds of parts that the reader supports."""
     return {*VOTERS, *WEIGHTS, *CALIBRATIONS, *_WITHIN}

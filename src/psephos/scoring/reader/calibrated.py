@@ -1,12 +1,11 @@
-"""Monotone maps from the probabilities of a link to others."""
+"""Calibration maps of probabilities."""
 
 # pyright: standard
 
-import bisect
 import math
 from typing import Any
 
-from psephos.scoring.reader.vote import expit
+from psephos.scoring.reader.vote import expit, interpolated
 from psephos.vote.reading.core import CALIBRATIONS, exp_shares, of_kind, part_of, summed
 
 _LEAST_CHANCE = 1e-12
@@ -36,7 +35,7 @@ class Platt:
         self.maps = list(zip(part["slope"], part["offset"], strict=True))
         self.least = part.get("least", 0.0)
 
-    def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
+    def chances(self, chances: Any, apart: bool, has_weight: bool) -> list[float]:
         """Return the calibrated probabilities."""
         pairs = zip(self.maps, chances, strict=True)
         return _to_one([expit(a * _log_odds_of(p, self.least) + b) for (a, b), p in pairs], apart)
@@ -49,7 +48,7 @@ class Tempered:
     def __init__(self, part: dict[str, Any]) -> None:
         self.t, self.least = part["t"], part.get("least", 0.0)
 
-    def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
+    def chances(self, chances: Any, apart: bool, has_weight: bool) -> list[float]:
         """Return the calibrated probabilities."""
         if apart:
             return [expit(_log_odds_of(p, self.least) / self.t) for p in chances]
@@ -58,35 +57,27 @@ class Tempered:
 
 @of_kind(CALIBRATIONS, "isotonic calibration")
 class IsotonicReader:
-    """A rising line through points, class by class."""
+    """A rising piecewise linear function for each class."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.maps = list(zip(part["given"], part["told"], strict=True))
 
-    def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
+    def chances(self, chances: Any, apart: bool, has_weight: bool) -> list[float]:
         """Return the calibrated probabilities."""
         pairs = zip(self.maps, chances, strict=True)
         return _to_one([interpolated(p, x, y) for (x, y), p in pairs], apart)
 
 
-def interpolated(value: float, x: list[float], y: list[float]) -> float:
-    """Return the line through points (x, y) at a value, level beyond the ends."""
-    i = bisect.bisect_right(x, value) - 1
-    if i < 0 or i == len(x) - 1:
-        return y[max(i, 0)]
-    return (y[i + 1] - y[i]) / (x[i + 1] - x[i]) * (value - x[i]) + y[i]
-
-
 @of_kind(CALIBRATIONS, "table of posteriors")
 class Posteriors:
-    """The posterior of so many that say yes."""
+    """A table of posteriors by the share of voters for a class."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.posterior, self.prior = part["posterior"], part["prior"]
 
-    def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
+    def chances(self, chances: Any, apart: bool, has_weight: bool) -> list[float]:
         """Return the posteriors; the prior where no voter has a weight."""
-        if not heard and self.prior:
+        if not has_weight and self.prior:
             return _to_one(self.prior, apart)
         found = []
         for p, row in zip(chances, self.posterior, strict=True):
@@ -102,9 +93,9 @@ class Weighed:
         self.weight = part["weight"]
         self.of = part_of(CALIBRATIONS, part["of"]) if part["of"] else None
 
-    def chances(self, chances: Any, apart: bool, heard: bool) -> list[float]:
-        """Return the weighed probabilities."""
+    def chances(self, chances: Any, apart: bool, has_weight: bool) -> list[float]:
+        """Return the weighted probabilities."""
         if self.of is not None:
-            chances = self.of.chances(chances, apart, heard)
+            chances = self.of.chances(chances, apart, has_weight)
         weighed = [p * w for p, w in zip(chances, self.weight, strict=True)]
         return _to_one(weighed if any(weighed) else [float(w > 0) for w in self.weight], apart)

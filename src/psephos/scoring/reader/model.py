@@ -1,4 +1,4 @@
-"""A plain model that answers: columns by name, categories by level, ballots in words."""
+"""A plain model: predictions by name of column and level, with ballots as text."""
 
 # pyright: standard
 
@@ -11,53 +11,53 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.files.cells import FARTHEST
 from psephos.files.names import Names
-from psephos.scoring.reader.vote import Asked, WholeVote
+from psephos.scoring.reader.vote import ScoredCase, WholeVote, label_of
 from psephos.vote.reading.answered import unanswered_words
 from psephos.vote.reading.core import NAN, after_hook
 from psephos.vote.reasons import Always, CaseLike, reason_and_vote, without_weight
 
-_MOST_COLUMNS = 200  # that are named one by one
+_MOST_COLUMNS = 200  # the most columns that are listed by name
 
 
 class PlainModel:
-    """A plain model, opened.
+    """The reader of a plain model.
 
     Parameters
     ----------
     data : dict or str
-        The plain form, or the JSON text of it.
+        The plain form, or its JSON text.
     """
 
     def __init__(self, data: Any) -> None:
         text = data if isinstance(data, str) else json.dumps(data)
         plain = json.loads(text, object_hook=after_hook)
         if plain.get("format") != "psephos plain model" or plain["version"] != 2:
-            raise ValueError("this is not a plain model of psephos, or of another version of it.")
+            raise ValueError("data must be a plain model of psephos of version 2.")
         self.plain, self.columns, self.classes = plain, plain["columns"], plain["classes"]
         parts = ("voters", "readout", "target")
         self.vote = WholeVote({"weighting": plain["weights"], **{k: plain[k] for k in parts}})
         levels = {j: c["levels"] for j, c in enumerate(self.columns) if "levels" in c}
         names = [c["name"] for c in self.columns]
-        self.names = Names(names, levels, [str(c) for c in self.classes], self._say)
-        self.spoken = self.names.in_sentences()
+        self.names = Names(names, levels, [str(c) for c in self.classes], self._vote_text)
+        self.sentence_names = self.names.in_sentences()
 
     def case(self, values: Any) -> list[float]:
-        """Return a case as numbers: a level's word as its code, None as NaN.
+        """Return a case as numbers: levels as codes, None as NaN.
 
         Parameters
         ----------
         values : sequence
-            In the order of `columns`: a number, a level's word (another word is missing), or None
-            where missing.
+            In the order of `columns`: a number, the name of a level (an unknown one is missing), or
+            None where missing.
 
         Raises
         ------
-        ValueError
-            If there are more or fewer, or a word stands where a number should, or a number where
-            a level's word should, or a number is infinite or above 1e150 in size.
+        PsephosError
+            If the number of values is not that of the columns, a value is not of its column's kind,
+            or a number is infinite or above 1e150 in size.
         """
         if len(values) != len(self.columns):
-            raise PsephosError(f"a case has {len(values)} values for {len(self.columns)} columns.")
+            raise PsephosError(f"a case must have {len(self.columns)} values; got {len(values)}.")
         return [self._value(j, value) for j, value in enumerate(values)]
 
     def _value(self, j: int, value: Any) -> float:
@@ -69,20 +69,20 @@ class PlainModel:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if levels is None and number and abs(value) <= FARTHEST:
             return float(value)
-        what = f"numbers up to {FARTHEST:g}" if levels is None else "the words of its categories"
+        what = f"numbers up to {FARTHEST:g}" if levels is None else "names of its categories"
         raise PsephosError(
-            f"column {self.names.columns[j]!r} has {value!r}, but the model reads {what} there: "
-            "give null if it is missing."
+            f"column {self.names.columns[j]!r} must have {what}; got {value!r}: give null if it is "
+            "missing."
         )
 
-    def asked(self, row: list[float]) -> Asked:
-        """Return what the vote comes to on a case."""
-        return self.vote.asked(row)
+    def scored(self, row: list[float]) -> ScoredCase:
+        """Return the votes, weights and score of a case."""
+        return self.vote.scored(row)
 
     def answer(self, values: Any) -> dict[str, Any]:
-        """Return the scores, probabilities, label and ballots of a case, and why not answered."""
+        """Return the scores, probabilities, label and ballots of a case, and why it has none."""
         row = self.case(values)
-        case = self.asked(row)
+        case = self.scored(row)
         return {
             "scores": case.score,
             "probabilities": self.vote.chances(case) or None,
@@ -91,81 +91,78 @@ class PlainModel:
             "unanswered": self.unanswered(row, case),
         }
 
-    def unanswered(self, row: list[float], case: Asked) -> str:
-        """Return in words why a case has no answer, and what is needed; '' if it has one."""
+    def unanswered(self, row: list[float], case: ScoredCase) -> str:
+        """Return a sentence why a case has no prediction and what is needed; '' if it has one."""
         vote = self.vote
         why = vote.unanswered(row, case)
         return why and unanswered_words(why, row, *vote.column_needs, vote.target, self.names)
 
-    def ballots(self, row: list[float], case: Asked) -> list[dict[str, Any]]:
-        """Return who voted for what, by which weight and why: a voter each."""
+    def ballots(self, row: list[float], case: ScoredCase) -> list[dict[str, Any]]:
+        """Return the vote, weight, contribution and reason of each voter."""
         reasons = self._reasons(row)
-        said = self.vote.voters.votes(row)
-        scale = max(max(abs(v) for v in vote) for vote in said)
+        votes = self.vote.voters.votes(row)
+        scale = max(max(abs(v) for v in vote) for vote in votes)
         found, sums = [], self.vote.readout["score"] in ("sum", "normalised")
         for t, (share, term) in enumerate(zip(case.shares, case.votes, strict=True)):
             reason = reasons[t]
             weight = share[0] if len(share) == 1 else sum(map(abs, share)) / len(share)
             weight = share[0] if all(s == share[0] for s in share) else weight
-            silent = sums and weight == 0 and any(said[t])
-            words = self._vote_words(reason, said[t], silent, scale)
+            unused = sums and weight == 0 and any(votes[t])
+            words = self._vote_words(reason, votes[t], unused, scale)
             found.append({
-                "voter": t + 1, "name": self._label(t), "reason": reason, "says": words,
-                "vote": self.vote.target.called(said[t], silent), "weight": weight,
+                "voter": t + 1, "name": label_of(self.vote.voters, t), "reason": reason,
+                "says": words, "vote": self.vote.target.called(votes[t], unused), "weight": weight,
                 "contribution": [s * v for s, v in zip(share, term, strict=True)],
             })  # fmt: skip
         return found
 
     def _reasons(self, row: list[float]) -> list[Any]:
-        ask = getattr(self.vote.weights, "similarities", None)
-        near = ask(row) if ask else None
+        similarities = getattr(self.vote.weights, "similarities", None)
+        near = similarities(row) if similarities else None
         because = getattr(self.vote.weights, "because", lambda _, reasons: reasons)
         return [
             replace(one, similarity=near[t]) if near and isinstance(one, CaseLike) else one
             for t, one in enumerate(because(row, self.vote.voters.reasons(row)))
         ]
 
-    def _label(self, t: int) -> str:
-        ask = getattr(self.vote.voters, "label", None)
-        return ask(t) if ask else ""
-
-    def _say(self, vote: Any) -> str:
+    def _vote_text(self, vote: Any) -> str:
         adds = self.vote.readout["score"] == "sum"
         return self.vote.target.vote_words(list(vote), max(map(abs, vote)), adds)
 
-    def _vote_words(self, reason: Any, vote: Any, silent: bool, scale: float) -> str:
-        if silent:
+    def _vote_words(self, reason: Any, vote: Any, unused: bool, scale: float) -> str:
+        if unused:
             return without_weight(reason)
         if isinstance(reason, Always) and len(vote) > 1 and not any(vote):
             return "each class alike"
         return self.vote.target.vote_words(vote, scale, self.vote.readout["score"] == "sum")
 
     def words(self, ballot: dict[str, Any]) -> str:
-        """Return a ballot's reason and vote in words."""
+        """Return a ballot's reason and vote as text."""
         name = f"{ballot['name']}: " if ballot["name"] else ""
-        return name + reason_and_vote(ballot["reason"].words(self.spoken), ballot["says"])
+        reason = ballot["reason"].words(self.sentence_names)
+        return name + reason_and_vote(reason, ballot["says"])
 
     def details(self, ballot: dict[str, Any]) -> str:
         """Return a ballot's reason as JSON."""
         return json.dumps(_finite(ballot["reason"].data(self.names)), ensure_ascii=False)
 
 
-def said_words(names: Names, classes: list[str], ballots: Any) -> list[str]:
-    """Return how a model calls columns, categories and classes, and what voters say of a case.
+def conformance_words(names: Names, classes: list[str], ballots: Any) -> list[str]:
+    """Return lines with the names of columns, categories and classes, and ballots of a case.
 
     Parameters
     ----------
     names : Names
     classes : list of str
-        Or the outputs, of numbers.
+        For regression, the outputs.
     ballots : iterable of (int, str)
-        The number of a voter, and its words.
+        The number of a voter, and its ballot as text.
     """
     found = [
         f"column {j}: {name}" + (f" of {', '.join(names.levels[j])}" if j in names.levels else "")
         for j, name in enumerate(names.columns)
     ]
-    if len(found) > _MOST_COLUMNS:  # the rest by their hash
+    if len(found) > _MOST_COLUMNS:  # a hash of all others
         rest = "\n".join(found[_MOST_COLUMNS:]).encode("utf-8", "surrogatepass")
         found[_MOST_COLUMNS:] = [f"more columns: {hashlib.sha256(rest).hexdigest()}"]
     found += [f"answer {k}: {name}" for k, name in enumerate(classes)]

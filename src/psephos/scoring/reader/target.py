@@ -1,4 +1,4 @@
-"""What is predicted: from scores to answers, and votes in words."""
+"""Targets: from scores to labels or numbers, and votes as text."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def target_of(data: dict[str, Any]) -> Any:
 
 
 class ClassReader:
-    """One class."""
+    """A target of one class per case."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.classes, self.n_classes = data["classes"], len(data["classes"])
@@ -43,14 +43,14 @@ class ClassReader:
         self.code = [[-1.0], [1.0]] if k == 2 else many
 
     def level(self, score: Any) -> Any:
-        """Return the score in which what is a tie but for rounding is a tie."""
+        """Return the score with ties up to rounding made exact."""
         if len(score) == 1:
             return [0.0 if abs(score[0]) <= LEVEL else score[0]]
         top = max(score)
         return [top if s >= top - LEVEL else s for s in score]
 
     def answer(self, score: Any) -> int:
-        """Return the place of the class, the first of equals."""
+        """Return the index of the class, the first of ties."""
         if self.loss is None:
             return int(score[0] > 0) if len(score) == 1 else best(score)
         expected = expected_losses(score, self.loss)
@@ -62,25 +62,25 @@ class ClassReader:
         return self.classes[self.chosen(score)]
 
     def chosen(self, score: Any) -> int:
-        """Return the class index of a score that decides; above a bound the second."""
+        """Return the predicted class index; with a bound, the second class above it."""
         return self.answer(score) if self.bound is None else int(score[0] > self.bound)
 
     def plainly(self, vote: Any) -> Any:
-        """Return the code of the class that a vote is for."""
+        """Return the code of the class that a vote is for, as a majority vote counts it."""
         return self.code[self.answer(vote)]
 
-    def called(self, vote: Any, silent: bool = False) -> str:
-        """Return the class that a vote is for; '' for none, and of a voter without weight."""
-        return "" if silent else class_called(vote, str(self.classes[self.answer(vote)]))
+    def called(self, vote: Any, unused: bool = False) -> str:
+        """Return the class that a vote is for; '' for none, or for a voter without weight."""
+        return "" if unused else class_called(vote, str(self.classes[self.answer(vote)]))
 
     def vote_words(self, vote: Any, scale: float, adds: bool) -> str:
-        """Return what a vote says: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``."""
+        """Return a vote as text: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``."""
         named, k = [str(c) for c in self.classes], self.answer(vote)
         return class_vote(vote, scale, adds, named, k, self.level(vote), self.code[k])
 
 
 class LabelSets:
-    """Several labels, each given or not."""
+    """A target of several labels per case, each given or not."""
 
     kind = "multilabel"
 
@@ -90,28 +90,28 @@ class LabelSets:
         self.outputs = [str(c) for c in self.classes]
 
     def level(self, score: Any) -> Any:
-        """Return the score in which what is 0 but for rounding is 0."""
+        """Return the score with entries that are 0 up to rounding made 0."""
         return [0.0 if abs(s) <= LEVEL else s for s in score]
 
     def decoded(self, score: Any) -> list[int]:
-        """Return 1 for each label that is given."""
+        """Return 1 for each label that is predicted, else 0."""
         return [int(s >= self.threshold if self.or_equal else s > self.threshold) for s in score]
 
     def plainly(self, vote: Any) -> Any:
-        """Return the signs of a vote."""
+        """Return the signs of a vote, as a majority vote counts it."""
         return [float((v > 0) - (v < 0)) for v in vote]
 
-    def called(self, vote: Any, silent: bool = False) -> str:
+    def called(self, vote: Any, unused: bool = False) -> str:
         """Return the labels that a vote is for."""
         return labels_called(vote, self.outputs)
 
     def vote_words(self, vote: Any, scale: float, adds: bool) -> str:
-        """Return what a vote says."""
+        """Return a vote as text."""
         return label_vote(vote, scale, adds, self.outputs)
 
 
 class Numbers:
-    """One number, or several."""
+    """A target of one number per case, or several."""
 
     kind = "regression"
 
@@ -127,10 +127,10 @@ class Numbers:
         """Return the number, or the numbers."""
         return score[0] if len(self.outputs) == 1 else score
 
-    def called(self, vote: Any, silent: bool = False) -> str:
+    def called(self, vote: Any, unused: bool = False) -> str:
         """Return the number to five digits."""
         return numbers_called(vote, self.outputs)
 
     def vote_words(self, vote: Any, scale: float, adds: bool) -> str:
-        """Return the number."""
+        """Return a vote as text."""
         return number_vote(vote, scale, self.outputs)

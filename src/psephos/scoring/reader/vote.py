@@ -1,7 +1,8 @@
-"""A whole vote: voters, weights, read-out and target, asked of one case."""
+"""A whole vote of one case: voters, weights, readout and target."""
 
 # pyright: standard
 
+import bisect
 import hashlib
 import math
 import struct
@@ -24,11 +25,11 @@ from psephos.vote.reading.core import (
 _TIE_OF_SHARES = 1e-12
 
 
-class Asked:
-    """What a vote comes to on a case.
+class ScoredCase:
+    """The vote on a case.
 
-    Votes (T, K) as they entered, weights (T,) or (T, K), shares (T, K) that multiply the votes, the
-    score (K,), and the mass.
+    It has the (T, K) votes that enter the score, the (T,) or (T, K) weights, the (T, K) shares that
+    multiply the votes, the (K,) score, and the mass.
     """
 
     def __init__(self, votes: Any, weights: Any, shares: Any, score: Any, mass: float) -> None:
@@ -37,7 +38,7 @@ class Asked:
 
 
 class WholeVote:
-    """A vote of a plain model, which answers cases."""
+    """The vote of a plain model, which predicts one case at a time."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
@@ -46,10 +47,10 @@ class WholeVote:
         self.readout, self.target = data["readout"], target_of(data["target"])
         kept = self.readout["calibration"]
         self.calibration = part_of(CALIBRATIONS, kept) if kept else None
-        self.quantiles: list[float] = []  # that are written of a predicted distribution
+        self.quantiles: list[float] = []  # to write of a predicted distribution
 
-    def asked(self, x: Any) -> Asked:
-        """Return what the vote comes to on a case of values x, codes of categories, NaN missing."""
+    def scored(self, x: Any) -> ScoredCase:
+        """Return the vote on a case of values x: categories as codes, NaN where missing."""
         votes = self.voters.votes(x)
         if hasattr(self.weights, "of_votes"):
             weights, log_scale = self.weights.of_votes(votes, self.target), 0.0
@@ -62,13 +63,13 @@ class WholeVote:
         score = [0.0] * len(votes[0])
         for share, vote in zip(by, terms, strict=True):
             score = [s + a * v for s, a, v in zip(score, share, vote, strict=True)]
-        if plain:  # votes that are all alike are their mean to the last bit
+        if plain:  # dividing last keeps equal votes equal to their mean, to the last bit
             score = [s / (mass if mass > 0 else 1.0) for s in score]
         mass *= math.exp(min(log_scale, 700.0)) if log_scale else 1.0
-        return Asked(terms, weights, shares, self.target.level(score), mass)
+        return ScoredCase(terms, weights, shares, self.target.level(score), mass)
 
     def _terms(self, votes: Any, weights: Any, log_scale: float, x: Any) -> tuple[Any, Any]:
-        """Return the shares (T, K) and the votes that they multiply."""
+        """Return the (T, K) shares and the votes that they multiply."""
         how, k = self.readout["score"], len(votes[0])
         if how in ("sum", "normalised"):
             each = [w if isinstance(w, list) else [w] * k for w in weights]
@@ -85,7 +86,7 @@ class WholeVote:
         )
 
     def linked(self, score: Any) -> list[float]:
-        """Return the probabilities of the link."""
+        """Return the probabilities by the link, before calibration."""
         slope, link, k = self.readout["slope"], self.readout["link"], self.target.n_classes
         if self.target.kind == "multilabel":
             if link == "share":
@@ -104,8 +105,8 @@ class WholeVote:
         total = summed(shares)
         return [share / total for share in shares] if total else [1.0 / k] * k
 
-    def chances(self, case: Asked) -> list[float]:
-        """Return the probabilities of a case; none of numbers."""
+    def chances(self, case: ScoredCase) -> list[float]:
+        """Return the probabilities of a case; empty for regression."""
         if not self.target.n_classes:
             return []
         linked, apart = self.linked(case.score), self.target.kind == "multilabel"
@@ -113,8 +114,8 @@ class WholeVote:
             return linked
         return self.calibration.chances(linked, apart, case.mass > 0)
 
-    def decided(self, case: Asked) -> Any:
-        """Return the score that the answer is taken of: of the calibrated probabilities if any."""
+    def decided(self, case: ScoredCase) -> Any:
+        """Return the score that decides: that of the calibrated probabilities, if any."""
         if self.calibration is None:
             return case.score
         chances, k = self.chances(case), self.target.n_classes
@@ -126,23 +127,23 @@ class WholeVote:
 
     @cached_property
     def column_needs(self) -> tuple[list[list[int]], list[bool]]:
-        """Return the columns of each voter and of its distances, and who needs all of them."""
+        """Return the columns of each voter and of its distances, and whether it needs them all."""
         near = getattr(self.weights, "reads_all", [])
         reads = [sorted({*own, *near}) for own in self.voters.reads]
         return reads, needing_all(self.voters, self.weights)
 
-    def unanswered(self, x: Any, case: Asked) -> str:
-        """Return why a case has no answer; '' if it has one."""
+    def unanswered(self, x: Any, case: ScoredCase) -> str:
+        """Return why a case has no prediction; '' if it has one."""
         tie = tied(self.target, self.decided(case))
         return unanswered(x, case.weights, *self.column_needs, tie)
 
     @property
     def spread(self) -> list[float]:
-        """Return the standard deviation around each vote where numbers have densities, else []."""
+        """Return the standard deviation of each vote if votes are densities, else []."""
         found = [] if self.target.n_classes else getattr(self.voters, "spread", [])
         return found if all(found) else []
 
-    def around(self, case: Asked) -> list[float]:
+    def around(self, case: ScoredCase) -> list[float]:
         """Return the standard deviation and the `quantiles` of the predicted distribution."""
         if not self.quantiles:
             return []
@@ -152,13 +153,13 @@ class WholeVote:
         variance = sum(w * (one.variance + (one.mean - middle) ** 2) for w, one in found)
         return [math.sqrt(variance), *(_quantile(found, q) for q in self.quantiles)]
 
-    def answer(self, case: Asked) -> Any:
-        """Return the label, the list of given labels, or the number."""
+    def answer(self, case: ScoredCase) -> Any:
+        """Return the label, the list of 0 or 1 for each label, or the number."""
         return self.target.decoded(self.decided(case))
 
 
 def _quantile(mixture: list[tuple[float, NormalDist]], q: float) -> float:
-    """Return where a mixture of shares of densities has q below it, by bisection."""
+    """Return the q quantile of a mixture of normal densities, by bisection."""
     low, high = (end(one.inv_cdf(q) for _, one in mixture) for end in (min, max))
     while low < (middle := (low + high) / 2.0) < high:
         below = sum(share * one.cdf(middle) for share, one in mixture)
@@ -174,13 +175,26 @@ def expit(value: float) -> float:
     return odds / (1.0 + odds)
 
 
+def interpolated(value: float, x: list[float], y: list[float]) -> float:
+    """Return the line through points (x, y) at a value, constant beyond the ends."""
+    i = bisect.bisect_right(x, value) - 1
+    if i < 0 or i == len(x) - 1:
+        return y[max(i, 0)]
+    return (y[i + 1] - y[i]) / (x[i + 1] - x[i]) * (value - x[i]) + y[i]
+
+
+def label_of(voters: Any, t: int) -> str:
+    """Return the name of a voter; '' if it has none."""
+    return voters.label(t) if hasattr(voters, "label") else ""
+
+
 def _size(weight: Any) -> float:
     if not isinstance(weight, list):
         return abs(weight)
     return sum(map(abs, weight)) / len(weight)
 
 
-# ---------------------------------------------------------------------- read-outs that are no sum
+# ---------------------------------------------------------------------- readouts other than sums
 def _shares_of(weights: Any) -> list[float]:
     total = summed(map(abs, weights))
     return [abs(w) / (total if total > 0 else 1.0) for w in weights]
@@ -232,7 +246,7 @@ def _borda(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
 
 
 def _by_output(votes: Any, weights: Any, kept_of: Any) -> tuple[Any, Any]:
-    """Return shares, output by output, of ordered votes: `kept_of` the cumulated shares."""
+    """Return shares for each output: `kept_of` of the cumulated shares of the sorted votes."""
     shares, t = _shares_of(weights), len(votes)
     out = [[0.0] * len(votes[0]) for _ in votes]
     for k in range(len(votes[0])):

@@ -1,4 +1,4 @@
-"""Weights that are constant, that ask what was measured, or how sure voters are."""
+"""Weights that are constant, or depend on missing values or on the confidence of voters."""
 
 # pyright: standard
 
@@ -11,7 +11,7 @@ from psephos.vote.reasons import InLeaf, Reason
 
 @of_kind(WEIGHTS, "constant")
 class ConstantWeights:
-    """The same everywhere."""
+    """Weights that are the same for all cases."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.alpha = part["alpha"]
@@ -23,7 +23,7 @@ class ConstantWeights:
 
 @of_kind(WEIGHTS, "by output")
 class WeightsByOutput:
-    """One weight a voter and output."""
+    """Weights for each voter and output."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.alpha = part["alpha"]
@@ -51,16 +51,16 @@ class FirstRule:
         return out, 0.0
 
     def because(self, x: Row, reasons: list[Reason]) -> list[Reason]:
-        """Return the reasons of the models of leaves, behind the tests that lead there."""
+        """Return the reasons; of models in leaves, with the tests that lead to the leaf."""
         if not self.leaves:
             return reasons
         each = zip(self.rules.reasons(x), reasons, strict=True)
-        return [InLeaf(reason.answer, way, reason) for way, reason in each]
+        return [InLeaf(reason.answer, path, reason) for path, reason in each]
 
 
 @of_kind(WEIGHTS, "available")
 class Measured:
-    """Voters count where the columns they read have values, the lowest tier of them."""
+    """Weights of voters whose columns have values, in the lowest tier that has any."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         columns = part["columns"]
@@ -90,7 +90,7 @@ class Measured:
 
 @of_kind(WEIGHTS, "confidence")
 class Confident:
-    """Voters that are sure enough: all of them, or in a cascade the first."""
+    """Weights of voters that are confident enough: all of them or, in a cascade, the first."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.alpha, self.threshold, self.first = part["alpha"], part["threshold"], part["first"]
@@ -117,7 +117,7 @@ class Confident:
         if not self.first:
             every = not any(counts)
             return [a if every or c else 0.0 for a, c in zip(self.alpha, counts, strict=True)]
-        heard = [t for t in self.order if counts[t]]
+        confident = [t for t in self.order if counts[t]]
         last = [t for t in self.order if sure[t] > 0] or [self.order[-1]]
-        chosen = heard[0] if heard else last[-1]
+        chosen = confident[0] if confident else last[-1]
         return [a if t == chosen else 0.0 for t, a in enumerate(self.alpha)]

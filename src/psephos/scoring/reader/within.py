@@ -1,12 +1,11 @@
-"""Voters made of others: joined, on a design, on normal scores, votes within a vote, readers."""
+"""Voters made of others: joined, on coded or ranked columns, nested votes, and stacked ones."""
 
 # pyright: standard
 
-import bisect
 import math
 from typing import Any
 
-from psephos.scoring.reader.vote import WholeVote
+from psephos.scoring.reader.vote import WholeVote, interpolated, label_of
 from psephos.vote.reading.core import (
     NAN,
     VOTERS,
@@ -38,7 +37,7 @@ class Joined:
         return [each[k][t] for k, t in self.where]
 
     def reasons(self, x: Any) -> Any:
-        """Return why."""
+        """Return the reason of each voter."""
         each = [part.reasons(x) for part in self.parts]
         return [each[k][t] for k, t in self.where]
 
@@ -47,21 +46,16 @@ class Joined:
         if self.names:
             return self.names[t]
         k, place = self.where[t]
-        return _label(self.parts[k], place)
-
-
-def _label(voters: Any, t: int) -> str:
-    ask = getattr(voters, "label", None)
-    return ask(t) if ask else ""
+        return label_of(self.parts[k], place)
 
 
 class _OnTable:
-    """Voters `inner` on a table that is made of a case."""
+    """Voters `inner` on a row that is computed from a case."""
 
     inner: Any
 
     def table(self, x: Any) -> list[float]:
-        """Return the row of the table."""
+        """Return the row that the inner voters read."""
         raise NotImplementedError
 
     def votes(self, x: Any) -> Any:
@@ -70,12 +64,12 @@ class _OnTable:
 
     def label(self, t: int) -> str:
         """Return a voter's name."""
-        return _label(self.inner, t)
+        return label_of(self.inner, t)
 
 
 @of_kind(VOTERS, "coded voters")
 class Coded(_OnTable):
-    """Voters on a design of 0/1 columns."""
+    """Voters on 0/1 columns of categories."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.inner, self.level = part_of(VOTERS, part["inner"]), filled(part["level"])
@@ -91,7 +85,7 @@ class Coded(_OnTable):
         ]
 
     def reasons(self, x: Any) -> Any:
-        """Return why, in the table's columns."""
+        """Return the reason of each voter, in the original columns."""
         inner = self.inner.reasons(self.table(x))
         return [one.decoded(self.source, self.level, x) for one in inner]
 
@@ -106,22 +100,13 @@ class Ranked(_OnTable):
         self.n_voters = self.inner.n_voters
         self.reads = [[self.columns[j] for j in own] for own in self.inner.reads]
 
-    def _score(self, value: float, knots: list[float], scores: list[float]) -> float:
-        if not knots or value != value:
-            return 0.0
-        i = bisect.bisect_right(knots, value) - 1
-        if i < 0 or i == len(knots) - 1:
-            return scores[max(i, 0)]
-        slope = (scores[i + 1] - scores[i]) / (knots[i + 1] - knots[i])
-        return slope * (value - knots[i]) + scores[i]
-
     def table(self, x: Any) -> list[float]:
-        """Return the normal scores."""
+        """Return the normal scores; 0 where a value is missing."""
         each = zip(self.columns, self.knots, strict=True)
-        return [self._score(x[j], *own) for j, own in each]
+        return [interpolated(x[j], *own) if own[0] and x[j] == x[j] else 0.0 for j, own in each]
 
     def reasons(self, x: Any) -> Any:
-        """Return why, in the table's columns."""
+        """Return the reason of each voter, in the original columns."""
         return [one.ranked(self.columns, x) for one in self.inner.reasons(self.table(x))]
 
 
@@ -137,14 +122,14 @@ class Nested:
         self.n_voters, self.reads = len(self.inner), [sorted(set(own)) for own in self.columns]
 
     def table(self, t: int, x: Any) -> list[float]:
-        """Return the case as an inner vote reads it: categories are codes of its own."""
+        """Return the case as an inner vote reads it, with its own codes of categories."""
         row = [x[j] for j in self.columns[t]]
         for j, values in self.levels[t].items():
             row[j] = float(values.index(row[j])) if row[j] in values else NAN
         return row
 
     def gaps(self, t: int, x: Any) -> list[int]:
-        """Return the places of missing values for which an inner vote abstains."""
+        """Return the positions of missing values for which an inner vote abstains."""
         row = [x[j] for j in self.columns[t]]
         return [i for i, value in enumerate(row) if value != value] if self.abstains else []
 
@@ -157,7 +142,7 @@ class Nested:
         ]
 
     def _vote(self, vote: Any, row: list[float]) -> list[float]:
-        case = vote.asked(row)
+        case = vote.scored(row)
         if vote.target.kind == "regression":
             return case.score
         classes = vote.target.classes
@@ -179,7 +164,7 @@ class Nested:
         return out
 
     def reasons(self, x: Any) -> Any:
-        """Return why."""
+        """Return the reason of each voter."""
         found = []
         for t, answer in enumerate(self.votes(x)):
             columns, gaps = self.columns[t], tuple(self.gaps(t, x))
@@ -198,7 +183,7 @@ class Nested:
 
 
 def _width(part: dict[str, Any]) -> int:
-    """Return the number of columns of the table that voters are on."""
+    """Return the number of columns of the table that voters read."""
     if "n_features" in part:
         return part["n_features"]
     keys = ("members", "parts", "trees", "batches", "space", "rules")
@@ -208,7 +193,7 @@ def _width(part: dict[str, Any]) -> int:
 
 @of_kind(VOTERS, "composed voters")
 class Composed(_OnTable):
-    """Voters on the columns and on the answers of other voters."""
+    """Voters on the columns and on the predictions of other voters (stacking)."""
 
     def __init__(self, part: dict[str, Any]) -> None:
         self.members, self.inner = (part_of(VOTERS, part[k]) for k in ("members", "readers"))
@@ -225,7 +210,7 @@ class Composed(_OnTable):
         ]
 
     def table(self, x: Any) -> list[float]:
-        """Return the columns and, behind them, the answers."""
+        """Return the columns followed by the predictions of the members."""
         votes = self.members.votes(x)
         k = max(len(votes[0]), 2)
         flat = [v for vote in votes for v in vote]
@@ -234,12 +219,12 @@ class Composed(_OnTable):
         return [*x, *flat]
 
     def reasons(self, x: Any) -> Any:
-        """Return why."""
+        """Return the reason of each voter."""
         places = [*range(len(x)), *range(-len(self.answers), 0)]
         found = []
         for t, one in enumerate(self.inner.reasons(self.table(x))):
             read = self.reads[t]
             values = tuple(v for _, v in cells(x, read))
-            told = one.mapped(places, {})
-            found.append(OfAnswers(one.answer, tuple(read), values, told, self.answers))
+            inner = one.mapped(places, {})
+            found.append(OfAnswers(one.answer, tuple(read), values, inner, self.answers))
         return found

@@ -1,6 +1,6 @@
-// Whether a case has an answer, and what is needed where it has none.
+// Whether a case has a prediction, and what is needed if not.
 
-// which voters need every column that they read, not any
+// for each voter, whether it needs all of its columns rather than any
 function needingAll(voters, weights) {
   const measured = weights.constructor === WEIGHTS.available;
   if (measured) return voters.reads.map((_, t) => !weights.part.partly?.[t]);
@@ -17,7 +17,7 @@ function abstaining(voters) {
   return voters.inner ? abstaining(voters.inner) : voters.reads.map(() => false);
 }
 
-// whether a score that decides is as good for every class, or at every label's bound
+// whether the deciding score is equal for all classes, or at the threshold of every label
 function tied(target, score) {
   if (!target.nClasses || target.bound !== undefined) return false;
   if (target.kind === "multilabel") {
@@ -28,14 +28,14 @@ function tied(target, score) {
   return score.length === 1 ? Math.abs(score[0]) <= LEVEL : spread(score) <= LEVEL;
 }
 
-// why a case has no answer: "weight", "values" or "tie"; "" if it has one
+// why a case has no prediction: "weight", "values" or "tie"; "" if it has one
 function unanswered(x, weights, reads, whole, tie) {
   const known = (j) => !Number.isNaN(x[j]);
   const some = range(reads.length).filter((t) => [weights[t]].flat().some(Boolean));
   if (!some.length) return "weight";
-  const speaks = (t) =>
+  const usable = (t) =>
     reads[t].length && (whole[t] ? reads[t].every(known) : reads[t].some(known));
-  if (!some.some(speaks) && !reads.flat().every(known)) return "values";
+  if (!some.some(usable) && !reads.flat().every(known)) return "values";
   return tie ? "tie" : "";
 }
 

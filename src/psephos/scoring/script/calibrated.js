@@ -1,4 +1,4 @@
-// Monotone maps from the probabilities of a link to others.
+// Calibration maps of probabilities.
 
 const LEAST_CHANCE = 1e-12;
 const moved = (p, least, most) =>
@@ -34,15 +34,15 @@ CALIBRATIONS["temperature calibration"] = class extends Part {
 
 CALIBRATIONS["isotonic calibration"] = class extends Part {
   chances(chances, apart) {
-    const { given, told } = this.part;
+    const { given, told: values } = this.part;
     return toOne(
-      chances.map((p, k) => interpolated(p, given[k], told[k])),
+      chances.map((p, k) => interpolated(p, given[k], values[k])),
       apart,
     );
   }
 };
 
-// to the nearest whole number, a half to the even one
+// round half to even
 function rounded(value) {
   const floor = Math.floor(value);
   if (value - floor !== 0.5) return Math.round(value);
@@ -50,9 +50,9 @@ function rounded(value) {
 }
 
 CALIBRATIONS["table of posteriors"] = class extends Part {
-  chances(chances, apart, heard) {
+  chances(chances, apart, hasWeight) {
     const { posterior, prior } = this.part;
-    if (!heard && prior.length) return toOne(prior, apart);
+    if (!hasWeight && prior.length) return toOne(prior, apart);
     return toOne(
       posterior.map((row, k) => {
         const most = row.length - 1;
@@ -68,8 +68,8 @@ CALIBRATIONS["class votes"] = class {
     this.weight = part.weight;
     this.of = part.of ? readPart(CALIBRATIONS, part.of) : null;
   }
-  chances(chances, apart, heard) {
-    const given = this.of ? this.of.chances(chances, apart, heard) : chances;
+  chances(chances, apart, hasWeight) {
+    const given = this.of ? this.of.chances(chances, apart, hasWeight) : chances;
     const weighed = given.map((p, k) => p * this.weight[k]);
     return toOne(weighed.some(Boolean) ? weighed : this.weight.map((w) => Number(w > 0)), apart);
   }

@@ -1,4 +1,4 @@
-// Kinds of parts and who reads them; arithmetic and words that several share.
+// The readers of kinds of parts, and shared arithmetic.
 // A part is {kind, ...fields}; null in a list is NaN, {float: "inf"} infinite, {shape} an empty array.
 
 const VOTERS = {};
@@ -61,7 +61,7 @@ function expit(value) {
   return odds / (1 + odds);
 }
 
-// the line through points (x, y) at a value, level beyond the ends
+// the line through points (x, y) at a value, constant beyond the ends
 function interpolated(value, x, y) {
   let i = x.length - 1;
   while (i >= 0 && x[i] > value) i--;

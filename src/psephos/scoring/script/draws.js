@@ -1,4 +1,4 @@
-// The number from 0 to 1 that a row draws: BLAKE2b (RFC 7693) of its values, keyed by the seed.
+// A pseudo-random number in [0, 1) for a row: BLAKE2b (RFC 7693) of its values, keyed by the seed.
 
 const MASK = (1n << 64n) - 1n;
 const BLAKE_IV = [

@@ -1,4 +1,4 @@
-// Training cases: those that vote, and weights by how near they are.
+// Training cases that vote, and weights by distance.
 
 function likeWords(row, columns, x, theirs, near, words) {
   const known = typeof row === "number" ? row >= 0 : row !== "";
@@ -80,7 +80,7 @@ class Distance {
 
 const times = (x, by) => x.map((v, i) => v * by[i]);
 
-// [exp(logs) of the greatest, the logarithm of that (0 if it is infinite)]
+// [exp(logs - greatest), the greatest (0 if it is infinite)]
 function ofGreatest(logs) {
   const top = logs.reduce((a, b) => (b > a ? b : a), -Infinity);
   if (top === Infinity) return [logs.map((log) => Number(log === top)), 0];

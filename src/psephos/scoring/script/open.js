@@ -7,7 +7,7 @@ const FARTHEST = 1e150; // the greatest size of a value: squares and their sums 
 class OpenedModel {
   constructor(plain) {
     if (plain.format !== "psephos plain model" || plain.version !== 2) {
-      throw new Error("this is not a plain model of psephos, or of another version of it");
+      throw new Error("data must be a plain model of psephos of version 2");
     }
     const { voters, weights, readout, target } = plain;
     this.plain = plain;
@@ -30,11 +30,11 @@ class OpenedModel {
     );
   }
 
-  // a finite number, a level's word (another word is missing), or null where missing
+  // each value is a finite number, the name of a level (an unknown one is missing), or null
   row(values) {
     const { columns } = this.plain;
     if (values.length !== columns.length) {
-      throw new Error(`a case has ${values.length} values for ${columns.length} columns.`);
+      throw new Error(`a case must have ${columns.length} values; got ${values.length}.`);
     }
     return values.map((value, j) => this.cell(value, this.levels[j], columns[j].name));
   }
@@ -46,38 +46,38 @@ class OpenedModel {
       return code < 0 ? NaN : code;
     }
     if (!levels && Math.abs(value) <= FARTHEST && typeof value === "number") return value;
-    const what = levels ? "the words of its categories" : "numbers up to 1e+150";
+    const what = levels ? "names of its categories" : "numbers up to 1e+150";
     const given = typeof value === "string" ? `'${value}'` : String(value);
     throw new Error(
-      `column '${name}' has ${given}, but the model reads ${what} there: give null if it is missing.`,
+      `column '${name}' must have ${what}; got ${given}: give null if it is missing.`,
     );
   }
 
-  says(t, reason, said, silent, scale) {
-    if (silent) return this.plain.weights.kind === "first match" ? "not reached" : "silent here";
+  says(t, reason, vote, unused, scale) {
+    if (unused) return this.plain.weights.kind === "first match" ? "not reached" : "silent here";
     const always = !this.vote.voters.reads[t].length || reason === "always";
-    const even = said.length > 1 && !said.some(Boolean) && always;
-    return even ? "each class alike" : this.vote.target.words(said, scale, this.adds);
+    const even = vote.length > 1 && !vote.some(Boolean) && always;
+    return even ? "each class alike" : this.vote.target.words(vote, scale, this.adds);
   }
 
-  ballots(x, asked) {
+  ballots(x, scored) {
     const { vote, adds } = this;
     const own = vote.voters.reasons(x, this.words, vote.weights.similarities?.(x));
     const reasons = vote.weights.because?.(x, own, this.words) ?? own;
-    const scale = Math.max(...asked.said.flat().map(Math.abs));
+    const scale = Math.max(...scored.cast.flat().map(Math.abs));
     const quiet = adds || this.plain.readout.score === "normalised";
-    return asked.said.map((said, t) => {
-      const weight = weightOf(asked.shares[t]);
-      const silent = quiet && weight === 0 && said.some(Boolean);
+    return scored.cast.map((cast, t) => {
+      const weight = weightOf(scored.shares[t]);
+      const unused = quiet && weight === 0 && cast.some(Boolean);
       return {
         voter: t + 1,
         name: vote.voters.label?.(t) ?? "",
         columns: vote.voters.reads[t],
         reason: reasons[t],
-        says: this.says(t, reasons[t], said, silent, scale),
-        votes: said,
+        says: this.says(t, reasons[t], cast, unused, scale),
+        votes: cast,
         weight,
-        contribution: asked.votes[t].map((v, k) => asked.shares[t][k] * v),
+        contribution: scored.votes[t].map((v, k) => scored.shares[t][k] * v),
       };
     });
   }
@@ -85,14 +85,14 @@ class OpenedModel {
   answer(values) {
     const { vote } = this;
     const x = this.row(values);
-    const asked = vote.asked(x);
-    const tie = tied(vote.target, vote.decided(asked));
-    const why = unanswered(x, asked.weights, ...vote.column_needs, tie);
-    const ballots = () => this.ballots(x, asked);
+    const scored = vote.scored(x);
+    const tie = tied(vote.target, vote.decided(scored));
+    const why = unanswered(x, scored.weights, ...vote.column_needs, tie);
+    const ballots = () => this.ballots(x, scored);
     return {
-      scores: asked.score,
-      probabilities: vote.chances(asked),
-      label: vote.target.decoded(vote.decided(asked)),
+      scores: scored.score,
+      probabilities: vote.chances(scored),
+      label: vote.target.decoded(vote.decided(scored)),
       why,
       unanswered: why && unansweredWords(why, x, ...vote.column_needs, vote.target, this.words),
       get ballots() {
@@ -118,12 +118,12 @@ function openModel(plain) {
   };
 }
 
-// probabilities of classes through a map, such as `readout.calibration` holds
+// calibrated probabilities of classes, by a map such as `readout.calibration`
 openModel.through = (map, chances) =>
   readPart(CALIBRATIONS, unpack(map)).chances(chances, false, true);
 
-// what was typed as a number; null where nothing was. A field of the type "number" drops a comma,
-// and 5,1 is then 51: fields of text are read by this
+// typed text as a number; null if it is empty. A field of type "number" would drop a comma and
+// read 5,1 as 51, so text fields are used
 openModel.number = (text) => {
   const word = text.trim();
   if (!word) return null;
@@ -131,6 +131,6 @@ openModel.number = (text) => {
     return Number(word);
   }
   throw new Error(
-    `'${word}' is no number that the model reads: write it with a point, such as 5.1.`,
+    `'${word}' is not a number that the model reads: write it with a point, such as 5.1.`,
   );
 };

@@ -10,7 +10,7 @@ class Scoring extends Part {
     this.reads = this.spans.map(([a, b]) => part.position.slice(a, b).map((i) => part.columns[i]));
     this.starts = [0];
   }
-  said(scores) {
+  cast(scores) {
     if (this.says === "answer") return this.code[best(scores)];
     return expShares(scores).reduce(
       (out, share, k) => mix(out, share, this.code[k]),
@@ -27,7 +27,7 @@ class Scoring extends Part {
   }
   votes(x) {
     const none = zeros(this.says === "value" ? 1 : this.code[0].length);
-    return this.reads.map((_, t) => (this.gaps(t, x).length ? none : this.said(this.scores(t, x))));
+    return this.reads.map((_, t) => (this.gaps(t, x).length ? none : this.cast(this.scores(t, x))));
   }
   reasons(x, words) {
     return this.reads.map((_, t) => {
@@ -36,9 +36,9 @@ class Scoring extends Part {
     });
   }
   reason(t, x, words) {
-    return `${words.cells(x, this.reads[t])}: ${this.model}${this.sums(this.told(t, x), words)}`;
+    return `${words.cells(x, this.reads[t])}: ${this.model}${this.sums(this.shown(t, x), words)}`;
   }
-  told(t, x) {
+  shown(t, x) {
     return this.scores(t, x);
   }
   sums(scores, words) {
@@ -60,7 +60,7 @@ VOTERS["scores"] = class extends Scoring {
     this.kind = `voters by ${part.called}`;
     this.spans.forEach(([a, b]) => this.starts.push(this.starts.at(-1) + (b - a) ** 2));
   }
-  // what each column of a voter adds to its scores
+  // the contribution of each column to the scores of a voter
   added(t, x) {
     const { coef, centre, variance } = this.part;
     return this.reads[t].map((j, i) => {
@@ -93,12 +93,12 @@ VOTERS["scores"] = class extends Scoring {
     }
     return score;
   }
-  said(scores) {
+  cast(scores) {
     const { slope } = this.part;
     if (this.says === "value") return scores;
     if (this.says === "answer" && scores.length === 1) return this.code[scores[0] > 0 ? 1 : 0];
     const odds = this.says === "answer" ? scores : scores.map((z) => Math.max(slope * z, -1e300));
-    return super.said(scores.length === 1 ? [0, ...odds] : odds);
+    return super.cast(scores.length === 1 ? [0, ...odds] : odds);
   }
   reason(t, x, words) {
     const [read, scores] = [this.reads[t], this.scores(t, x)];
@@ -176,7 +176,7 @@ VOTERS["kernel voters"] = class extends Scoring {
     }
     return votes.map((v, c) => v + sums[c] / (3 * (Math.abs(sums[c]) + 1)));
   }
-  told(t, x) {
+  shown(t, x) {
     return this.code.length === 2 ? this.margins(t, x) : this.scores(t, x);
   }
 };

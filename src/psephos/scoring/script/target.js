@@ -1,4 +1,4 @@
-// What is predicted: from scores to answers, and votes in words.
+// Targets: from scores to labels or numbers, and votes as text.
 
 const LEVEL = 2 ** -41;
 
@@ -15,7 +15,7 @@ class Classes {
         ? [[-1], [1]]
         : range(k).map((i) => range(k).map((j) => (i === j ? 1 : -1 / (k - 1))));
   }
-  // what is a tie but for rounding is a tie
+  // the score with ties up to rounding made exact
   level(score) {
     if (score.length === 1) return [Math.abs(score[0]) <= LEVEL ? 0 : score[0]];
     const top = Math.max(...score);
@@ -27,7 +27,7 @@ class Classes {
     const least = Math.min(...expected) + 1e-12 * Math.max(...this.loss.flat());
     return expected.findIndex((one) => one <= least);
   }
-  // the expected loss of each answer
+  // the expected loss of predicting each class
   expected(score) {
     const k = this.nClasses;
     const shares =
@@ -37,7 +37,7 @@ class Classes {
   decoded(score) {
     return this.classes[this.chosen(score)];
   }
-  // above the bound of a threshold the second class
+  // with a bound, the second class is predicted above it
   chosen(score) {
     return this.bound === undefined ? this.answer(score) : Number(score[0] > this.bound);
   }
@@ -55,8 +55,8 @@ class Classes {
     if (level.length === n) return "each class alike";
     const share = n === 2 ? (1 + (k ? vote[0] : -vote[0])) / 2 : ((n - 1) * vote[k] + 1) / n;
     const several = level.length > 1;
-    const said = several ? level.map((j) => names[j]).join(" and ") : names[k];
-    return `${said} ${percent(share)}${several ? " each" : ""}`;
+    const named = several ? level.map((j) => names[j]).join(" and ") : names[k];
+    return `${named} ${percent(share)}${several ? " each" : ""}`;
   }
 }
 

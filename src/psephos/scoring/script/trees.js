@@ -1,6 +1,6 @@
 // The operation "trees": constants, stumps, trees, forests, rules and hypotheses; the first rule.
 
-// sum over k of p_k code_k; of SAMME's codes so that equal shares stay equal
+// sum over k of p_k code_k; for SAMME's codes in a form that keeps equal shares equal
 function spokenShare(shares, code) {
   const k = code.length;
   const samme =
@@ -88,7 +88,7 @@ VOTERS["trees"] = class {
     this.row = part.row.length ? part.row : range(nodes.child.length);
     this.grouped = part.group.length > 0;
     this.group = spans(this.grouped ? part.group : range(root.length + 1));
-    const voted = this.grouped ? part.value : part.value.map((v) => this.spoken(v));
+    const voted = this.grouped ? part.value : part.value.map((v) => this.voteOf(v));
     this.value = this.row.map((r) => voted[Math.max(r, 0)]);
     this.rules = new Branches(nodes, columns, nodes.strict, nodes.single);
     this.surrogates = new Branches(nodes.surrogates, columns, nodes.strict, nodes.single);
@@ -106,12 +106,12 @@ VOTERS["trees"] = class {
     if (part.each === "rule") this.reads = this.reads.map((own) => (own.length ? own : every));
     this.alike = spans(first).map(([start, end], t) => this.always(t, start, end));
   }
-  spoken(value) {
+  voteOf(value) {
     const { says, code } = this.part;
     if (says === "value") return value;
     return says === "answer" ? code[best(value)] : spokenShare(value, code);
   }
-  // why a tree votes the same on every case; "" if it does not
+  // the reason of a tree that votes the same on every case; "" if it does not
   always(t, start, end) {
     const { each, name, abstains } = this.part;
     const { n_children: number, missing } = this.nodes;
@@ -130,7 +130,7 @@ VOTERS["trees"] = class {
     const same = ends.every((vote) => vote.every((v, k) => v === ends[0][k]));
     return same && !abstains ? "always" : "";
   }
-  // [branch, part of the case, test] of every branch that a case takes
+  // [branch, share of the case, test] for every branch that a case takes
   steps(node, x) {
     const { nodes, rules, surrogates } = this;
     if (nodes.lower && !rules.codes[node].length) {
@@ -187,7 +187,7 @@ VOTERS["trees"] = class {
   }
   voted(t, x) {
     const { nodes, rules } = this;
-    let [node, way] = [this.root[t], nodes.lower ? -1 : 0]; // the one way of a case, if it has one
+    let [node, way] = [this.root[t], nodes.lower ? -1 : 0]; // the case's branch, if there is one
     while (way >= 0 && nodes.n_children[node]) {
       way = rules.branch(node, x);
       node = nodes.child[node] + way;
@@ -200,7 +200,7 @@ VOTERS["trees"] = class {
       zeros(this.value[0].length),
     );
   }
-  // thresholds of a column, on ways of a case that can be taken whatever its value there
+  // thresholds of a column, on all paths that the case can take by its value there
   cuts(x, j) {
     const { nodes, rules, surrogates } = this;
     const [found, todo] = [[], [...this.root]];
@@ -239,7 +239,7 @@ VOTERS["trees"] = class {
       if (!this.grouped) return this.voted(start, x);
       let sum = zeros(this.value[0].length);
       for (let tree = start; tree < end; tree++) sum = mix(sum, 1, this.voted(tree, x));
-      return this.spoken(sum.map((one) => one / (end - start)));
+      return this.voteOf(sum.map((one) => one / (end - start)));
     });
   }
   reasons(x, words) {
@@ -268,7 +268,7 @@ VOTERS["trees"] = class {
     const more = order.length - parts.length;
     return parts.join("; ") + (more > 0 ? `; and ${more} smaller parts` : "");
   }
-  // the test of a chain that fails, as what holds instead
+  // the test of a rule that fails, as the opposite, which holds
   failing(t, end, x) {
     let node = this.root[t];
     while (this.nodes.child[node] + 1 !== end) node = this.nodes.child[node];
@@ -287,7 +287,7 @@ WEIGHTS["first match"] = class {
   cuts(x, j) {
     return this.rules.cuts(x, j);
   }
-  // the reasons of the models of leaves, behind the tests that lead there
+  // the reasons of the models in leaves, after the tests that lead to the leaf
   because(x, reasons, words) {
     if (!this.leaves) return reasons;
     return reasons.map((reason, t) => {

@@ -1,4 +1,4 @@
-// A whole vote: voters, weights, read-out and target, asked of one case.
+// A whole vote: voters, weights, readout and target, of one case.
 
 const sharesOf = (weights) => {
   const sum = total(weights.map(Math.abs));
@@ -7,7 +7,7 @@ const sharesOf = (weights) => {
 const each = (shares, k) => shares.map((share) => new Array(k).fill(share));
 const alone = (votes, voter) => [votes.map((v, t) => v.map(() => Number(t === voter))), votes];
 
-// shares, output by output, of ordered votes: `keep` of the cumulated shares
+// shares, for each output: `keep` of the cumulated shares of the sorted votes
 function byOutput(votes, weights, keep) {
   const shares = sharesOf(weights);
   const out = votes.map((vote) => zeros(vote.length));
@@ -28,8 +28,8 @@ function byOutput(votes, weights, keep) {
 // [shares (T, K), the votes they multiply]
 const CHOICES = {
   majority(votes, weights, x, vote) {
-    const heard = weights.map((w, t) => (votes[t].some(Boolean) ? w : 0));
-    return [each(sharesOf(heard), votes[0].length), votes.map((v) => vote.target.plainly(v))];
+    const voting = weights.map((w, t) => (votes[t].some(Boolean) ? w : 0));
+    return [each(sharesOf(voting), votes[0].length), votes.map((v) => vote.target.plainly(v))];
   },
   loudest: (votes, weights) => alone(votes, best(weights.map(Math.abs))),
   drawn(votes, weights, x, vote) {
@@ -41,7 +41,7 @@ const CHOICES = {
   borda(votes, weights, x, vote) {
     const k = votes[0].length;
     if (k === 1) return CHOICES.majority(votes, weights, x, vote);
-    const heard = weights.map((w, t) => (votes[t].some((v) => v !== votes[t][0]) ? w : 0));
+    const voting = weights.map((w, t) => (votes[t].some((v) => v !== votes[t][0]) ? w : 0));
     const terms = votes.map((row) =>
       row.map((one) => {
         const points =
@@ -49,7 +49,7 @@ const CHOICES = {
         return (k * (points / ((k * (k - 1)) / 2)) - 1) / (k - 1);
       }),
     );
-    return [each(sharesOf(heard), k), terms];
+    return [each(sharesOf(voting), k), terms];
   },
   median: (votes, weights) =>
     byOutput(votes, weights, (ends) => {
@@ -91,8 +91,8 @@ class WholeVote {
       needingAll(this.voters, this.weights),
     ];
   }
-  // votes and shares (T, K), score (K) and mass of a case: codes of categories, NaN where missing
-  asked(x) {
+  // votes and shares (T, K), score (K) and mass of a case x: categories as codes, NaN where missing
+  scored(x) {
     const votes = this.voters.votes(x);
     const [weights, log] = this.weights.ofVotes
       ? [this.weights.ofVotes(votes, this.target), 0]
@@ -110,9 +110,9 @@ class WholeVote {
     });
     if (plain) score = score.map((s) => s / (mass > 0 ? mass : 1));
     mass *= scale;
-    return { said: votes, votes: terms, weights, shares, score: this.target.level(score), mass };
+    return { cast: votes, votes: terms, weights, shares, score: this.target.level(score), mass };
   }
-  // thresholds at which votes change with a column alone; NaN among them where they change between
+  // thresholds of a column at which votes change; with NaN if they also change between them
   cuts(x, j) {
     const near = this.weights.readsAll?.includes(j) ? [NaN] : [];
     return [...cutsOf(this.voters, x, j), ...(this.weights.cuts?.(x, j) ?? near)];
@@ -141,16 +141,16 @@ class WholeVote {
     const sum = total(shares);
     return shares.map((one) => (sum ? one / sum : 1 / k));
   }
-  chances(asked) {
+  chances(scored) {
     if (!this.target.nClasses) return null;
-    const linked = this.linked(asked.score);
+    const linked = this.linked(scored.score);
     if (!this.calibration) return linked;
-    return this.calibration.chances(linked, this.target.kind === "multilabel", asked.mass > 0);
+    return this.calibration.chances(linked, this.target.kind === "multilabel", scored.mass > 0);
   }
-  // the score that the answer is taken of: of the calibrated probabilities, if any
-  decided(asked) {
-    if (!this.calibration) return asked.score;
-    const chances = this.chances(asked);
+  // the score that decides: that of the calibrated probabilities, if any
+  decided(scored) {
+    if (!this.calibration) return scored.score;
+    const chances = this.chances(scored);
     const k = this.target.nClasses;
     if (this.target.kind === "multilabel") return chances.map((p) => 2 * p - 1);
     return k === 2 ? [2 * chances[1] - 1] : chances.map((p) => (k * p - 1) / (k - 1));

@@ -1,5 +1,5 @@
-// Weights that are constant, that ask what was measured, or how sure voters are.
-// weights(x) is [weights, log scale]; ofVotes(votes, target) where they depend on the votes.
+// Weights that are constant, or depend on missing values or on the confidence of voters.
+// weights(x) is [weights, log scale]; ofVotes(votes, target) if they depend on the votes.
 
 WEIGHTS["constant"] = class extends Part {
   weights() {

@@ -1,4 +1,4 @@
-// Voters made of others: joined, on a design, on normal scores, votes within a vote, readers.
+// Voters made of others: joined, on coded or ranked columns, nested votes, and stacked ones.
 
 VOTERS["joined voters"] = class {
   constructor(part) {
@@ -24,7 +24,7 @@ VOTERS["joined voters"] = class {
   }
 };
 
-// voters `inner` on a table that is made of a case
+// voters `inner` on a row that is computed from a case
 class OnTable {
   votes(x) {
     return this.inner.votes(this.table(x));
@@ -135,11 +135,11 @@ VOTERS["nested voters"] = class {
   }
   vote(vote, row) {
     const { says, value: code } = this.part;
-    const asked = vote.asked(row);
-    if (vote.target.kind === "regression") return asked.score;
+    const scored = vote.scored(row);
+    if (vote.target.kind === "regression") return scored.score;
     const { classes } = vote.target;
-    if (says === "answer") return code[classes[vote.target.chosen(vote.decided(asked))]];
-    const chances = vote.chances(asked);
+    if (says === "answer") return code[classes[vote.target.chosen(vote.decided(scored))]];
+    const chances = vote.chances(scored);
     if (says !== "log-odds") {
       return chances.reduce((out, p, k) => mix(out, p, code[classes[k]]), zeros(code[0].length));
     }

@@ -1,6 +1,6 @@
-// Numbers and conditions in words, as the library writes them.
+// Numbers and conditions as text, as the library writes them.
 
-// with so many decimals; what lies exactly between two goes to the even one, as in Python
+// with so many decimals, rounding half to even as Python does
 function decimals(value, digits) {
   const more = value.toFixed(Math.min(digits + 25, 100));
   const cut = more.length - 25;
@@ -39,7 +39,7 @@ const inQuotes = (name) => (name.includes("'") ? `"${name}"` : `'${name}'`);
 const listed = (all, most = 6) =>
   all.slice(0, most).join(", ") + (all.length > most ? ` and ${all.length - most} more` : "");
 
-// a name in a sentence: in quotes if it holds what divides one
+// a name within a sentence: in quotes if it has characters or words that divide one
 function sentenceName(name) {
   const divides = /[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)/.test(
     name,
@@ -47,7 +47,7 @@ function sentenceName(name) {
   return divides ? inQuotes(name) : name;
 }
 
-// how many digits numbers need so that their sum is true as printed, where its terms cancel
+// the digits that numbers need so that their printed sum is right even if terms cancel
 function sumDigits(largest, sum) {
   if (largest < 100 * Math.abs(sum)) return 4;
   const ratio = sum ? largest / Math.abs(sum) : Infinity;
@@ -75,28 +75,28 @@ const OPPOSITE = {
   "not in": "in",
 };
 
-// a value and its bounds with just enough digits that every relation holds as printed
-function compared(value, asked) {
-  if (![value, ...asked.map(([, bound]) => bound)].every(Number.isFinite)) {
-    return [inWords(value), asked.map(([, bound]) => inWords(bound))];
+// a value and its bounds with just enough digits that every printed relation holds
+function compared(value, bounded) {
+  if (![value, ...bounded.map(([, bound]) => bound)].every(Number.isFinite)) {
+    return [inWords(value), bounded.map(([, bound]) => inWords(bound))];
   }
   for (const digits of [4, 6, 9, 12, 17]) {
-    const written = asked.map(([, bound]) => {
+    const written = bounded.map(([, bound]) => {
       const scale = Math.max(Math.abs(value), Math.abs(bound));
       return [inWords(value, scale, digits), inWords(bound, scale, digits)];
     });
     const same = written.every(([v, b], i) => {
-      const [relation, bound] = asked[i];
+      const [relation, bound] = bounded[i];
       return (v === b) === (value === bound) && HOLDS[relation](Number(v), Number(b));
     });
     if (same && new Set(written.map(([v]) => v)).size === 1) {
       return [written[0][0], written.map(([, b]) => b)];
     }
   }
-  return [String(value), asked.map(([, bound]) => String(bound))];
+  return [String(value), bounded.map(([, bound]) => String(bound))];
 }
 
-// The words of a table: names of columns, levels of categories.
+// The names of a table: of columns and of the levels of categories.
 class Words {
   constructor(names, levels) {
     this.names = names;
@@ -105,11 +105,11 @@ class Words {
   name(j) {
     return this.names[j];
   }
-  // the column of the table that a name is of
+  // the name of the original column
   column(j) {
     return this.name(j);
   }
-  // a 0/1 column as a term of a sum names it, with the case's category; null of others
+  // the name of a 0/1 column in a sum, with the case's category; null for other columns
   term() {
     return null;
   }
@@ -126,7 +126,7 @@ class Words {
   cells(x, columns) {
     return listed([...new Set(columns.map((j) => this.cell(j, x[j])))]) || "no column";
   }
-  // the words of a table that is made of this one
+  // the names of a table that is computed from this one
   of(names, levels, more = {}) {
     return Object.assign(new Words(names, levels), { classes: this.classes, say: this.say }, more);
   }
@@ -159,20 +159,20 @@ function bounds(one) {
     : [];
 }
 
-function askedWords(one, written, words) {
-  let said = "";
-  if (one.relation === "within") said = `between ${written[0]} and ${written[1]}`;
-  else if (written.length) said = `${one.relation} ${written[0]}`;
+function relationWords(one, written, words) {
+  let text = "";
+  if (one.relation === "within") text = `between ${written[0]} and ${written[1]}`;
+  else if (written.length) text = `${one.relation} ${written[0]}`;
   else if (one.relation === "in" || one.relation === "not in") {
-    said = `${one.relation} ${setWords(one.column, one.bound, words)}`;
-  } else if (one.relation === "present") said = "not missing";
+    text = `${one.relation} ${setWords(one.column, one.bound, words)}`;
+  } else if (one.relation === "present") text = "not missing";
   else if (one.sent) {
     const [relation, bound] = one.sent;
     const where = relation === "in" ? setWords(one.column, bound, words) : inWords(bound);
-    said = `taken as ${relation} ${where}`;
+    text = `taken as ${relation} ${where}`;
   }
-  if (one.instead === undefined) return said;
-  return `${said} (instead of ${words.name(one.instead)}, missing)`.trim();
+  if (one.instead === undefined) return text;
+  return `${text} (instead of ${words.name(one.instead)}, missing)`.trim();
 }
 
 function sentence(tests, words) {
@@ -183,12 +183,12 @@ function sentence(tests, words) {
   const rounded = tests.find(byRounding)?.rounded;
   let [value, written] = flat.length ? compared(rounded ?? first.value, flat) : ["", []];
   if (rounded !== undefined) value = `${inWords(first.value, 0, 15)} (rounded to ${value})`;
-  const asked = tests.map((one, i) => {
+  const texts = tests.map((one, i) => {
     const own = written.slice(0, each[i].length);
     written = written.slice(each[i].length);
-    return askedWords(one, own, words);
+    return relationWords(one, own, words);
   });
-  const relations = asked.filter(Boolean).join(" and ");
+  const relations = texts.filter(Boolean).join(" and ");
   const name = words.name(first.column);
   if (first.relation === "missing") {
     return `${name} missing${relations.startsWith("taken as") ? ", " : " "}${relations}`.trimEnd();
@@ -198,7 +198,7 @@ function sentence(tests, words) {
   return `${name} = ${value}${between}${relations}`;
 }
 
-// tests in words, those on one column as one: of several thresholds the nearest
+// tests as text, joined for each column: of several thresholds the nearest
 function pathWords(tests, words) {
   return [...new Set(tests.map((one) => one.column))]
     .map((column) => {
