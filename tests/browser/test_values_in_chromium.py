@@ -56,7 +56,7 @@ def island(summarised):
 
 def in_page(saved, key):
     """Return a model as a page of rounded values carries it: training cases within it are, too."""
-    one = saved.asked(key)
+    one = saved.reduced(key)
     model, _ = light(one)
     return replace(one, model=model, vote=model.vote_)
 
@@ -184,7 +184,7 @@ def test_an_empty_field_is_a_gap_and_the_page_names_the_next_column_of_the_libra
             set_fields(page, [None if i in empty else values[j] for i, j in enumerate(at)])
             gap = one.X[[row]].copy()
             gap[0, [at[i] for i in empty]] = np.nan
-            told = next_of(one.vote, saved.asked(key).profile, one.whole, gap, [0])
+            told = next_of(one.vote, saved.reduced(key).profile, one.whole, gap, [0])
             if not told.column:
                 continue
             named += 1
@@ -740,7 +740,7 @@ def test_the_form_says_what_would_turn_it_and_leaves_fixed_columns_alone(visit):
     ask = page.locator(by("turn"))
     ask.click()
     panel = ask.locator("xpath=..")
-    assert "no advice to act" in panel.inner_text()
+    assert "not advice to act" in panel.inner_text()
     if page.locator(by("turned")).count():
         name = page.locator(f"{by('turned')} strong span").first.inner_text()
         panel.locator("summary").click()
@@ -772,7 +772,7 @@ def test_a_value_beyond_all_training_cases_is_marked(visit, saved, island):
     key = page.evaluate("() => page.hub.get('model')")
     calc = island["case"]["models"][key]
     i = next(i for i, field in enumerate(calc["fields"]) if "axis" in field)
-    values = saved.asked(key).X[:, calc["fields"][i]["at"]]
+    values = saved.reduced(key).X[:, calc["fields"][i]["at"]]
     low, high = calc["fields"][i]["range"]
     assert low <= np.nanmin(values)
     assert high >= np.nanmax(values)

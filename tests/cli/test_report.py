@@ -54,9 +54,9 @@ def test_by_default_the_page_names_nobody(call, study, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        (["--positive", "happy"], "'happy' is no class of this study: ill, well are"),
-        (["--id", "--cases", "none"], "a page without cases has no ids"),
-        (["--title", ""], "the title is empty"),
+        (["--positive", "happy"], "the positive class must be one of ill, well; got 'happy'"),
+        (["--id", "--cases", "none"], "ids must not be given with cases='none'"),
+        (["--title", ""], "title must not be empty"),
     ],
 )
 def test_what_cannot_be_is_a_sentence(call, study, asked, why):

@@ -78,7 +78,7 @@ def test_probabilities_have_a_squared_error():
     table = got.table()
     assert table["terms"] == ["squared"] * 3
     assert 0 < got.value("loss") < 1  # the Brier score over both classes
-    with pytest.raises(PsephosError, match="LinearSVC has no predict_proba"):
+    with pytest.raises(PsephosError, match="needs predict_proba, which LinearSVC lacks"):
         decompose(LinearSVC(), X, Y, loss="squared")
 
 
@@ -129,7 +129,7 @@ def test_the_same_whatever_the_jobs_and_a_row_for_each_term():
     ("model", "more", "match"),
     [
         (KMeans(), {}, "must be a classifier or a regressor"),
-        (DummyRegressor(), {"loss": "zero_one"}, "use 'squared'"),
+        (DummyRegressor(), {"loss": "zero_one"}, "must be 'squared' for a regressor"),
         (DummyClassifier(), {"loss": "log"}, "one of 'zero_one', 'squared'"),
         (DummyClassifier(), {"n_draws": 1}, "at least 2"),
         (DummyClassifier(), {"n_draws": 2.0}, "got 2.0"),

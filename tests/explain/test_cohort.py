@@ -121,5 +121,5 @@ def test_targets_with_gaps_and_other_lengths_are_refused():
     X = np.zeros((4, 1))
     with pytest.raises(PsephosError, match="no missing values"):
         CohortDisplay.from_cases(X, [1.0, np.nan, 2.0, 3.0])
-    with pytest.raises(PsephosError, match="y have one value for each row"):
+    with pytest.raises(PsephosError, match="y must have one value for each"):
         CohortDisplay.from_cases(X, [1.0, 2.0])

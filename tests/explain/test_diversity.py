@@ -92,7 +92,7 @@ def test_a_prior_a_base_score_and_a_reserve_are_no_members():
     pytest.importorskip("matplotlib")
     assert "without 1 that read no column" in display.plot().get_title()
     stump = NewtonBoostingRegressor(n_estimators=1, max_depth=1).fit(X, Y.astype(float))
-    with pytest.raises(PsephosError, match="1 of the 2 voters of this NewtonBoostingRegressor"):
+    with pytest.raises(PsephosError, match="this NewtonBoostingRegressor has 1, of 2 voters"):
         DiversityDisplay.from_estimator(stump, X, Y.astype(float))
 
 

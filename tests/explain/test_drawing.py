@@ -31,7 +31,7 @@ THREE = [1.0, 2.0, 3.0]
         ({"y_true": [[1.0]] * 3}, r"got shapes \(3, 1\)"),
         ({"y_pred": list("abc")}, "y_pred holds"),
         ({"stated": [[0.0, 1.0]]}, r"stated must have .* each of 3 cases"),
-        ({"stated": [[1.0, 0.0]] * 3}, "none below the other"),
+        ({"stated": [[1.0, 0.0]] * 3}, "low <= high"),
         ({"groups": [1]}, "one group per row"),
         ({"ids": ["a"]}, r"ids must have 3 entries, one per case; got shape \(1,\)"),
         ({"ids": 3}, "ids must have 3 entries"),

@@ -70,7 +70,7 @@ def test_one_model_of_its_dimension_is_all_of_them(fitted):
 
 
 def test_what_cannot_be_shown_is_said(fitted):
-    with pytest.raises(PsephosError, match="reference 'lda' is nan"):
+    with pytest.raises(PsephosError, match="reference 'lda' must be finite; got nan"):
         ErrorDisplay.from_estimator(fitted, {"lda": float("nan")})
     with pytest.raises(PsephosError, match="SamBAClassifier has no library"):
         ErrorDisplay.from_estimator(SamBAClassifier())
@@ -154,7 +154,7 @@ def test_mechanisms_that_cannot_be_shown(fitted):
             MechanismDisplay.from_estimators(given)
     with pytest.raises(PsephosError, match="X and y must be given together"):
         MechanismDisplay.from_estimators({"lda": fitted}, np.ones((2, 20)))
-    with pytest.raises(PsephosError, match=r"reference must have names of estimators \(lda\)"):
+    with pytest.raises(PsephosError, match=r"reference must have the names of estimators \(lda\)"):
         MechanismDisplay.from_estimators({"lda": fitted}, reference={"svm": (0.1, 0.2)})
 
 

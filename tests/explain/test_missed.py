@@ -66,7 +66,7 @@ def test_what_is_refused(case):
         MissedDisplay.from_predictions([0, 1], [0.2, 1.2])
     with pytest.raises(PsephosError, match="pos_label must be given"):
         MissedDisplay.from_predictions([0, 1, 2], [0.2, 0.3, 0.4])
-    with pytest.raises(PsephosError, match="the classes are"):
+    with pytest.raises(PsephosError, match=r"pos_label must be one of \['benign', 'malignant'\]"):
         MissedDisplay.from_estimator(model, X, y, pos_label="ill")
     with pytest.raises(PsephosError, match="two classes"):
         MissedDisplay.from_estimator(LogisticRegression(), X, y)

@@ -124,7 +124,7 @@ def test_above_keeps_the_shares_of_all_models():
     assert part.names == ["c0", "c1"]
     assert_array_equal(part.joint, net.joint[:2, :2])
     assert part.n_models == 4
-    with pytest.raises(PsephosError, match="the most used one is read by 50%"):
+    with pytest.raises(PsephosError, match="at most 50%, that of the most used column"):
         network((0,), (1,)).above(0.9)
 
 

@@ -94,7 +94,7 @@ def test_stated_intervals_are_in_the_table_and_drawn_at_their_cases():
     ("y", "predicted", "words"),
     [
         ([1.0, 2.0], [1.0], r"got shapes \(2,\) and \(1,\)"),
-        ([1.0, 2.0], [1.0, np.nan], "row 1 of y_true or y_pred is not finite"),
+        ([1.0, 2.0], [1.0, np.nan], "must be finite; row 1 is not"),
     ],
 )
 def test_what_is_no_number_is_refused(y, predicted, words):

@@ -126,7 +126,7 @@ def test_of_numbers_it_is_what_r2_loses_and_categories_are_permuted_too():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"estimator": LogisticRegression()}, "not a fitted model of psephos"),
+        ({"estimator": LogisticRegression()}, "must be a fitted model of psephos"),
         ({"X": "fitted"}, "needs held-out rows"),
         ({"y": ["ill"] * 3}, "inconsistent numbers of samples"),
         ({"y": ["sick"] * 60}, "'sick' is not one of the model's classes"),

@@ -305,7 +305,7 @@ def test_one_standard_error_is_part_of_a_comparison(table, tmp_path):
     assert splits.startswith("Stratified 3-fold cross-validation, repeated 2 times.")
     assert tuning.startswith(
         "Inside each training part, a random search kept the setting of the fewest columns within "
-        "one standard error of the best mean balanced accuracy over 2 folds of 2 draws a model"
+        "one standard error of the best mean balanced accuracy over 2 folds of 2 draws per model"
     )
 
 
@@ -356,7 +356,7 @@ def test_the_page_says_at_which_thresholds_the_cost_is(by_cost):
     t = own[island["first"]["model"]]
     assert island["first"]["threshold"] == island["missed"]["threshold"] == t != 0.5
     assert "held-out cost per case is" in first[0]
-    assert first[2].startswith(f"Called ill from {threshold_words(t)}, it misses")
+    assert first[2].startswith(f"At a threshold of {threshold_words(t)} it misses")
     assert len(first) == 3
     assert "The cost is that at the thresholds that were chosen in the folds." in report["verdict"]
     assert report["missed"]["weight"] == "5"

@@ -226,7 +226,9 @@ def test_a_model_of_another_comparison_is_refused(folder, tmp_path):
     compare(B, models=MODELS, protocol=SMALL, out=tmp_path / "other")
     theirs = tmp_path / "other" / "models" / "samba.psephos"
     (folder / "models" / "samba.psephos").write_bytes(theirs.read_bytes())
-    with pytest.raises(ModelFileError, match=r"was changed or lost .* or is of another comparison"):
+    with pytest.raises(
+        ModelFileError, match=r"was changed or deleted .* or is of another comparison"
+    ):
         read_folder(folder)
     compare(A, models=MODELS, protocol=SMALL, out=folder)  # places its own again
     assert set(read_folder(folder).models) == {"samba"}

@@ -10,12 +10,12 @@ import pytest
 from psephos.explain.effects import axis_of
 from psephos.protocol import Protocol, compare, table_from_arrays
 from psephos.report import build_report, summarise
-from psephos.report.numbers.classes import About, ClassNames, judged
+from psephos.report.numbers.classes import About, ClassNames, two_classes
 from psephos.report.numbers.column_values import FEWEST
 from psephos.report.study.answers import class_codes, held_out_answers
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
-from psephos.report.study.options import PageOptions, guarded
+from psephos.report.study.options import PageOptions, with_outer_ends
 from psephos.report.words import shown_names
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
@@ -73,7 +73,7 @@ def test_curves_without_answers_do_not_tell_their_order():
     drawn = []
     for _ in range(3):
         answers = tenths / 10 + rng.uniform(0.001, 0.099, 80)
-        one = judged(answers, positive, ClassNames("ill", "well", "m", "p"), about)
+        one = two_classes(answers, positive, ClassNames("ill", "well", "m", "p"), about)
         drawn.append([one["curves"][key] for key in ("steps", "nb")] + one["tenths"])
     assert drawn[0] == drawn[1] == drawn[2]
     assert len(drawn[0][0]) <= len(edges) + 1
@@ -89,16 +89,16 @@ def test_axes_do_not_tell_the_extremes(cases):
             np.exp(values - shift),
             np.where(rng.random(60) < 0.3, 0, np.abs(values)),
         ):
-            found, exact = axis_of(guarded(own, cases)), axis_of(own)
+            found, exact = axis_of(with_outer_ends(own, cases)), axis_of(own)
             assert (found.zero, found.missing) == (exact.zero, exact.missing)
             assert found.low <= exact.low
             assert found.high >= exact.high
-            added = guarded(own, cases)[len(own):]  # fmt: skip
+            added = with_outer_ends(own, cases)[len(own):]  # fmt: skip
             assert not np.isin(added[added != 0], own).any()
             part = 0.02 if cases == "none" else 1e-4
             near = own * (1 + rng.uniform(-1, 1, len(own)) * part * 1e-3)
-            assert np.isclose(axis_of(guarded(near, cases)).low, found.low, rtol=0.1)
-    assert guarded(values, "full") is values
+            assert np.isclose(axis_of(with_outer_ends(near, cases)).low, found.low, rtol=0.1)
+    assert with_outer_ends(values, "full") is values
 
 
 LABELS = [

@@ -52,7 +52,7 @@ def test_a_class_of_few_cases_is_warned_of(copy):
     name = about["classes"][0]
     told = [w for w in summarise(copy)["cautions"] if w.startswith("Class ")]
     assert told == [
-        f"Class {name} has 4 cases only: what is said of it, and its share of the balanced "
+        f"Class {name} has 4 cases only: its figures, and its share of the balanced "
         "accuracy, rests on them."
     ]
 

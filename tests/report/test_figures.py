@@ -160,9 +160,7 @@ def test_a_model_is_opened_on_demand(tmp_path):
     made = folder(tmp_path, a=("psephos", [0.6, 0.7], 1), b=("psephos", [0.9, 0.9], 9))
     choice = choose(standings(made), ["a", "b"], "a")
     assert choice.opened.key == "a"
-    with pytest.raises(
-        PsephosError, match="the model 'c' has no file in this folder: there are a, b"
-    ):
+    with pytest.raises(PsephosError, match=r"with a file in this folder \(a, b\); got 'c'"):
         choose(standings(made), ["a", "b"], "c")
 
 

@@ -24,7 +24,7 @@ def edit(path, change):
 
 
 def test_a_folder_that_is_no_comparison_is_named(tmp_path):
-    with pytest.raises(PsephosError, match=r"holds no results\.csv"):
+    with pytest.raises(PsephosError, match=r"has no results\.csv"):
         summarise(tmp_path)
 
 
@@ -46,7 +46,7 @@ def test_a_file_that_was_changed_later_is_refused(name, compared, tmp_path):
         np.savez(path, **dict(np.load(path)))  # the same, but not compressed
     else:
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 1))
-    with pytest.raises(PsephosError, match=rf"'{name}' in .* was changed or lost after it was"):
+    with pytest.raises(PsephosError, match=rf"'{name}' in .* was changed or deleted after it"):
         read_folder(tmp_path / "copy")
     if name not in ("cases.npz", "results.csv"):  # a folder without results is not finished
         path.unlink()

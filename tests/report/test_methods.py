@@ -73,7 +73,7 @@ def test_table_1_of_the_page_is_that_of_the_display(compared, summarised):
     ("text", "error"),
     [
         ("# Purpose\nx", r"line 1 .*'purpose' is not a heading.*# intended use, .*# contact"),
-        ("# Ethics\nx\n# ethics\ny", r"line 3 .* stands a second time"),
+        ("# Ethics\nx\n# ethics\ny", r"line 3 .* is repeated"),
         ("x\n# Ethics", r"line 1 .* before the first heading: begin with # intended use"),
         ("\udc80", "cannot be read"),
     ],

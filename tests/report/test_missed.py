@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix, precision_score, recall_score, roc
 from psephos._errors import PsephosError
 from psephos.figures import confusion, in_millionths
 from psephos.report import build_report, render, summarise
-from psephos.report.numbers.classes import About, ClassNames, judged
+from psephos.report.numbers.classes import About, ClassNames, two_classes
 from psephos.report.study.folder import read_folder
 from psephos.report.study.options import PageOptions
 from psephos.report.words import span
@@ -112,7 +112,7 @@ def test_the_words_of_the_first_sentences_and_of_the_panel_are_the_counts(builde
     missed, alarms = (~called & positive).sum(), (called & ~positive).sum()
     sensitivity, specificity = report["missed"]["measures"][:2]
     assert report["first"][2] == (
-        f"Called ill from 0.50, it misses {missed} of {positive.sum()} ill (sensitivity"
+        f"At a threshold of 0.50 it misses {missed} of {positive.sum()} ill (sensitivity"
         f" {sensitivity['value']}, {sensitivity['interval']}), with false alarms at {alarms}"
         f" of {(~positive).sum()} healthy (specificity {specificity['value']},"
         f" {specificity['interval']})."
@@ -128,7 +128,7 @@ def test_every_threshold_has_its_counts_and_the_intervals_of_figures(
     groups = np.arange(n) % 20 if grouped else None
     about = About(source="", omits="", times=1, groups=groups, threshold=0.2345)
     names = ClassNames("ill", "healthy", "m", "probability")
-    made = judged(proba[:, 1], positive, names, about)
+    made = two_classes(proba[:, 1], positive, names, about)
     at, steps = made["curves"]["at"], made["curves"]["steps"]
     assert at == sorted(at, reverse=True)
     assert made["curves"]["every"] == (n == 60)
@@ -251,7 +251,7 @@ def test_options_that_contradict_are_a_sentence():
         PageOptions(cases="some")
     with pytest.raises(PsephosError, match="without cases has no ids"):
         PageOptions(cases="none", ids=True)
-    with pytest.raises(PsephosError, match="the title is empty"):
+    with pytest.raises(PsephosError, match="title must not be empty"):
         PageOptions(title=" ")
 
 

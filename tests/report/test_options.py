@@ -25,9 +25,9 @@ def test_title_and_class_are_on_the_page(compared, summarised, tmp_path):
     page = path.read_text("utf-8")
     assert '<h1 data-test="title">Who &lt;i&gt;has&lt;/i&gt; it?</h1>' in page
     report = summarise(compared, options=PageOptions(positive=wanted))
-    assert report["positive_words"] == f"{wanted}: it was asked for"
+    assert report["positive_words"] == f"{wanted}: it was requested"
     assert report["island"]["first"]["cls"] == 1
-    with pytest.raises(PsephosError, match="is no class of this study"):
+    with pytest.raises(PsephosError, match="the positive class must be"):
         build_report(compared, tmp_path / "r.html", positive="nobody")
 
 

@@ -1,4 +1,4 @@
-"""Columns by folds: what came back, beside results.csv."""
+"""Columns by folds: those that are read again, beside results.csv."""
 
 import csv
 from collections import Counter
@@ -45,7 +45,7 @@ def test_words_count_what_came_back(builders, tmp_path):
     told = report["stability"]
     value = selection_stability(columns, 60).value
     assert told["words"].startswith(
-        "The 5 models of a read 6 columns between them: 1 came back every time (column 0), 3 only"
+        "The 5 models of a read 6 columns between them: 1 is read every time (column 0), 3 only"
         f" once. The stability is {value:.2f}"
     )
     assert told["kind"] == "grid"
@@ -56,7 +56,7 @@ def test_words_count_what_came_back(builders, tmp_path):
 
 
 def test_the_grid_draws_what_its_caption_says():
-    """A column of the last fit that no fold read stands before one that came back once."""
+    """A column of the last fit that no fold read is listed before one that was read once."""
     spread = SimpleNamespace(value=0.5, low=np.nan, high=np.nan)
     one: Any = SimpleNamespace(label="a", summary=SimpleNamespace(stability=spread))
     told = _model(one, [[0, 1], [0], [0]], ["b", "d"], ["b", "c", "d", "e"], {})
@@ -68,21 +68,19 @@ def test_the_grid_draws_what_its_caption_says():
 def test_of_one_column_it_is_said_how_often_it_came_back(builders, tmp_path):
     told = summarise(study(builders, tmp_path, [[7]] * 5))["stability"]["words"]
     assert told.startswith(
-        "The 5 models of a read 1 column between them: it came back every time. The stability"
+        "The 5 models of a read 1 column between them: it is read every time. The stability"
     )
     told = summarise(study(builders, tmp_path, [[7], [7], [], [7], []]))["stability"]["words"]
-    assert told.startswith(
-        "The 5 models of a read 1 column between them: it came back 3 of 5 times."
-    )
+    assert told.startswith("The 5 models of a read 1 column between them: it is read 3 of 5 times.")
     told = summarise(study(builders, tmp_path, [[7, 8]] * 5))["stability"]["words"]
-    assert "2 came back every time (column 7 and column 8), none only once." in told
+    assert "2 are read every time (column 7 and column 8), none only once." in told
 
 
 @pytest.mark.parametrize(("shared", "said"), [(6, False), (0, True)])
 def test_poor_stability_is_told_as_one_choice_among_several(builders, tmp_path, shared, said):
     columns = [[*range(shared), 10 + k, 20 + k] for k in range(5)]
     told = summarise(study(builders, tmp_path, columns))["stability"]
-    assert ("On other cases it would read other columns." in told["words"]) == said
+    assert ("Fitted to other cases it would read other columns." in told["words"]) == said
 
 
 def test_over_thirty_columns_are_counted(builders, tmp_path):
@@ -100,7 +98,7 @@ def test_many_fits_are_counted_and_not_drawn_one_by_one(builders, tmp_path):
 
 @pytest.mark.parametrize(
     ("columns", "said"),
-    [([[]] * 5, "a reads no column."), ([list(range(60))] * 5, "nothing to compare")],
+    [([[]] * 5, "a reads no column."), ([list(range(60))] * 5, "reads every column in every fold")],
 )
 def test_where_nothing_can_be_compared_it_is_said(builders, tmp_path, columns, said):
     told = summarise(study(builders, tmp_path, columns))["stability"]

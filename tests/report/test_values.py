@@ -252,7 +252,7 @@ def test_counts_and_folds_are_those_of_the_study(study):
     y = np.asarray(folder.cases.y)
     assert saved.keys
     for key in saved.keys:
-        found = portrait(folder, saved.opened(key), saved.asked(key), key)
+        found = portrait(folder, saved.opened(key), saved.reduced(key), key)
         assert found["n_read"] == len(saved.opened(key).model.features_used_)
         own = [saved.opened(key).rank(one["name"]) for one in found["columns"]]
         assert own == sorted(own)
@@ -289,7 +289,7 @@ def test_directions_are_what_the_answers_do(study):
     classes = [str(one) for one in folder.about["classes"]]
     strong = 0
     for key in saved.keys:
-        one, asked_model = saved.opened(key), saved.asked(key)
+        one, asked_model = saved.opened(key), saved.reduced(key)
         rows = background(asked_model)
         base = asked_model.model.predict_proba(_decoded(asked_model, rows)).mean(axis=0)
         found = portrait(folder, one, asked_model, key)
@@ -339,7 +339,7 @@ def test_what_a_missing_value_does_is_said(study):
     folder, saved = study
     told = hardly = 0
     for key in saved.keys:
-        one, asked_model = saved.opened(key), saved.asked(key)
+        one, asked_model = saved.opened(key), saved.reduced(key)
         rows = background(asked_model)
         base = asked_model.vote.probabilities(rows).mean(axis=0)
         for column in portrait(folder, one, asked_model, key)["columns"]:
@@ -433,7 +433,7 @@ def many(tmp_path_factory):
 
 def test_many_cases_are_counted_in_bins_and_200_of_a_class_drawn(many):
     saved = saved_of(many)
-    found = portrait(many, saved.opened("adaboost"), saved.asked("adaboost"), "adaboost")
+    found = portrait(many, saved.opened("adaboost"), saved.reduced("adaboost"), "adaboost")
     y = np.asarray(many.cases.y)
     for column in found["columns"]:
         values = many.cases.values[:, many.cases.names.index(column["whole"])]
@@ -453,13 +453,13 @@ def test_many_cases_are_counted_in_bins_and_200_of_a_class_drawn(many):
 
 def test_of_many_columns_six_are_drawn_and_the_others_listed(many):
     saved = saved_of(many)
-    found = portrait(many, saved.opened("adaboost"), saved.asked("adaboost"), "adaboost")
-    used = saved.asked("adaboost").vote.used
+    found = portrait(many, saved.opened("adaboost"), saved.reduced("adaboost"), "adaboost")
+    used = saved.reduced("adaboost").vote.used
     assert found["n_read"] == len(used) > 24
     assert len(found["table"]) == len(used) - 6
     assert f"{len(used) - 6} columns" in found["rest_words"]
     listed = [column["whole"] for column in [*found["columns"][:6], *found["table"]]]
-    assert sorted(listed) == sorted(saved.asked("adaboost").whole)
+    assert sorted(listed) == sorted(saved.reduced("adaboost").whole)
     rest = sum(line["share"] for line in found["table"])
     assert f"({100 * rest:.1f} % of the importance)" in found["rest_words"].replace("\u202f", " ")
 

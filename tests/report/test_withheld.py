@@ -147,7 +147,7 @@ def test_several_classes_withhold_what_few_are(builders, tmp_path):
     assert {row[2] for row in model["rows"]} > {"–"}
     assert (
         page["first"][2]
-        == "It calls 10 or more of 150 cases what they are; of the 3 classes"
+        == "It predicts 10 or more of 150 cases correctly; of the 3 classes"
         + (whole["first"][2].split("of the 3 classes")[1])
     )
     for curve in model["curves"]:
@@ -208,7 +208,7 @@ def test_fewer_than_ten_cases_have_no_page_without_cases(tmp_path, n):
     place = cohort(tmp_path / "v", n)
     assert summarise_validation(place)["data_line"].startswith(f"{n} cases")
     if n < FEWEST:
-        with pytest.raises(PsephosError, match=r"must be of at least 10 cases, .*; got 9"):
+        with pytest.raises(PsephosError, match=r"needs at least 10 cases, .*; got 9"):
             summarise_validation(place, NONE)
     else:
         assert summarise_validation(place, NONE)["data_line"].startswith("10 cases")

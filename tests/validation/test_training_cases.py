@@ -72,7 +72,7 @@ def test_the_command_and_the_page_say_so_too(tmp_path):
     build_report(tmp_path / "v", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert page.index(ALL) < page.index("not fitted again, was")
-    assert "this page cannot know" not in page
+    assert "It is not known whether" not in page
 
 
 def test_part_of_the_cases():
@@ -148,4 +148,4 @@ def test_a_folder_without_cautions_is_shown_as_before(tmp_path):
         del found.about[name]
     write_validation(found, tmp_path / "v")
     build_report(tmp_path / "v", tmp_path / "page.html")
-    assert "this page cannot know" in (tmp_path / "page.html").read_text()
+    assert "It is not known whether" in (tmp_path / "page.html").read_text()

@@ -149,7 +149,7 @@ class MissedDisplay(Display):
             If the estimator does not have two classes, `pos_label` or a true class is not one of
             them, or X has rows that it was fitted or calibrated on, as far as it keeps them.
         """
-        classes: list[Any] = list(getattr(estimator, "classes_", ()))
+        classes: list[Any] = np.asarray(getattr(estimator, "classes_", ())).tolist()
         if len(classes) != 2 or not hasattr(estimator, "predict_proba"):
             raise PsephosError(
                 "estimator must be a classifier with two classes and predict_proba; got "

@@ -1,4 +1,4 @@
-"""The report: results and model files -> a dictionary -> one HTML file that works offline."""
+"""The report: results and model files become a dictionary, and this one offline HTML file."""
 
 from pathlib import Path
 
@@ -28,42 +28,42 @@ def build_report(
     Parameters
     ----------
     folder : str or Path
-        What `psephos.protocol.compare` wrote, or ``psephos validate --out``: then it is the page
-        of one model on another cohort.
+        The folder written by `psephos.protocol.compare` or ``psephos validate --out``; the page of
+        the latter shows one model on another cohort.
     path : str or Path, default=None
-        Where to write it; None writes ``report.html`` into the folder.
+        The file to write; None writes ``report.html`` into the folder.
     model : str, optional
-        The model that is shown first; see `summarise`. Of a validation there is one alone.
+        The model that is shown first; see `summarise`. A validation has only one.
     title : str, optional
         The heading of the page.
     positive : str, optional
-        The class that answers, thresholds and missed cases are about. By default, of two classes
-        one of which bears a usual word for nothing found (healthy, control, benign, no, 0), the
-        other one; else the class of fewest cases. Of several classes, that of which the model
-        shown finds the least share. The page says which rule it was.
+        The class that answers, thresholds and missed cases are about. By default, if one of two
+        classes has a usual name of a negative finding (healthy, control, benign, no, 0), the other
+        one; else the class with the fewest cases. Of several classes, the one of which the model
+        shown finds the smallest share. The page names the rule.
     ids : bool, default=False
-        Whether the page calls cases by their ids. By default it numbers them, by their places in
-        the table.
+        Whether cases are named by their ids. By default they are numbered by their row of the
+        table.
     cases : {'rounded', 'full', 'none'}, default='rounded'
-        What the page carries of each case: values to three or four figures (more where a printed
-        inequality needs them), to all figures, or counts alone. With 'none' no single case can be
-        shown. The page says at its end what it carries.
+        What the page contains of each case: values rounded to three or four digits (more where a
+        printed inequality needs them), exact values, or only counts. With 'none' no single case can
+        be shown. The end of the page says what it contains.
     notes : str or Path, optional
-        Of a comparison: a text file of what only its authors know, shown in a fold of the page.
-        Lines that begin with # are headings: intended use, out of scope, source of data, ethics,
-        funding, contact, or the number of an item of TRIPOD+AI (``# 5b Dates``), which is then
-        no longer listed as left to the authors. It is not kept in the folder.
+        For a comparison: a text file of the authors' notes, shown in a fold of the page. Lines that
+        begin with # are headings: intended use, out of scope, source of data, ethics, funding,
+        contact, or the number of an item of TRIPOD+AI (``# 5b Dates``), which is then not listed
+        as left to the authors. The file is not copied into the folder.
 
     Returns
     -------
     path : Path
-        The file; it is written whole or not at all, and missing folders are made.
+        The file. It is written atomically, and missing folders are made.
 
     Raises
     ------
     PsephosError
-        If the folder is not a finished comparison, a file of it is damaged, the model has no file,
-        an option names what the study has not, or the report cannot be written.
+        If the folder is not a finished comparison or validation, one of its files is damaged, the
+        model has no file, an option does not fit the study, or the report cannot be written.
 
     Examples
     --------
@@ -78,16 +78,16 @@ def build_report(
         and target.resolve().is_relative_to(Path(folder).resolve())
     ):
         raise PsephosError(
-            f"{str(target)!r} is a file of the study, or not an .html file: name another."
+            f"path must be an .html file if it is in the study's folder; got {str(target)!r}."
         )
-    judged = is_validation(folder)
-    if judged and model is not None:
-        raise PsephosError("a validation is of one model: leave out the model to show first.")
-    if judged and notes is not None:
-        raise PsephosError("notes stand on the page of a comparison: leave them out (--notes).")
+    validation = is_validation(folder)
+    if validation and model is not None:
+        raise PsephosError("model must not be given for a validation, which has only one.")
+    if validation and notes is not None:
+        raise PsephosError("notes (--notes) must not be given for a validation.")
     own = None if notes is None else Path(notes)
     options = PageOptions(title=title, positive=positive, ids=ids, cases=cases, notes=own)
-    if judged:
+    if validation:
         page = render_validation(summarise_validation(folder, options))
     else:
         page = render(summarise(folder, model, options))

@@ -1,4 +1,4 @@
-"""Numbers, lists and long names as a reader expects to see them."""
+"""Text of the page: numbers, lists and short names of columns."""
 
 import math
 import re
@@ -24,20 +24,20 @@ _RANK = re.compile(r"(?:[A-Za-z]{1,2}|D_\d+)__")  # of k__Bacteria or D_0__Bacte
 _TIMES = " × "
 _SPECIES = re.compile(r"(?:^|[|;]\s*)(?:s|D_6)__[A-Z][a-z]+[ _][a-z][a-z-]+$")
 _PLAIN_SPECIES = re.compile(r"[A-Z][a-z]+[ _](?!unclassified|noname|sp$)[a-z]{3,}$")
-_TAXA = re.compile(r"[A-Z][a-z]+_(?:unclassified|noname)$")  # so only tables of taxa call a column
+_TAXA = re.compile(r"[A-Z][a-z]+_(?:unclassified|noname)$")  # found only in tables of taxa
 _EMPTY = {"", "unclassified", "uncultured", "unknown", "unidentified", "noname", "metagenome"}
 
 
 @dataclass(frozen=True)
 class ShortName:
-    """What the page calls a column."""
+    """The name of a column on the page."""
 
     text: str
-    italic: bool = False  # of species, which are set in italics
+    italic: bool = False  # whether it is a species
 
 
 def shown_names(names: Sequence[str]) -> dict[str, ShortName]:
-    """Return what the page calls each column."""
+    """Return the name of each column on the page."""
     taxa = any(map(_TAXA.match, names))
     return {
         name: ShortName(text, bool(_SPECIES.search(name) or (taxa and _PLAIN_SPECIES.match(name))))
@@ -46,17 +46,16 @@ def shown_names(names: Sequence[str]) -> dict[str, ShortName]:
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Return a short name for each name, no two alike.
+    """Return a unique short name for each name.
 
-    A lineage such as ``k__Bacteria|p__Firmicutes|s__Parvimonas_micra`` becomes its last telling
-    part; underscores become spaces (*Parvimonas micra*). Names that would then be alike take more
-    of what stands before, up to the whole name. Products are shortened factor by factor. No name
-    is cut: the page wraps them where words end.
+    A lineage such as ``k__Bacteria|p__Firmicutes|s__Parvimonas_micra`` becomes its last informative
+    part, and underscores become spaces (*Parvimonas micra*). Names that would then be equal keep
+    more of their preceding parts, up to the whole name. Products are shortened factor by factor.
 
     Parameters
     ----------
     names : sequence of str
-        All columns of the table: a short name differs from those not shown, too.
+        All columns of the table, since short names must differ from those not shown, too.
     """
     forms = {name: _forms(name) for name in names}
     level = dict.fromkeys(forms, 0)
@@ -71,7 +70,7 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def _forms(name: str) -> list[str]:
-    """Return what a name may be shortened to, the shortest first and the whole name last."""
+    """Return the possible short forms of a name, the shortest first and the whole name last."""
     factors = [_forms_of_one(factor) for factor in name.split(_TIMES)]
     most = max(map(len, factors))
     forms = [_TIMES.join(f[min(k, len(f) - 1)] for f in factors) for k in range(most)]
@@ -88,7 +87,7 @@ def _forms_of_one(name: str) -> list[str]:
 def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
     levels = [_RANK.sub("", part, count=1).replace("_", " ").strip() for part in parts]
     while levels and not levels[-1]:
-        levels.pop()  # a rank that was not found
+        levels.pop()  # an unknown rank
     if not levels:
         return []
     first = len(levels) - 1
@@ -97,16 +96,16 @@ def _ends_of_lineage(parts: Sequence[str]) -> list[str]:
     return [": ".join(filter(None, levels[k:])) for k in range(first, -1, -1)]
 
 
-# what answers are
+# kinds of answers
 STATED, VOTE_SHARE = "stated probability", "share of the vote"
 LEAF_SHARE = "share of the training cases in the same leaf"
 WEIGHTED_SHARE = f"class-weighted {LEAF_SHARE}"
-_HUES = 8  # of classes, where there are more than two
+_HUES = 8  # colours of classes, if there are more than two
 SPACE = "\u202f"  # a narrow space that does not break
 
 
 def difference(value: float, digits: int = 3) -> str:
-    """Return a signed number; a dash where there is none."""
+    """Return a signed number; a dash if it is not finite."""
     text = number(value, digits)
     if not math.isfinite(value):
         return text
@@ -114,12 +113,12 @@ def difference(value: float, digits: int = 3) -> str:
 
 
 def small_difference(value: float) -> str:
-    """Return a difference to two decimals, to three where these would say nothing."""
+    """Return a difference to two decimals, or to three if it would round to 0."""
     return difference(value, 2 if abs(value) >= 0.005 else 3)
 
 
 def count(value: float | None) -> str:
-    """Return a mean of counts: whole where it is whole, thousands apart, else one decimal."""
+    """Return a mean of counts without decimals if it is whole or large, else with one."""
     if value is None or not math.isfinite(value):
         return "–"
     whole = abs(value - round(value)) < 5e-3
@@ -141,7 +140,7 @@ def plural(n: float, one: str, many: str = "") -> str:
 
 
 def three(value: float | None) -> str:
-    """Return a number to three figures, with a true minus; a dash where there is none."""
+    """Return a number to three digits, with a true minus; a dash if it is not finite."""
     if value is None or not math.isfinite(value):
         return "–"
     text = f"{value:#.3g}" if 1e-4 <= abs(value) < 999.5 else value_text(value)
@@ -149,7 +148,7 @@ def three(value: float | None) -> str:
 
 
 def places(value: float, figures: int = 3) -> int:
-    """Return how many decimals show so many figures of a number."""
+    """Return the number of decimals that show so many significant digits of a number."""
     size = abs(value)
     return max(figures - 1 - math.floor(math.log10(size)), 0) if 0 < size < math.inf else 0
 
@@ -158,7 +157,7 @@ _IRREGULAR = {"mouse": "mice", "child": "children", "man": "men", "woman": "wome
 
 
 def group_noun(name: str) -> tuple[str, str]:
-    """Return 'subject', 'subjects': what groups are called, by their column if it is a word."""
+    """Return the noun for groups, such as ('subject', 'subjects'), from their column's name."""
     word = re.sub(r"[_ ]?id$", "", name.lower())
     if not re.fullmatch(r"[a-z]+[a-rt-z]", word):
         return "group", "groups"
@@ -168,7 +167,7 @@ def group_noun(name: str) -> tuple[str, str]:
 
 
 def groups_of(n: int, name: str) -> str:
-    """Return '14 subjects', or '14 groups (patient no.)' where the name is not a word."""
+    """Return '14 subjects', or '14 groups (patient no.)' if the name is not a word."""
     words = plural(n, *group_noun(name))
     return (
         f"{words} ({name})" if "group" in words and name not in ("", "group", "groups") else words
@@ -176,7 +175,7 @@ def groups_of(n: int, name: str) -> str:
 
 
 def in_groups(codes: Indices, every: Indices, name: str) -> str:
-    """Return ', in 9 of 14 subjects': in how many of all groups some cases are; '' of no case."""
+    """Return the number of groups that have some cases: ', in 9 of 14 subjects'; '' if none."""
     n = len(np.unique(every))
     return f", in {of(len(np.unique(codes)), n, group_noun(name)[n != 1])}" if len(codes) else ""
 
@@ -188,29 +187,29 @@ def cases_of(n: int, n_groups: int | None, name: str) -> str:
 
 
 def rate(value: float | None) -> str:
-    """Return a share to two decimals; a dash where there is none."""
+    """Return a share to two decimals; a dash if it is not finite."""
     return number(value, 2)
 
 
 def chance(value: float | None, digits: int = 2) -> str:
-    """Return a probability to two decimals: never 0.00 or 1.00, which would be certainty."""
+    """Return a probability to two decimals, with '<0.01' and '>0.99' for 0.00 and 1.00."""
     text = number(value, digits)
     return {"0.00": "<0.01", "1.00": ">0.99"}.get(text, text)
 
 
 def threshold_words(t: float) -> str:
-    """Return a threshold to two or three decimals; one that has more, to seven figures."""
+    """Return a threshold with two or three decimals, or with seven digits if it has more."""
     return f"{t:.3f}".removesuffix("0") if abs(round(t, 3) - t) < 1e-9 else f"{t:.7g}"
 
 
 def span(low: float, high: float, text: Callable[[float, int], str] = number) -> str:
-    """Return '0.50 to 0.79'; nothing where there is no interval."""
+    """Return an interval such as '0.50 to 0.79'; '' if an end is not finite."""
     known = math.isfinite(low) and math.isfinite(high)
     return f"{text(low, 2)} to {text(high, 2)}" if known else ""
 
 
 def spanned(mean: float, low: float, high: float) -> str:
-    """Return '+0.03 (−0.02 to +0.08)': a difference, and its interval if there is one."""
+    """Return a difference and its interval, if known: '+0.03 (−0.02 to +0.08)'."""
     interval = span(low, high, difference)
     return small_difference(mean) + (f" ({interval})" if interval else "")
 
@@ -221,7 +220,7 @@ def of(k: int, n: int, what: str = "") -> str:
 
 
 def class_kinds(n_classes: int, positive: int) -> list[str]:
-    """Return what the style sheet calls each class: of two pos and neg, of more c0, c1, ..."""
+    """Return the style class of each class: pos and neg for two, c0, c1, ... for more."""
     if n_classes == 2:
         return ["pos" if k == positive else "neg" for k in range(2)]
     return [f"c{k % _HUES}" for k in range(n_classes)]
@@ -229,18 +228,18 @@ def class_kinds(n_classes: int, positive: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Wording:
-    """The words of the panel of answers that depend on where these are from."""
+    """Texts of the panel of answers that depend on the source of these answers."""
 
-    dot: str  # what a dot is
+    dot: str  # the meaning of a dot
     answer: str  # 'held-out answer'
-    axis: str  # behind the name of the axis
-    by: str  # whose answers the grid of several classes counts
+    axis: str  # after the name of the axis
+    by: str  # the source of the answers that the grid of several classes counts
     person: str  # before 'the model answered 0.31'
-    absent: str  # where a model has none
+    absent: str  # for a model without answers
     source: str  # the first sentence of the note
     omits: str  # what intervals leave out, or hold for
     file: str  # the name of the csv file
-    sources: Mapping[str, str] = field(default_factory=dict[str, str])  # of models by themselves
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])  # of single models
 
 
 HELD_OUT = Wording(
@@ -249,7 +248,7 @@ HELD_OUT = Wording(
     axis="held out",
     by="each by the models that had not seen it",
     person="Held out,",
-    absent="There are no held-out answers of this model.",
+    absent="This model has no held-out answers.",
     source="All from the held-out answers of the folds' models, pooled.",
     omits="and leave out how much a model would change with other cases.",
     file="held-out-answers",

@@ -1,1 +1,1 @@
-"""What panels say in figures and words, worked out; nothing here draws."""
+"""Numbers and texts of the panels; nothing here draws."""

@@ -1,4 +1,4 @@
-"""What one model's held-out answers say of two classes, or of several: every figure, in words."""
+"""Figures of one model's held-out answers for two or several classes, as text."""
 
 import math
 from collections.abc import Sequence
@@ -42,37 +42,37 @@ from psephos.report.words import (
 
 @dataclass(frozen=True)
 class About:
-    """What else must be known of the answers of a model, to speak of them."""
+    """The context of a model's answers."""
 
     source: str  # as in `Wording`
     omits: str
-    times: int  # how often a case was held out, at most
-    areas: Sequence[float] = ()  # under the ROC curve, of single folds
-    grouped: bool = False  # whether cases stand in groups
-    groups: Indices | None = None  # (n,) of the known answers; None where not kept
-    edges: Sequence[float] | None = None  # thresholds, where no single answer is to be told
-    again: bool = False  # whether answers went through a map
-    threshold: float = 0.5  # at which the page opens
-    better: bool = True  # significantly better than a constant prediction
+    times: int  # the most times that a case was held out
+    areas: Sequence[float] = ()  # under the ROC curves of single folds
+    grouped: bool = False  # whether cases are in groups
+    groups: Indices | None = None  # (n,) of the known answers; None if not kept
+    edges: Sequence[float] | None = None  # thresholds, if single answers must not be shown
+    again: bool = False  # whether answers are recalibrated
+    threshold: float = 0.5  # the first threshold of the page
+    better: bool = True  # whether the model is significantly better than a constant prediction
 
 
 @dataclass(frozen=True)
 class ClassNames:
-    """What the classes are called, and what answers are."""
+    """Names of the classes, the model and the answers."""
 
     pos: str
     neg: str
-    label: str  # of the model
+    label: str  # the name of the model
     axis: str  # 'stated probability of ill'
 
 
-def judged(
+def two_classes(
     answers: Floats,
     positive: NDArray[np.bool_],
     names: ClassNames,
     about: About,
 ) -> dict[str, Any]:
-    """Return one model's part of the page's data, of its known answers for the positive class."""
+    """Return the page's data of one model's known answers for the positive class."""
     units = in_millionths(answers)
     under = area(positive, answers, about.groups)
     always = (about.threshold,)
@@ -91,7 +91,7 @@ def judged(
 
 
 def fills(c: Confusion, threshold: float, names: ClassNames) -> dict[str, str]:
-    """Return the words of the panel that follow the threshold; the script writes the same."""
+    """Return the texts of the panel that depend on the threshold; the script writes the same."""
     called, n = c.found + c.alarms, c.positive + c.negative
     more = f"; it calls {count(called)} {names.pos}, {count(c.found)} rightly"
     if not called:
@@ -112,7 +112,7 @@ def fills(c: Confusion, threshold: float, names: ClassNames) -> dict[str, str]:
 def measures_rows(
     c: Confusion, names: ClassNames, found: Sequence[Estimate]
 ) -> list[dict[str, Any]]:
-    """Return the four measures (see `four`): words, counts, value and interval."""
+    """Return the name, counts, value and interval of the four measures (see `four`)."""
     counts = (
         of(c.found, c.positive, f"{names.pos} found"),
         of(c.cleared, c.negative, f"{names.neg} cleared"),
@@ -131,7 +131,7 @@ def _row(name: str, counts: str, figure: Estimate) -> dict[str, Any]:
 def _tenths(
     answers: Floats, positive: NDArray[np.bool_], edges: Sequence[float]
 ) -> list[list[str]]:
-    """Return the table of the curves: what each threshold of a tenth costs, of these edges."""
+    """Return the table of the curves: counts and measures at each tenth among the edges."""
     units, tenths = in_millionths(answers), [t for t in TENTHS if t in edges]
     worths, _ = benefits(answers, positive, np.array(tenths))
     rows: list[list[str]] = []
@@ -159,15 +159,15 @@ def _note(
             f" folds is {chance(math.fsum(about.areas) / len(about.areas))}."
         )
     words += f" {interval_words(about)} A threshold chosen on this page is chosen on the cases it"
-    words += " is judged on."
-    words += share_words(names, ": the calibration shows how far they can be taken for such")
+    words += " is evaluated on."
+    words += share_words(names, ": the calibration shows how far they can be used as such")
     return f"{words} {_worth(answers, positive, names, about)}" + (
         f" On average it answered {chance(float(answers.mean()))}; {of(m, n)} were {names.pos}."
     )
 
 
 def share_words(names: ClassNames, more: str = "") -> str:
-    """Return what answers are that are no probabilities by themselves; '' of those that are."""
+    """Return a sentence on answers that are not probabilities; '' for those that are."""
     what = {
         VOTE_SHARE: "shares of its vote",
         LEAF_SHARE: "shares of the training cases in the leaf that a case falls in",
@@ -176,28 +176,28 @@ def share_words(names: ClassNames, more: str = "") -> str:
     }.get(names.axis)
     if what is None:
         return ""
-    words = f" The answers of {names.label} are {what}, which are no probabilities by themselves"
+    words = f" The answers of {names.label} are {what}, which are not probabilities"
     return f"{words}{more}."
 
 
 def pooled_words(about: About) -> str:
-    """Return what the figures are of: the held-out answers, as they are or through a map."""
+    """Return the source of the figures: the held-out answers as they are or recalibrated."""
     words = about.source.removesuffix(".")
     if about.again:
-        words += ", each through a map that was fitted on the answers to other cases"
+        words += ", each recalibrated by a map that was fitted to the answers of other cases"
     if about.times > 1:
         words += f". A case was held out up to {about.times} times; its answer is the mean of those"
     return f"{words}."
 
 
 def interval_words(about: About, share: bool = True) -> str:
-    """Return what the intervals are, what they take as independent, and what they leave out."""
+    """Return the methods of the intervals, what they take as independent, and what they omit."""
     other = "Mercaldo's for PPV and NPV at another share of positive cases" if share else ""
     if about.groups is None:
         words = "Intervals (95 %; Wilson's, DeLong's for the area on the logit scale, Newcombe's"
         words += f" where it is 1{f', {other}' if share else ''}) take the cases as independent"
         return words + (
-            f", which cases of one group are not, so that they are too narrow, {about.omits}"
+            f", which cases of one group are not, so they are too narrow, {about.omits}"
             if about.grouped
             else f" {about.omits}"
         )
@@ -238,16 +238,16 @@ def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, abou
 
 
 # ---------------------------------------------------------------------- several classes
-def several_judged(
+def several_classes(
     chances: Floats,
     truth: Indices,
     classes: Sequence[str],
     names: ClassNames,
     about: About,
 ) -> dict[str, Any]:
-    """Return one model's part of the page's data, of (n, K) known answers and (n,) codes."""
-    said, k = called(chances), len(classes)
-    grid = confusion(truth, said, k)
+    """Return the page's data of one model's (n, K) known answers for cases of (n,) classes."""
+    predicted, k = called(chances), len(classes)
+    grid = confusion(truth, predicted, k)
     areas = [area(truth == c, chances[:, c], about.groups) for c in range(k)]
     fewest = 0 if about.edges is None else FEWEST
     cells = given_grid(grid.tolist(), "none" if fewest else "full")
@@ -259,7 +259,7 @@ def several_judged(
         "right": of_given(right, len(truth), "", fewest, sure=sure).split(" of ")[0],
         "grid": cells,
         "least": least_found(grid.tolist()),
-        "rows": [_class_row(c, classes[c], truth, said, areas[c], about.groups, cells, fewest)
+        "rows": [_class_row(c, classes[c], truth, predicted, areas[c], about.groups, cells, fewest)
                  for c in range(k)],
         "curves": [_curves(chances[:, c], truth == c, areas[c], classes[c], about)
                    for c in range(k)],
@@ -269,7 +269,7 @@ def several_judged(
 
 
 def given_grid(grid: Sequence[Sequence[int]], cases: str) -> list[list[int | str]]:
-    """Return counts by class (rows), or in place of those withheld what may be said."""
+    """Return counts by class (rows), with text such as '< 10' in place of those withheld."""
     rows: list[list[int | str]] = []
     for c, row in enumerate(grid):
         rows.append(given(row, cases))
@@ -279,7 +279,7 @@ def given_grid(grid: Sequence[Sequence[int]], cases: str) -> list[list[int | str
 
 
 def _sure(cells: Sequence[Sequence[int | str]], c: int) -> bool:
-    """Return whether all that is called a class is given."""
+    """Return whether no count of the cases that are called class c is withheld."""
     return all(isinstance(row[c], int) for row in cells)
 
 
@@ -294,12 +294,12 @@ def _cost(
 
 
 def _class_row(
-    c: int, name: str, truth: Any, said: Any, under: Estimate, groups: Indices | None,
+    c: int, name: str, truth: Any, predicted: Any, under: Estimate, groups: Indices | None,
     cells: Sequence[Sequence[int | str]], fewest: int,
 ) -> list[str]:  # fmt: skip
     found, right = (
-        share((truth == said)[mine], None if groups is None else groups[mine])
-        for mine in (truth == c, said == c)
+        share((truth == predicted)[mine], None if groups is None else groups[mine])
+        for mine in (truth == c, predicted == c)
     )
     return [
         name,
@@ -334,9 +334,9 @@ def _note_of_several(names: ClassNames, about: About) -> str:
 def binned_answers(
     chances: Floats, truth: Indices, n_classes: int, fewest: int = 0
 ) -> list[list[list[int]]]:
-    """Return, for each class answered about and each true class, the answers in columns.
+    """Return histograms of the answers, for each class answered about and each true class.
 
-    With `fewest` in tenths, and columns that are withheld are empty.
+    With `fewest` the bins are tenths, and those whose counts are withheld are 0.
     """
     n_bins = len(TENTHS) + 1 if fewest else BINS
     which = np.minimum(in_millionths(chances) * n_bins // UNIT, n_bins - 1)

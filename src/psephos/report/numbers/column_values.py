@@ -1,4 +1,4 @@
-"""What one model makes of each column it reads, or of two: the figures of the panel of values."""
+"""The effect of each column that a model reads, or of two: figures of the panel of values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,18 +33,18 @@ from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.numbers.measures import given
 from psephos.report.study.folder import FEWEST, Folder, NumericColumns
 from psephos.report.study.opened import Opened, Reduced
-from psephos.report.study.options import guarded
+from psephos.report.study.options import with_outer_ends
 from psephos.report.words import MINUS, ShortName, chance, number
 
-_LEAST = 0.6  # of the size of a rank correlation that is told
-_MOST = 3
-_PAIRS = 10  # cases that have both values, at least
+_LEAST = 0.6  # the least absolute rank correlation that is reported
+_MOST = 3  # columns that are named as correlated with one
+_PAIRS = 10  # the least number of cases with both values
 _BLOCK = 256
-_PIECES = 64  # of an axis on which answers change gradually
+_PIECES = 64  # pieces of an axis along which answers change gradually
 
 
 class Rising(NamedTuple):
-    """A column and its rank correlation (Spearman's rho) with another, over cases with both."""
+    """A column and its rank correlation (Spearman's rho) with another."""
 
     column: int
     rho: float
@@ -53,21 +53,21 @@ class Rising(NamedTuple):
 def rising_with(
     columns: NumericColumns, column: int, most: int = _MOST, least: float = _LEAST
 ) -> list[Rising]:
-    """Return the columns of greatest rank correlation with one, the greatest first.
+    """Return the columns with the greatest absolute rank correlation with one, sorted.
 
     Parameters
     ----------
     least : float, default=0.6
-        Correlations of smaller size are left out, and those over fewer than 10 cases.
+        Smaller correlations are left out, and those over fewer than 10 cases.
     """
     rho = _correlations(columns, column)
-    rho[column] = np.nan  # with itself
+    rho[column] = np.nan  # its correlation with itself
     found = [Rising(j, float(rho[j])) for j in np.flatnonzero(np.abs(rho) >= least).tolist()]
     return sorted(found, key=lambda one: (-abs(one.rho), one.column))[:most]
 
 
 def _correlations(columns: NumericColumns, column: int) -> Floats:
-    """Return the rank correlation of a column with all; 0 where it is not defined."""
+    """Return the rank correlation of a column with all columns; 0 where it is not defined."""
     values, ranks, rho = columns.values, columns.ranks, np.zeros(len(columns.names))
     missing, lacking = np.isnan(values), np.isnan(ranks[0])
     rest = np.flatnonzero(lacking | lacking[column])
@@ -76,7 +76,7 @@ def _correlations(columns: NumericColumns, column: int) -> Floats:
     for part in (rest[start : start + _BLOCK] for start in range(0, len(rest), _BLOCK)):
         gaps = missing[:, [column]] | missing[:, part]
         patterns, which = np.unique(gaps, axis=1, return_inverse=True)
-        for p in range(patterns.shape[1]):  # ranks are among the cases that have both values
+        for p in range(patterns.shape[1]):  # ranks are over the cases that have both values
             both, at = ~patterns[:, p], part[which == p]
             if both.sum() >= _PAIRS:
                 theirs = rankdata(values[np.ix_(both, at)], axis=0)
@@ -90,78 +90,79 @@ def _pearson(a: Any, b: Any) -> Floats:
     return (a @ b) / np.where(size > 0, size, 1.0)
 
 
-FIRST = 6  # columns that are drawn before the reader asks for the rest
-DRAWN = 24  # columns that are drawn at most; of more, the first ones and a table
-PAINTED = 10  # of more, those that the form of a new case shows first are painted
+FIRST = 6  # columns that are drawn at first
+DRAWN = 24  # the most columns that are drawn; of more, the first ones and a table
+PAINTED = 10  # columns that are drawn if there are more: those the form shows at first
 _LISTED = 30  # columns that the table lists
-_BINS = 48  # of a histogram
-EIGHTHS = 8  # bins, where no single case is carried
+_BINS = 48  # bins of a histogram
+EIGHTHS = 8  # bins of a page without cases
 _MANY = 400  # cases of a class from which on they are counted in bins
-_REVERSED = 0.05  # less of a class on the side that speaks for it than on the other
+_REVERSED = 0.05  # the least difference of shares for a remark that a direction is reversed
 _DIGITS = 4  # decimals of what is drawn
-_WORTH = 0.02  # of the range of the answers to the cases
+_WORTH = 0.02  # changes below this share of the range of answers are not described
 
 
 @dataclass(frozen=True)
 class Portrait:
-    """A model, the training cases as it reads them, and what the study tells of its columns."""
+    """A model, its training cases, and the study's information on its columns."""
 
-    asked: Reduced
+    reduced: Reduced
     classes: list[str]
     y: Indices
-    rows: Floats  # the background
-    base: Floats  # (K,) the mean answer over it
-    least: float  # a change of the mean answer that is worth a word
+    rows: Floats  # background cases
+    base: Floats  # (K,) their mean answer
+    least: float  # the least change of the mean answer that is described
     thresholds: dict[int, list[Threshold]]
     gradual: set[int]
     opened: Opened
-    folds: list[set[str]]  # the columns, by their whole names, that each held-out fit reads
-    kept: NumericColumns  # all of the cases
-    called: list[str]  # the cases, as the page names them
-    short: dict[str, str]  # whole name -> name on the page
-    shown: Mapping[str, ShortName]  # by whole names: which are of species
-    cases: str  # how the page carries them: see `Options`
+    folds: list[set[str]]  # the full names of the columns that each fold's fit reads
+    kept: NumericColumns  # all numeric columns of the cases
+    called: list[str]  # names of the cases on the page
+    short: dict[str, str]  # full name -> name on the page
+    shown: Mapping[str, ShortName]  # full name -> name on the page, and whether it is a species
+    cases: str  # what the page contains of cases: see `PageOptions`
 
     def italic(self, whole: str) -> bool:
-        """Return whether a column is named by a species."""
+        """Return whether the name of a column is a species."""
         return whole in self.shown and self.shown[whole].italic
 
 
 def portrait(
     folder: Folder,
     opened: Opened,
-    asked: Reduced,
+    reduced: Reduced,
     key: str,
     found: tuple[dict[int, list[Threshold]], set[int]] | None = None,
     names: Mapping[str, ShortName] | None = None,
     cases: str = "full",
 ) -> dict[str, Any]:
-    """Return what the panel of values shows of a model, as plain values.
+    """Return the data of the panel of values for one model, as plain values.
 
     Parameters
     ----------
     folder : Folder
-        With its cases.
-    asked : Asked
+        The study, with its cases.
+    reduced : Reduced
         The same model on its columns, with the cases.
     key : str
-        Of the model in the results.
+        The name of the model in the results.
     found : (dict, set), optional
-        What `voter_thresholds` says of it, if that is known.
-    names : dict of str to Shown, optional
-        Units, and which names are of species.
+        The result of `voter_thresholds`, if known.
+    names : dict of str to ShortName, optional
+        Names of columns on the page.
     cases : {'rounded', 'full', 'none'}
-        How the page carries them: axes tell the extremes no better.
+        What the page contains of cases; axes do not reveal extremes more precisely.
 
     Returns
     -------
     portrait : dict
-        ``columns``, those that are drawn; ``table``, a line for each other one; ``base``, the mean
-        probability of each class over the background; ``plane`` for models of two columns;
-        ``ringed``, the cases that are prototypes; and words.
+        ``columns``, those that are drawn; ``table``, a line for each other column; ``base``, the
+        mean probability of each class over the background; ``plane`` for models of two columns;
+        ``ringed``, the cases that are prototypes; and texts.
     """
-    model = _open(folder, opened, asked, key, found or voter_thresholds(asked), names or {}, cases)
-    used = by_importance(asked, opened)
+    found = found or voter_thresholds(reduced)
+    model = _open(folder, opened, reduced, key, found, names or {}, cases)
+    used = by_importance(reduced, opened)
     others = [] if len(used) <= DRAWN else used[FIRST : FIRST + _LISTED]
     return {
         "base": _rounded(model.base),
@@ -171,27 +172,27 @@ def portrait(
         "table": [_line(_column(model, j, False)) for j in others],
         "unlisted": max(len(used) - FIRST - len(others), 0) if others else 0,
         "rest_words": _rest_words(model, used),
-        "backup": [asked.names[j] for j in asked.vote.backup.tolist()],
-        "plane": plane(asked, used, model.thresholds, model.gradual, cases)
+        "backup": [reduced.names[j] for j in reduced.vote.backup.tolist()],
+        "plane": plane(reduced, used, model.thresholds, model.gradual, cases)
         if len(used) == 2
         else None,
-        "ringed": ringed(asked, model.called),
+        "ringed": ringed(reduced, model.called),
         "shared": bool(model.opened.importance),
     }
 
 
 def _open(
-    folder: Folder, opened: Opened, asked: Reduced, key: str,
+    folder: Folder, opened: Opened, reduced: Reduced, key: str,
     found: tuple[dict[int, list[Threshold]], set[int]], shown: Mapping[str, ShortName],
     carried: str,
 ) -> Portrait:  # fmt: skip
     cases = folder.cases
     assert cases is not None, "a portrait is of cases"
-    rows = background(asked)
-    chances = asked.vote.probabilities(rows)
+    rows = background(reduced)
+    chances = reduced.vote.probabilities(rows)
     names = [str(one) for one in folder.about["columns"]]
     return Portrait(
-        asked=asked,
+        reduced=reduced,
         classes=[str(one) for one in folder.about["classes"]],
         y=np.asarray(cases.y, dtype=np.intp),
         rows=rows,
@@ -214,19 +215,19 @@ def _open(
 
 
 def drawn_of(used: list[int]) -> list[int]:
-    """Return the columns that are drawn, of those a model reads, by say."""
+    """Return the columns that are drawn, of those a model reads, by importance."""
     return used if len(used) <= DRAWN else used[:PAINTED]
 
 
-def by_importance(asked: Reduced, opened: Opened) -> list[int]:
-    """Return the columns that a complete case is answered by, in the order of `Opened.rank`."""
-    used: list[int] = asked.vote.used.tolist()
-    return sorted(used, key=lambda j: (*opened.rank(asked.names[j]), j))
+def by_importance(reduced: Reduced, opened: Opened) -> list[int]:
+    """Return the columns that a complete case needs, in the order of `Opened.rank`."""
+    used: list[int] = reduced.vote.used.tolist()
+    return sorted(used, key=lambda j: (*opened.rank(reduced.names[j]), j))
 
 
 def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
-    asked = model.asked
-    name, whole = asked.names[j], asked.whole[j]
+    reduced = model.reduced
+    name, whole = reduced.names[j], reduced.whole[j]
     share = model.opened.importance.get(name)
     column: dict[str, Any] = {
         "name": name,
@@ -235,10 +236,10 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
         "share_words": model.opened.weight_words(name),
         "folds": [int(whole in fold) for fold in model.folds],
         "folds_words": _folds_words(model, whole),
-        "rising_with": _rising_words(model, whole) if drawn and j not in asked.levels else [],
+        "rising_with": _rising_words(model, whole) if drawn and j not in reduced.levels else [],
         "italic": model.italic(whole),
     }
-    column |= _levels(model, j) if j in asked.levels else _numbers(model, j, drawn)
+    column |= _levels(model, j) if j in reduced.levels else _numbers(model, j, drawn)
     column["missing_words"] = _missing_words(model, column["missing"], column["counts"])
     return column
 
@@ -250,12 +251,12 @@ def _folds_words(model: Portrait, whole: str) -> str:
     return f"returns in {read} of {len(model.folds)} folds"
 
 
-# ---------------------------------------------------------------------- a column of numbers
+# ---------------------------------------------------------------------- a numeric column
 def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
-    values = model.asked.X[:, j]
+    values = model.reduced.X[:, j]
     thresholds = model.thresholds.get(j, [])
     axis, says, cut, missing = shown_of(
-        model.asked.vote, model.rows, j, guarded(values, model.cases), thresholds,
+        model.reduced.vote, model.rows, j, with_outer_ends(values, model.cases), thresholds,
         j in model.gradual, model.least, model.base,
     )  # fmt: skip
     counts = sides(values, model.y, cut, len(model.classes))
@@ -263,7 +264,7 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     named = direction(says, cut, model.classes)
     words = _count_sentence(model, says, cut, counts, len(values))
     words += suppressed(named[0], counts, model.classes)
-    if shown != counts:  # what follows from these is withheld, too
+    if shown != counts:  # sentences with these counts are withheld, too
         words = further(says, cut) if cut else ""
     column: dict[str, Any] = {
         "kind": "number",
@@ -286,18 +287,18 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
 
 
 def _given(parts: Sequence[Sequence[int]], cases: str) -> list[list[int | str]]:
-    """Return counts of the classes in parts of the cases, class by class (see `given`)."""
+    """Return counts by part and class, with those withheld class by class (see `given`)."""
     by_class = [given(own, cases) for own in zip(*parts, strict=True)]
     return [list(row) for row in zip(*by_class, strict=True)]
 
 
 def _missing_words(model: Portrait, moves: Any, counts: dict[str, list[Any]]) -> list[Any]:
-    """Return what a missing value does to the answer, where some case lacks one."""
+    """Return the effect of a missing value on the answer, if any case lacks the value."""
     if moves is None or not any(counts["missing"]):
         return []
     change: Floats = np.asarray(moves)
     if float(np.abs(change).max()) < model.least:
-        return ["A missing value hardly moves the mean answer."]
+        return ["A missing value barely moves the mean answer."]
     k = int(change.argmax())
     name, before = model.classes[k], float(model.base[k])
     return [
@@ -317,7 +318,7 @@ def _count_sentence(
 
 
 def suppressed(named: Any, counts: dict[str, list[int]], classes: Sequence[str]) -> str:
-    """Return why a column speaks above its cut for a class that is rarer there; '' if it is not."""
+    """Return a remark if a column favours a class above its cut that is rarer there, else ''."""
     above, below = (np.array(counts.get(side, [0])) for side in ("above", "below"))
     if isinstance(named, str) or not above.sum() or not below.sum():
         return ""
@@ -326,14 +327,14 @@ def suppressed(named: Any, counts: dict[str, list[int]], classes: Sequence[str])
         return ""
     return (
         f" Yet {classes[k]} is rarer there ({above[k]} of {n} cases, elsewhere {below[k]} of {m}):"
-        " the model reads this direction beside its other columns, not from this one alone."
+        " the direction holds together with the model's other columns, not for this one alone."
     )
 
 
 def _bins(values: Floats, y: Indices, axis: Any, n_classes: int, kept: bool) -> JsonObject | None:
-    """Return the cases counted in pieces of the axis, by class; None where they are few.
+    """Return histograms of the cases by class; None if there are few cases.
 
-    In a page that carries no cases they are counted in eighths, and those withheld are not drawn.
+    A page without cases has eight bins, and those whose counts are withheld are 0.
     """
     apart = np.isnan(values) | ((values == 0) & axis.zero)
     if kept and np.bincount(y, minlength=n_classes).max() < _MANY:
@@ -347,12 +348,12 @@ def _bins(values: Floats, y: Indices, axis: Any, n_classes: int, kept: bool) -> 
     return {"counts": [own[:-1] for own in each], "zero": [own[-1] for own in each]}
 
 
-# ---------------------------------------------------------------------- a column of categories
+# ---------------------------------------------------------------------- a categorical column
 def _levels(model: Portrait, j: int) -> dict[str, Any]:
-    names, values = model.asked.levels[j], model.asked.X[:, j]
+    names, values = model.reduced.levels[j], model.reduced.X[:, j]
     codes, gap, k = range(len(names)), np.isnan(values), len(model.classes)
-    asked = [*map(float, codes), *([np.nan] if gap.any() else [])]
-    moves = mean_answers(model.asked.vote, model.rows, j, asked) - model.base
+    tried = [*codes, *([np.nan] if gap.any() else [])]
+    moves = mean_answers(model.reduced.vote, model.rows, j, tried) - model.base
     parts = [np.bincount(model.y[values == c], minlength=k).tolist() for c in codes]
     lost = np.bincount(model.y[gap], minlength=k).tolist()
     *by_level, lost = _given([*parts, lost], model.cases)
@@ -379,7 +380,7 @@ def _line(column: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rising_words(model: Portrait, whole: str) -> list[Any]:
-    """Return which columns rise and fall with one: words, and names of species apart."""
+    """Return which columns rise and fall with one: text, with names of species apart."""
     names = model.kept.names
     if whole not in names:
         return []
@@ -398,7 +399,7 @@ def _rising_words(model: Portrait, whole: str) -> list[Any]:
 
 
 def _rho(value: float) -> str:
-    """Return a correlation to two decimals: never 1.00 where it is less."""
+    """Return a correlation to two decimals, but not 1.00 if it is less."""
     if 0.995 <= abs(value) < 1:
         return "> 0.99" if value > 0 else f"< {MINUS}0.99"
     return number(value, 2)
@@ -408,7 +409,7 @@ def _rest_words(model: Portrait, used: Sequence[int]) -> str:
     rest = used[FIRST:]
     if not rest:
         return ""
-    share = sum(model.opened.importance.get(model.asked.names[j], 0.0) for j in rest)
+    share = sum(model.opened.importance.get(model.reduced.names[j], 0.0) for j in rest)
     words = f"Show the other {len(rest)} columns" if len(rest) > 1 else "Show the other column"
     return f"{words} ({percent(share)} of the importance)" if model.opened.importance else words
 
@@ -417,11 +418,8 @@ def _rounded(values: Floats) -> list[Any]:
     return np.round(values, _DIGITS).tolist()
 
 
-# ---------------------------------------------------------------------- beside mistakes
-
-
 def plane(
-    asked: Reduced,
+    reduced: Reduced,
     used: Sequence[int],
     thresholds: Mapping[int, Sequence[Threshold]],
     gradual: set[int],
@@ -432,29 +430,29 @@ def plane(
     Returns
     -------
     plane : dict or None
-        ``axes``; ``ends``, of the pieces of both; ``chances``, (pieces of the second, pieces of
-        the first, K), where zero lies apart as the first piece.
+        ``axes``; ``ends`` of the pieces of both; ``chances`` of shape (pieces of the second, pieces
+        of the first, K), with zero as the first piece where it is shown apart.
     """
-    if any(j in asked.levels for j in used):
+    if any(j in reduced.levels for j in used):
         return None
-    across, up = (_axis(asked, j, thresholds.get(j, []), j in gradual, cases) for j in used)
+    across, up = (_axis(reduced, j, thresholds.get(j, []), j in gradual, cases) for j in used)
     grid = np.array([(a, b) for b in _inside(*up) for a in _inside(*across)])
-    X = np.full((len(grid), asked.X.shape[1]), np.nan)
+    X = np.full((len(grid), reduced.X.shape[1]), np.nan)
     X[:, list(used)] = grid
-    chances: Any = asked.vote.probabilities(X).reshape(len(_inside(*up)), len(_inside(*across)), -1)
-    rounded: list[Any] = np.asarray(np.round(chances, _DIGITS), dtype=np.float64).tolist()
+    shape = len(_inside(*up)), len(_inside(*across)), -1
+    chances = _rounded(reduced.vote.probabilities(X).reshape(shape))
     return {
         "axes": [axis.data() for axis, _ in (across, up)],
         "ends": [pieces.ends for _, pieces in (across, up)],
-        "chances": rounded,
+        "chances": chances,
     }
 
 
 def _axis(
-    asked: Reduced, j: int, thresholds: Sequence[Threshold], gradual: bool, cases: str
+    reduced: Reduced, j: int, thresholds: Sequence[Threshold], gradual: bool, cases: str
 ) -> tuple[Axis, Pieces]:
     steps = [one.at for one in thresholds]
-    axis = axis_of(guarded(asked.X[:, j], cases), steps)
+    axis = axis_of(with_outer_ends(reduced.X[:, j], cases), steps)
     return axis, pieces_of(axis, steps, gradual, _PIECES)
 
 

@@ -12,19 +12,19 @@ from psephos.figures.confusion import UNIT, in_millionths
 from psephos.report.numbers.measures import lowered, thresholds, withheld
 from psephos.report.words import chance, count, of, rate, span
 
-BINS = 50  # columns of a lane
+BINS = 50  # bins of a lane
 FRAME = {"width": 214, "height": 218, "left": 34, "right": 8, "top": 10, "bottom": 46}
 GRID = np.arange(1, 100) / 100  # thresholds of the net benefit
-_BINS = 5  # of the calibration
-_DIGITS = 4
+_BINS = 5  # bins of the calibration
+_DIGITS = 4  # decimals
 
 Floats = NDArray[np.float64]
 
 
 def worth(grid: Floats, model: Floats, everyone: Floats) -> list[tuple[float, float]]:
-    """Return the stretches of thresholds where a model is worth more than no model, upwards.
+    """Return the ranges of thresholds where a model has more net benefit than no model, sorted.
 
-    That is: more than calling everyone positive and than calling nobody.
+    No model means calling everyone positive, or nobody.
     """
     better = model > np.maximum(everyone, 0.0) + 1e-9
     edges = np.flatnonzero(np.diff(np.concatenate([[0], better.astype(np.int8), [0]])))
@@ -40,30 +40,30 @@ def curves_of(
     edges: Sequence[float] | None = None,
     always: Sequence[float] = (),
 ) -> JsonObject:
-    """Return what the ROC, precision, calibration and net benefit of one model are drawn of.
+    """Return the data of the ROC, precision, calibration and net benefit curves of one model.
 
-    ``at`` and ``steps``, the table of `thresholds`; ``every``, whether it has all answers;
+    ``at`` and ``steps`` are the table of `thresholds`; ``every``, whether it has all answers;
     ``cal``, the fifths of the calibration; ``nb``, the net benefit of the model and of calling
-    everyone.
+    everyone positive.
 
     Parameters
     ----------
     area : Estimate
-        Under the ROC curve.
+        The area under the ROC curve.
     pos : str
-        What positive cases are called.
+        The name of positive cases.
     groups : ndarray of int of shape (n,), optional
-        Cases that belong together.
+        The group of each case.
     edges : sequence of float, optional
-        The thresholds at which curves are told, if not at every answer: where a page carries no
-        single answer. Fifths of the calibration are then there if no count of them is withheld.
+        For a page without cases: the only thresholds of the curves. Fifths of the calibration are
+        then given only if none of their counts is withheld.
     always : sequence of float, default=()
         Thresholds that the table must have.
     """
     counted = in_millionths(answers if edges is None else lowered(answers, edges))
     at, called = thresholds(counted, positive, always)
     fifths = calibration_table(positive, answers, _BINS, groups)
-    told = edges is None or not any(withheld(one.seen.hits, one.seen.n) for one in fifths)
+    shown = edges is None or not any(withheld(one.seen.hits, one.seen.n) for one in fifths)
     share, grid = float(positive.mean()), benefit_grid(edges)
     model, everyone = benefits(answers, positive, grid)
     return {
@@ -75,7 +75,7 @@ def curves_of(
             "interval": span(area.low, area.high, chance),
         },
         "pr": f"{round(100 * share)} % if all are called" if share else f"no {pos}",
-        "cal": [_group(one, pos, edges is None) for one in fifths] if told else [],
+        "cal": [_group(one, pos, edges is None) for one in fifths] if shown else [],
         "nb": {
             "at": grid.tolist(),
             "model": np.round(model, _DIGITS).tolist(),
@@ -86,27 +86,27 @@ def curves_of(
 
 
 def _group(one: CalibrationBin, pos: str, exact: bool) -> JsonObject:
-    told, seen = one.told, one.seen
+    predicted, seen = one.told, one.seen
     ends = (seen.low, seen.high) if math.isfinite(seen.low + seen.high) else (seen.value,) * 2
     counts = [count(seen.n), of(seen.hits, seen.n, pos)]
     return {
-        "at": [round(v, _DIGITS) for v in (told, seen.value, *ends)],
-        "cells": [chance(told), *counts, rate(seen.value), span(seen.low, seen.high)],
+        "at": [round(v, _DIGITS) for v in (predicted, seen.value, *ends)],
+        "cells": [chance(predicted), *counts, rate(seen.value), span(seen.low, seen.high)],
         "within": " to ".join(dict.fromkeys([chance(one.low), chance(one.high)])) if exact else "",
     }
 
 
 def benefit_grid(edges: Sequence[float] | None) -> Floats:
-    """Return the thresholds at which the net benefit is told."""
+    """Return the thresholds at which the net benefit is shown."""
     return GRID if edges is None else np.array([e for e in edges if 0 < e < 1])
 
 
 def benefits(
     answers: Floats, positive: NDArray[np.bool_], grid: Floats = GRID
 ) -> tuple[Floats, Floats]:
-    """Return the net benefit at thresholds of a model, and of calling everyone positive.
+    """Return the net benefit of a model, and of calling everyone positive, at some thresholds.
 
-    Answers are compared in millionths, as all counts of the page are.
+    Answers are compared in millionths, as in all counts of the page.
     """
     found = net_benefit(positive, in_millionths(answers) / UNIT, grid.tolist())
     return np.array([b.model.value for b in found]), np.array([b.everyone.value for b in found])

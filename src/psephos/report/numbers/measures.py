@@ -1,4 +1,4 @@
-"""What a threshold on held-out answers costs: counts, four measures and intervals, by group too."""
+"""Counts and measures with intervals at a threshold on held-out answers, also by subgroup."""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def counts_at(
     threshold: float,
     groups: NDArray[np.intp] | None = None,
 ) -> Confusion:
-    """Return the confusion table of a threshold; with groups these are independent, not cases.
+    """Return the confusion table at a threshold; `groups` are taken as independent, not cases.
 
     Parameters
     ----------
@@ -44,10 +44,11 @@ def four(c: Confusion) -> list[Estimate]:
 def thresholds(
     units: NDArray[np.int64], positive: NDArray[np.bool_], always: Sequence[float] = ()
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (s,) thresholds, falling, and (s + 1, 2): positive and other cases called from each.
+    """Return (s,) thresholds, falling, and (s + 1, 2) counts of positive and other cases called.
 
-    The first row, before that of the highest threshold, calls nobody. Thresholds are the answers
-    that occur, in millionths; of more than 200 the hundredths, `always`, and answers evenly spaced.
+    The first row of counts is zero, for a threshold above all answers. Thresholds are the answers
+    that occur, in millionths; of more than 200, all hundredths, `always`, and some answers evenly
+    spaced.
     """
     at = np.unique(units)
     if len(at) > _ROWS:
@@ -62,25 +63,25 @@ def thresholds(
 
 
 def lowered(answers: NDArray[np.float64], edges: Sequence[float]) -> NDArray[np.float64]:
-    """Return answers lowered to the edge at or below each: called alike from every edge on."""
+    """Return answers rounded down to the edges, which keeps the calls at every edge."""
     places = np.searchsorted(in_millionths(edges), in_millionths(answers), "right") - 1
     return np.asarray(edges)[places]
 
 
 # ---------------------------------------------------------------------- without cases
 def given(counts: Sequence[int], cases: str = "none") -> list[int | str]:
-    """Return counts; in a page without cases words for few ones, and for what gives them away."""
+    """Return counts; on a page without cases, with text in place of those withheld."""
     fewest = FEWEST if cases == "none" else 0
     return [text if n is None else n for n, text in given_counts(counts, fewest)]
 
 
 def withheld(hits: int, n: int, fewest: int = FEWEST) -> bool:
-    """Return whether a page without cases withholds so many of n: they or the others are few."""
+    """Return whether a page without cases withholds `hits` of n, as hits or the rest are few."""
     return any(one is None for one, _ in given_counts([hits, n - hits], fewest))
 
 
 def of_given(hits: int, n: int, what: str, fewest: int, *, sure: bool = True) -> str:
-    """Return '31 of 48 ill'; of counts that are withheld, or not `sure`, what may be said."""
+    """Return '31 of 48 ill', or a range such as 'fewer than 10 of 48 ill' if it is withheld."""
     if sure and not withheld(hits, n, fewest):
         return of(hits, n, what)
     few = hits if hits < fewest else n - hits
@@ -91,9 +92,9 @@ def of_given(hits: int, n: int, what: str, fewest: int, *, sure: bool = True) ->
 def apart(
     units: NDArray[np.int64], positive: NDArray[np.bool_], edges: Sequence[float], first: float
 ) -> list[float] | None:
-    """Return thresholds between which no class has few answers; None where `first` has them.
+    """Return thresholds between which no class has few answers; None if `first` alone fails.
 
-    They are 0, `first`, and from below as many of the others as there may be.
+    They are 0, `first`, and as many of the others as possible, from the lowest on.
     """
 
     def few(edges: Sequence[float]) -> bool:
@@ -109,7 +110,7 @@ def apart(
 def histogram(
     units: NDArray[np.int64], positive: NDArray[np.bool_], edges: Sequence[float]
 ) -> dict[str, list[int]]:
-    """Return how many answers of each class lie between edges, and from the last one on."""
+    """Count the answers of each class between edges, and from the last edge on."""
     which = np.searchsorted(in_millionths(edges), units, "right") - 1
     return {
         name: np.bincount(which[mine], minlength=len(edges)).tolist()
@@ -118,23 +119,23 @@ def histogram(
 
 
 # ---------------------------------------------------------------------- subgroups
-FEW = 10  # of fewer cases there are counts only
-_LEVELS = 14  # of more nothing could be read
-_VARIABLES = 10
-_VALUES = 6  # different values of a column of numbers that are groups of their own
+FEW = 10  # subgroups of fewer cases have only counts
+_LEVELS = 14  # the most levels of a subgrouping
+_VARIABLES = 10  # the most subgroupings
+_VALUES = 6  # the most values of a numeric column that are levels of their own
 
 
 @dataclass(frozen=True)
 class Subgroups:
-    """One way to part the cases."""
+    """A division of the cases into subgroups."""
 
     name: str
     levels: list[str]
     of: list[int]  # (m,) the level of each case; -1 where its value is missing
-    listed: bool = False  # whether it stands beside each mistake: a group or a category
+    listed: bool = False  # whether the list of mistakes has it: a group or a category
 
     def island(self) -> dict[str, Any]:
-        """Return its part of the page's data; where it stands beside mistakes, with each case."""
+        """Return its part of the page's data, with the level of each case if it is listed."""
         own = {"of": self.of} if self.listed else {}
         return {"name": self.name, "levels": self.levels, **own}
 
@@ -146,19 +147,18 @@ def subgroups(
     kinds: Sequence[tuple[str, str]],
     telling: Sequence[tuple[str, str]],
 ) -> list[Subgroups]:
-    """Return the ways to part the cases: by group, by categories, by fold, by numbers.
+    """Return the divisions of the cases: by group, by categories, by fold, by numbers.
 
-    Of the columns of numbers, those of few values have a group each; of others the halves at the
-    median are groups.
+    Numeric columns with few values have a level for each; others are divided at the median.
 
     Parameters
     ----------
     group : str or None
-        What the groups of the study are called.
+        The name of the study's column of groups.
     kinds : sequence of (column, shown name)
-        Columns of categories.
+        Categorical columns.
     telling : sequence of (column, shown name)
-        Columns of numbers that the chosen model reads, the most telling first.
+        Numeric columns that the chosen model reads, the most important first.
     """
     found: list[Subgroups] = []
     rows = answers.rows
@@ -181,7 +181,7 @@ def subgroups(
 def _columns(
     cases: KeptCases, rows: NDArray[np.intp], names: Sequence[tuple[str, str]], most: int
 ) -> list[Subgroups]:
-    """Return the ways to part the cases by columns that were kept."""
+    """Return the divisions of the cases by columns that were kept."""
     place = {name: j for j, name in enumerate(cases.names)}
     found: list[Subgroups] = []
     for name, shown in names:
@@ -191,7 +191,7 @@ def _columns(
 
 
 def by_levels(name: str, values: Sequence[str | None]) -> list[Subgroups]:
-    """Return the way to part the cases by these values, None where missing; none of many values."""
+    """Return the division of the cases by values (None if missing); [] if there are too many."""
     levels = sorted({v for v in values if v is not None}, key=_in_order)
     if not 1 < len(levels) <= _LEVELS:
         return []
@@ -208,7 +208,7 @@ def _in_order(level: str) -> tuple[int, float, str]:
 
 
 def _apart(values: Sequence[float]) -> dict[float, str]:
-    """Return what numbers are called, with as many figures as tell them apart, four at least."""
+    """Return numbers as text, with as many digits as distinguish them, at least four."""
     called: dict[float, str] = {}
     for digits in range(4, 18):
         called = {v: f"{v:.{digits}g}" for v in values}
@@ -228,7 +228,7 @@ def _column(name: str, values: Any) -> list[Subgroups]:
         return by_levels(name, [None if np.isnan(v) else called[v] for v in numbers.tolist()])
     cut = float(np.median(known))
     levels = [f"up to {cut:.3g}", f"above {cut:.3g}"]
-    cut = float(f"{cut:.3g}")  # groups are what their words say
+    cut = float(f"{cut:.3g}")  # levels must agree with their text
     own = np.where(np.isnan(numbers), -1, numbers > cut).astype(int)
     return [Subgroups(name, levels, own.tolist())] if len(set(own.tolist()) - {-1}) == 2 else []
 
@@ -241,7 +241,7 @@ def subgroup_rows(
     threshold: float,
     groups: NDArray[np.intp] | None = None,
 ) -> list[list[Any]]:
-    """Return a row a group: its cases, and of each measure hits, cases and the interval.
+    """Return a row per level: its number of cases, and hits, cases and interval of each measure.
 
     Arrays are of all cases; the ends of intervals are in hundredths (`hundredths`).
     """
@@ -257,13 +257,13 @@ def subgroup_rows(
 
 
 def hundredths(figures: Sequence[Estimate]) -> list[int | None]:
-    """Return the ends of intervals as they are printed, in hundredths; None where there is none."""
+    """Return the ends of intervals as printed, in hundredths; None if not known."""
     ends = [end for one in figures for end in (one.low, one.high)]
     return [None if math.isnan(end) else round(100 * float(rate(end))) for end in ends]
 
 
 def subgroup_words(k: int, n: int, low: int | None, high: int | None) -> str:
-    """Return a measure of a group: counts, and of ten cases and more value and interval."""
+    """Return a measure of a subgroup as text: counts and, from ten cases on, value and interval."""
     if n < FEW:
         return of(k, n)
     interval = "" if low is None or high is None else f" ({span(low / 100, high / 100)})"

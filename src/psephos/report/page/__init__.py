@@ -1,1 +1,1 @@
-"""From a folder to one dictionary, and from that to one file."""
+"""A folder becomes one dictionary, and this one file."""

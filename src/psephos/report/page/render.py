@@ -1,4 +1,4 @@
-"""From the dictionary to one HTML file that needs nothing else."""
+"""The dictionary of a report becomes one self-contained HTML file."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ SCRIPTS = (
     "pareto.js", "curve.js", "values.js", "ballot.js", "near.js", "turn.js", "fields.js",
     "case.js", "number.js", "observed.js", "network.js", "stability.js", "bar.js",
 )  # fmt: skip
-_JUDGED = (  # of the page of a validation, which asks no model
+_VALIDATION = (  # scripts of the page of a validation, which evaluates no model
     "core.js", "words.js", "again.js", "tables.js", "axis.js", "lanes.js", "curves.js", "missed.js",
     "bar.js",
 )  # fmt: skip
@@ -41,8 +41,8 @@ def render(report: dict[str, Any]) -> str:
     Returns
     -------
     html : str
-        Complete in itself. Its content policy allows only its own style and script, by their
-        hashes; every string of the data is escaped by the template engine.
+        It is self-contained. Its content policy allows only its own style and script, by their
+        hashes, and the template engine escapes every string of the data.
     """
     idle = {
         "network.js": report["island"].get("network"),
@@ -56,23 +56,20 @@ def render(report: dict[str, Any]) -> str:
 
 def render_validation(report: dict[str, Any]) -> str:
     """Return the page of a validation: `report` is what `summarise_validation` returns."""
-    scripts = _JUDGED if report["missed"] else _OF_NUMBERS if report["observed"] else _TABLES
-    return page_of(report, STYLES, scripts, asks=False)
+    scripts = _VALIDATION if report["missed"] else _OF_NUMBERS if report["observed"] else _TABLES
+    return page_of(report, STYLES, scripts, with_reader=False)
 
 
 def page_of(
     report: dict[str, Any],
     styles: Sequence[str],
     scripts: Sequence[str],
-    asks: bool = True,
+    with_reader: bool = True,
 ) -> str:
-    """Return a page with its style and script.
-
-    Where it asks models, the reader of plain models comes first.
-    """
+    """Return a page with its style and script, preceded by the reader of plain models if needed."""
     style = _flush(_joined("style", styles))
     script = _joined("script", scripts)
-    script = _flush(reader() + script if asks else script)
+    script = _flush(reader() + script if with_reader else script)
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -97,16 +94,16 @@ def page_of(
 
 
 def embed(value: Any) -> Markup:
-    """Return JSON that is safe inside a script element: nothing in it can close the element."""
+    """Return JSON that is safe inside a script element, since nothing in it can close it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(text.translate(_LITERAL))  # every character that markup knows is gone
+    return Markup(text.translate(_LITERAL))  # escapes all characters with a meaning in HTML
 
 
 class _Flush(jinja2.PackageLoader):
-    """Templates without their indentation: what comes from the data keeps its own."""
+    """Loader of templates without their indentation; data keep theirs."""
 
     def get_source(self, environment: jinja2.Environment, template: str) -> Any:
-        """Return a template's source, where it is and whether it is as it was."""
+        """Return a template's source, its path, and a function that says whether it is current."""
         source, *more = super().get_source(environment, template)
         return "\n".join(line.lstrip() for line in source.split("\n")), *more
 
@@ -124,7 +121,7 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _joined(folder: str, names: Sequence[str]) -> str:
-    """Return files of the page as they will stand there: with plain line ends, for their hash."""
+    """Return joined files of the page, with the line ends for which their hash is computed."""
     home = resources.files("psephos.report").joinpath("templates", folder)
     text = "".join(home.joinpath(name).read_text("utf-8") for name in names)
     return text.replace("\r\n", "\n")
@@ -132,7 +129,7 @@ def _joined(folder: str, names: Sequence[str]) -> str:
 
 @cache
 def _flush(text: str) -> str:
-    """Return a text without indentation and lines of comment: no string goes over lines."""
+    """Remove indentation and comment lines; no string may span lines."""
     lines = [line.lstrip() for line in text.split("\n")]
     return "\n".join(line for line in lines if not line.startswith("//"))
 

@@ -1,4 +1,4 @@
-"""From the folder of a comparison to one plain dictionary, from which the page is written."""
+"""The folder of a comparison becomes one plain dictionary, from which the page is written."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
 from psephos.report.panels.methods import made_section
-from psephos.report.panels.missed import THRESHOLD, Told, class_names, missed_section
+from psephos.report.panels.missed import THRESHOLD, MissedPanel, class_names, missed_section
 from psephos.report.panels.observed import HeldOutNumbers, held_out_numbers, observed_section
 from psephos.report.panels.stability import stability_section
 from psephos.report.panels.tables import (
@@ -62,34 +62,36 @@ _OF_NUMBERS = (
     ),
 )
 _ROUNDED = "to three or four figures, more where a printed inequality needs them"
-_NAMED = 12  # labels whose cases are counted in the head
+_NAMED = 12  # the most labels that the head names
 
 
 def summarise(
     folder: str | Path, model: str | None = None, options: PageOptions | None = None
 ) -> dict[str, Any]:
-    """Read a comparison and return what its report says, as plain values.
+    """Read a comparison and return the content of its report, as plain values.
 
     Parameters
     ----------
     folder : str or Path
-        What `psephos.protocol.compare` wrote.
+        The folder written by `psephos.protocol.compare`.
     model : str, optional
-        The model that is shown first. By default that of `choose`.
+        The model that is shown first. By default, of the saved models within one standard error of
+        the best and significantly better than a constant prediction, the one with the fewest
+        columns; if there is none, the most accurate saved model.
     options : PageOptions, optional
-        Title, positive class, names of columns, and what the page carries of cases.
+        Title, positive class, notes, and what the page contains of cases.
 
     Returns
     -------
     report : dict
-        Strings, numbers, lists and dictionaries only; `render` turns it into a page. Under
-        ``island`` what the page's script reads.
+        Strings, numbers, lists and dictionaries only; `render` makes a page of it. ``island`` has
+        the data of the page's script.
 
     Raises
     ------
     PsephosError
-        If the folder is not a comparison, a file of it is damaged, the model has no file, or an
-        option names what the study has not.
+        If the folder is not a finished comparison, one of its files is damaged, the model has no
+        file, or an option does not fit the study.
     """
     read = read_folder(folder)
     with unsealed(read.path / MARK, read.about):
@@ -116,12 +118,12 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
     positive = positive_class(read, read.sizes, options.positive, answers if order else None, first)
     parted = _parted(read, answers, opened, names)
     facts = model_facts(read.models)
-    told = (
-        Told(read, answers, positive, facts, frozenset(better), options, parted=parted)
+    panel = (
+        MissedPanel(read, answers, positive, facts, frozenset(better), options, parted=parted)
         if answers
         else None
     )
-    missed = missed_section(told, order, bool(opened and read.cases))
+    missed = missed_section(panel, order, bool(opened and read.cases))
     numbers = held_out_numbers(read, [s.key for s in rows])
     return _report(saved, rows, choice, positive, facts, missed, numbers, options, better) | {
         "carries": _carries(read, answers, parted, options),
@@ -149,7 +151,7 @@ def _report(
     unsure = {s.key for s in rows if unsure_probabilities(s, prior)}
     shown = choice.opened or choice.best if choice else None
     key = shown.key if shown else None
-    told, order = missed["missed"], [s.key for s in _order(rows, choice)]
+    first, order = missed["missed"], [s.key for s in _order(rows, choice)]
     observed = observed_section(read, numbers, order, options)
     parts = [
         accuracy_section(read, rows, choice, found, prior, unsure, kept),
@@ -159,7 +161,7 @@ def _report(
         case_section(saved, choice, positive, facts, options, numbers),
         stability_section(read, rows, {k: v.columns for k, v in facts.items()}, saved.names, key),
         made_section(
-            read, rows, shown, positive, options, bool(told), bool(told and told.get("groups"))
+            read, rows, shown, positive, options, bool(first), bool(first and first.get("groups"))
         ),
         curve_section(read, rows),
     ]
@@ -168,7 +170,7 @@ def _report(
         "version": __version__,
         "title": options.title or _title(read),
         "data_line": _data_line(read, kept),
-        "first": first_sentences(read, rows, choice, found, told or observed["observed"], better),
+        "first": first_sentences(read, rows, choice, found, first or observed["observed"], better),
         "verdict": verdict(read, rows, choice, better),
         "caution": caution(read, choice),
         "cautions": cautions(read, choice, prior, kept) if choice else [],
@@ -193,13 +195,11 @@ def _report(
 def _maps(
     facts: Mapping[str, Facts], missed: Any, options: PageOptions, unsure: Collection[str]
 ) -> dict[str, Any]:
-    """Return the maps that the page offers: what each did, in words, and the map as plain data.
+    """Return the calibration maps that the page offers: a sentence, and the map as plain data.
 
-    A map is advised where the model is in `unsure`: its own probabilities are worse than the
-    class frequencies.
-
-    They are those through which there are held-out answers, too. A page without cases has no
-    isotonic map: its points are answers to single cases.
+    Only maps with recalibrated held-out answers are offered, and on a page without cases no
+    isotonic map, since its points are answers to single cases. A map is advised if the model is in
+    `unsure`: its own probabilities are worse than the class frequencies.
     """
     found: dict[str, Any] = {}
     for key, one in missed["models"].items() if missed else ():
@@ -214,12 +214,12 @@ def _maps(
 
 
 def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return one dictionary of several, which have no entry in common."""
+    """Merge dictionaries, which have no key in common."""
     return {key: value for part in parts for key, value in part.items()}
 
 
 def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) -> None:
-    """Raise if a model file has other classes than the comparison."""
+    """Raise if the classes of a model file are not those of the comparison."""
     if list(classes) != [str(one) for one in folder.about["classes"]]:
         raise damaged(folder.models[model], "its classes are not those of comparison.json")
 
@@ -270,12 +270,12 @@ def _data_line(folder: Folder, kept: bool) -> str:
         held = true_minus(" to ".join(ends([min(y), max(y)]))) if y and kept else ""
         held = held and f": {held}"
         return f"{line}; {target or 'target'}, a number{held}."
-    truly = ", true classes" if about.get("partial") else ""  # the target is what was recorded
+    truly = ", true classes" if about.get("partial") else ""  # the target has recorded labels
     return f"{line}; {f'{target}{truly}: ' if target else 'classes: '}{series(listed)}."
 
 
 def _bar(folder: Folder, rows: Sequence[Standing], key: str | None) -> dict[str, Any]:
-    """Return the models to choose from, those that can be read here first."""
+    """Return the models to choose from, those with a file first."""
     drawn = [s for s in rows if s.drawn]
     listed = [{"key": s.key, "label": s.label, "words": _columns_words(folder, s)} for s in drawn]
     return {
@@ -294,12 +294,12 @@ def _columns_words(folder: Folder, s: Standing) -> str:
 def _carries(
     folder: Folder, answers: CaseAnswers | None, parted: Sequence[Subgroups], options: PageOptions
 ) -> str:
-    """Return what the file holds of the cases."""
+    """Return what the page contains of the cases."""
     n = plural(folder.n_rows, "case")
     if options.cases == "none":
         return (
             f"This file holds counts of the {n}, and means over ten and more: no answer, value or"
-            " name of a single one, but for the thresholds and categories that models ask for."
+            " name of a single case, except the thresholds and categories that models read."
         )
     if folder.kind == "numbers":
         more = " with its id" if options.ids else ""
@@ -329,7 +329,7 @@ def _digits(options: PageOptions) -> str:
 # ---------------------------------------------------------------------- in memory
 @dataclass(frozen=True)
 class _InMemory(Folder):
-    """A comparison that no folder is read for."""
+    """A comparison that was not read from a folder."""
 
     figures: Sequence[Mapping[str, object]] = ()
 
@@ -339,11 +339,9 @@ class _InMemory(Folder):
 
 
 def first_words(comparison: Comparison) -> list[str]:
-    """Return the sentences that the page begins with, but for those of single cases.
+    """Return the first sentences of the page without those on missed cases, for `print`.
 
-    They are what `print` and a notebook show of a comparison.
-
-    The model that they are of is the one at which the page would open.
+    They are about the model that the page would show first.
     """
     refits = [row for row in comparison.refits if row["status"] == "ok"]
     about = comparison.about

@@ -1,4 +1,4 @@
-"""From the folder of a validation to the dictionary of its page: a model on another cohort."""
+"""The folder of a validation becomes the dictionary of its page: a model on another cohort."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from psephos.report.panels.cohort import alike_section, figures_section, recalib
 from psephos.report.panels.missed import (
     THRESHOLD,
     HasAnswers,
-    Told,
+    MissedPanel,
     class_names,
     missed_section,
 )
@@ -54,41 +54,42 @@ _COHORT = Wording(
     axis="in the cohort",
     by="by the model as it was",
     person="In the cohort,",
-    absent="There are no answers of this model.",
+    absent="This model has no answers.",
     source="All from the answers to the cohort; the model was not fitted again.",
-    omits="and hold for cases drawn like these: they say nothing of how the cohort was chosen.",
+    omits="and hold for cases drawn like these: they ignore how the cohort was chosen.",
     file="answers",
     sources={
-        _AGAIN: "All from probabilities that a sigmoid fitted to other cases of the cohort made of"
-        " the model's: it is another model than the one that is validated."
+        _AGAIN: "All from the model's probabilities after a sigmoid that was fitted to other cases"
+        " of the cohort: this is not the model that is validated."
     },
 )
 
 
 def is_validation(folder: str | Path) -> bool:
-    """Return whether a folder is that of ``psephos validate --out``."""
+    """Return whether a folder was written by ``psephos validate --out``."""
     return (Path(folder) / MARK).is_file()
 
 
 def summarise_validation(folder: str | Path, options: PageOptions | None = None) -> dict[str, Any]:
-    """Read a validation and return what its page says, as plain values.
+    """Read a validation and return the content of its page, as plain values.
 
     Parameters
     ----------
     folder : str or Path
-        What ``psephos validate --out`` or `psephos.validation.write_validation` wrote.
+        The folder written by ``psephos validate --out`` or `psephos.validation.write_validation`.
     options : PageOptions, optional
-        As for `summarise`. The positive class of two is that of the validation.
+        As for `summarise`. With two classes, the positive class is that of the validation.
 
     Returns
     -------
     report : dict
+        As of `summarise`; `render_validation` makes a page of it.
 
     Raises
     ------
     PsephosError
-        If the folder is no validation, a file of it is damaged, or an option asks for what it has
-        not.
+        If the folder is not a validation, one of its files is damaged, or an option does not fit
+        the validation.
     """
     options, place = options or PageOptions(), Path(folder)
     saved = read_validation(place)
@@ -102,7 +103,7 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
     if about.get("target"):
         return _of_numbers(place, saved, options)
     folder = _folder(place, saved, options)
-    answers, said = _answers(about, rows)
+    answers, predicted = _answers(about, rows)
     parted, kept = _parted(rows), options.cases != "none"
     models = [HasAnswers(about["model"], about["model"])]
     if _AGAIN in answers.chances:
@@ -111,11 +112,12 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
     answers = replace(answers, chances=chances)
     positive = _positive(folder, answers, about, options)
     fact = model_facts({about["model"]: place / "model.psephos"})[about["model"]]
-    facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort's own is the other one
+    facts = {about["model"]: replace(fact, recalibration=None)}  # the cohort has its own
     threshold = float(about["threshold"] or THRESHOLD)  # never 0
     better = frozenset(m.key for m in models) if _above_chance(saved) else frozenset[str]()
     missed = missed_section(
-        Told(folder, answers, positive, facts, better, options, _COHORT, threshold, parted), models
+        MissedPanel(folder, answers, positive, facts, better, options, _COHORT, threshold, parted),
+        models,
     )
     first, island = missed["missed"], missed["island"]
     grouped = bool(first.get("groups"))
@@ -124,7 +126,7 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
         "data_line": _data_line(about, folder.counted(kept)),
         "first": [],
         "verdict": [*map(str, about.get("cautions", ())), *_verdict(saved, first)],
-        "caution": [_caution(about, first, answers, said, threshold, kept)],
+        "caution": [_caution(about, first, answers, predicted, threshold, kept)],
         "contents": _CONTENTS,
         "label_figures": None,
         "bar": _bar(models, folder),
@@ -144,7 +146,7 @@ def _report(place: Path, saved: dict[str, Any], options: PageOptions) -> dict[st
 
 
 def _common(found: dict[str, Any], options: PageOptions, kept: bool) -> dict[str, object]:
-    """Return what pages of classes and of numbers share."""
+    """Return the entries that pages of classes and of numbers share."""
     about = found["about"]
     notes = [*about["notes"], *unanswered_words(about)]
     names = shown_names([str(one) for one in found["shift"]["columns"]["column"]])
@@ -159,10 +161,10 @@ def _common(found: dict[str, Any], options: PageOptions, kept: bool) -> dict[str
 
 
 def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dict[str, Any]:
-    """Return the page of a model of numbers: its tables, which nothing steers."""
+    """Return the page of a regressor: its tables, without controls."""
     kept, about = options.cases != "none", found["about"]
     tables = figures_section(found, subgroups=True, kept=kept)
-    target = about["target"] if kept else "numbers"  # its ends are single cases
+    target = about["target"] if kept else "numbers"  # its range would reveal single cases
     n, key = plural(about["n_cases"], "case"), about["model"]
     folder = _folder(place, found, options)
     folder.about["target"] = "the target"
@@ -194,7 +196,7 @@ def _of_numbers(place: Path, found: dict[str, Any], options: PageOptions) -> dic
 
 
 def _numbers(found: Mapping[str, Any], folder: Folder) -> HeldOutNumbers | None:
-    """Return the predictions of the cohort's cases as those of a study that were held out."""
+    """Return the predictions of the cohort's cases in the form of held-out predictions."""
     rows = [(i, r) for i, r in enumerate(found["predictions"]) if r["predicted"] and r["truth"]]
     if not rows:
         return None
@@ -210,7 +212,7 @@ def _numbers(found: Mapping[str, Any], folder: Folder) -> HeldOutNumbers | None:
 
 
 def _above_chance(saved: Mapping[str, Any]) -> bool:
-    """Return whether the model is shown to rank cases better than chance."""
+    """Return whether the interval of the ROC-AUC is above 0.5."""
     ranked = next((row for row in saved["figures"] if row["figure"] == "ROC-AUC"), None)
     return ranked is not None and ranked["low"] is not None and ranked["low"] > 0.5
 
@@ -231,8 +233,8 @@ def _positive(
     if len(classes) == 2:
         if options.positive not in (None, own):
             raise PsephosError(
-                f"the figures of this validation are about {own!r}: psephos validate --positive "
-                f"{options.positive!r} judges the other class."
+                f"the positive class must be that of the validation, {own!r}; got "
+                f"{options.positive!r}: use psephos validate --positive for the other class."
             )
         return Positive(classes.index(own), "the validation is about it")
     sizes, model = about["class_counts"], about["model"]
@@ -240,7 +242,7 @@ def _positive(
 
 
 def _folder(place: Path, saved: dict[str, Any], options: PageOptions) -> Folder:
-    """Return the cohort as the page's panels ask for a study."""
+    """Return the cohort in the form of a study, for the panels."""
     about = saved["about"]
     ids = [row["id"] for row in saved["predictions"]]
     own = {
@@ -256,11 +258,11 @@ def _folder(place: Path, saved: dict[str, Any], options: PageOptions) -> Folder:
 def _answers(
     about: Mapping[str, Any], rows: Sequence[Mapping[str, str]]
 ) -> tuple[CaseAnswers, NDArray[np.intp]]:
-    """Return the answers by model ('' is the model as it was), and what the model itself called."""
+    """Return the answers by model ('' is the validated one), and the model's own predictions."""
     classes = [str(one) for one in about["classes"]]
     codes = class_codes(classes)
     truth = np.array([codes[row["truth"]] for row in rows], dtype=np.intp)
-    said = np.array([codes[row["predicted"]] for row in rows], dtype=np.intp)
+    predicted = np.array([codes[row["predicted"]] for row in rows], dtype=np.intp)
     kinds = {"": "p_", _AGAIN: "recalibrated_"}
     chances = {
         key: np.array([[float(row[head + c]) for c in classes] for row in rows])
@@ -272,11 +274,11 @@ def _answers(
     if about["threshold"] is None:
         chances = {key: ties_to_the_first(p) for key, p in chances.items()}
     answers = CaseAnswers(np.arange(n), truth, np.full(n, -1), 1, chances)
-    return answers, said
+    return answers, predicted
 
 
 def _parted(rows: Sequence[Mapping[str, str]]) -> list[Subgroups]:
-    """Return the subgroupings of the validation, of few levels."""
+    """Return the subgroupings of the validation that have few levels."""
     keys = [key for key in rows[0] if key.startswith("by_")]
     found = [one for key in keys for one in by_levels(key[3:], [row[key] for row in rows])]
     return [replace(one, listed=True) for one in found]
@@ -299,15 +301,15 @@ def _verdict(saved: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
     ranked = figures.get(name, {"value": None, "method": "it was not measured"})
     words: list[str] = []
     n = plural(about["n_cases"], "case")
-    asked = f"{about['model']}, not fitted again, was asked about {n}"
+    head = f"{about['model']}, not fitted again, predicted {n}"
     if ranked["value"] is None:
-        words.append(f"{asked}: how well it ranks them cannot be said ({ranked['method']}).")
+        words.append(f"{head}: how well it ranks them is not known ({ranked['method']}).")
     else:
         low, high = (np.nan if ranked[k] is None else ranked[k] for k in ("low", "high"))
         interval = span(low, high)
         what = "its area under the ROC curve" if two else f"its {name}"
         level = f" ({100 * about['level']:g} % interval {interval})" if interval else ""
-        words.append(f"{asked}: {what} is {chance(ranked['value'])}{level}.")
+        words.append(f"{head}: {what} is {chance(ranked['value'])}{level}.")
     words += misses(missed)
     words += _calibration(saved, figures) if two else []
     return [*words, *_columns(saved)]
@@ -323,18 +325,18 @@ def _calibration(saved: Mapping[str, Any], figures: Mapping[str, Any]) -> list[s
     shown = f"calibration in the large {value}, {low} to {high}"
     if large["low"] <= 0 <= large["high"]:
         n = plural(about["n_cases"], "case")
-        return [f"That its probabilities of {pos} are too high or too low on the whole is not"
-                f" something that these {n} settle ({shown})."]  # fmt: skip
+        return [f"These {n} do not show whether its probabilities of {pos} are too high or too low"
+                f" on the whole ({shown})."]  # fmt: skip
     return [f"{head} too {'high' if large['value'] < 0 else 'low'} ({shown})."]
 
 
 def _columns(saved: Mapping[str, Any]) -> list[str]:
-    speaking, shift = saved["speaking"], saved["shift"]
-    lacking, read = len(speaking["lacking"]), len(shift["columns"]["column"])
+    usable, shift = saved["speaking"], saved["shift"]
+    lacking, read = len(usable["lacking"]), len(shift["columns"]["column"])
     if not read:
-        return ["It reads no column, and says the same of every case."]
+        return ["It reads no column, and predicts the same for every case."]
     if lacking:
-        part = speaking["share_some"] + speaking["share_none"]
+        part = usable["share_some"] + usable["share_none"]
         words = f"The cohort lacks {lacking} of {plural(read, 'column')} that it reads"
         words += f"; voters that lack some or all of theirs have {100 * part:.0f} % of the weight"
     else:
@@ -350,22 +352,22 @@ def _caution(
     about: Mapping[str, Any],
     missed: Mapping[str, Any],
     answers: CaseAnswers,
-    said: NDArray[np.intp],
+    predicted: NDArray[np.intp],
     threshold: float,
     kept: bool,
 ) -> str:
     words = "These are figures of one fitted model on cases drawn like these."
     if not about.get("seen"):
-        words += " Whether it was fitted on any of them this page cannot know."
+        words += " It is not known whether it was fitted on any of them."
     if missed["kind"] != "two" or missed["absent"]:
         return words
     code = about["classes"].index(about["positive"])
     at = called(answers.chances[about["model"]][:, code], threshold)
-    other = int(np.count_nonzero(at != (said == code)))
+    other = int(np.count_nonzero(at != (predicted == code)))
     if other:
         cases = "A few cases" if not kept and other < FEWEST else plural(other, "case")
         words += (
-            f" {cases} {'is' if cases == '1 case' else 'are'} called otherwise at"
+            f" {cases} {'is' if cases == '1 case' else 'are'} called differently at"
             f" {missed['fills']['threshold']} than in the validation, whose figures are below: "
         )
         words += (
@@ -385,7 +387,7 @@ def _made(place: Path, saved: Mapping[str, Any], subject: str) -> dict[str, Any]
     return {
         "rows": [
             ["Model", f"{about['model']}, from model.psephos; nothing was fitted again"],
-            ["Labels named otherwise", series(renamed) or "none"],
+            ["Labels renamed", series(renamed) or "none"],
             ["Answers are about", subject],
             ["Figures of the validation", f"{how}; {100 * about['level']:g} % intervals; folds of"
              f" the recalibration by seed {about['random_state']}"],
@@ -394,19 +396,19 @@ def _made(place: Path, saved: Mapping[str, Any], subject: str) -> dict[str, Any]
             ["To cite", f"psephos {saved['psephos']}, validation of {about['model']} in"
              f" {place.resolve().name}"],
         ],
-        "left_out": "Accuracy against columns and stability are left out, for they compare fits and"
-        " there was none; so are the values of columns and a new case, for the folder of a"
-        " validation holds no values of the cohort: psephos explain asks the model about a case.",
+        "left_out": "Accuracy against columns and stability are left out, since they compare fits;"
+        " so are the values of columns and a new case, since the folder of a validation has no"
+        " values of the cohort. psephos explain explains the prediction of a case.",
     }  # fmt: skip
 
 
 def _carries(about: Mapping[str, Any], parted: Sequence[Subgroups], options: PageOptions) -> str:
     n = plural(about["n_cases"], "case")
     if options.cases == "none":
-        return f"This file holds counts of the {n}: no answer or name of a single one."
+        return f"This file holds counts of the {n}: no answer or name of a single case."
     held = ["class", "answers to six decimals", *(["id"] if options.ids else [])]
     held += [f"levels of {series([one.name for one in parted])}"] if parted else []
     return (
         f"This file holds data of the {n}, case by case: {', '.join(held)}; of columns it holds"
-        " summaries alone. Treat it as you would the table itself."
+        " only summaries. Treat it as you would the table itself."
     )

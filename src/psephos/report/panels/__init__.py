@@ -1,1 +1,1 @@
-"""One file a panel: what it shows, as entries of the dictionary of the page."""
+"""One module per panel of the page: its entries in the dictionary of the report."""

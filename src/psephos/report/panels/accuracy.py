@@ -1,4 +1,4 @@
-"""How accurate, on how few columns: the chart, and the table with differences from the best."""
+"""Accuracy against columns: the chart, and the table with differences from the best."""
 
 import math
 from collections import Counter
@@ -23,12 +23,12 @@ from psephos.report.words import (
 
 @dataclass(frozen=True)
 class Point:
-    """One model: where it stands, and its fits one by one."""
+    """One model on the chart, with its fits."""
 
     key: str
     label: str
     sentence: str
-    readable: bool  # whether the page can show its votes
+    readable: bool  # whether it has a file, so that the page can show its votes
     frontier: bool
     columns: float
     score: float
@@ -36,7 +36,7 @@ class Point:
     final: float | None  # columns of its final fit, to all cases
 
 
-_FOLDS = 20  # fits of a model that are drawn one by one, at most
+_FOLDS = 20  # the most fits of a model that are drawn one by one
 
 
 def accuracy_section(
@@ -48,7 +48,7 @@ def accuracy_section(
     unsure: Collection[str],
     kept: bool = True,
 ) -> dict[str, Any]:
-    """Return what the panel shows: entries of the page's dictionary.
+    """Return the panel's entries of the page's dictionary.
 
     Parameters
     ----------
@@ -57,18 +57,18 @@ def accuracy_section(
     prior : float
         The log-loss of the class frequencies, NaN if not known.
     unsure : collection of str
-        Models whose log-loss is worse than that.
+        Models whose log-loss is worse than `prior`.
     kept : bool, default=True
-        Whether the page carries single cases: else it tells no fold of fewer than ten, and of
-        fits that failed no more than how many, for errors may name a case.
+        Whether the page contains single cases; if not, it shows no fold of fewer than ten cases,
+        and only the number of failed fits, since their errors may name a case.
     """
-    measured = rows[0].summary.measures  # a folder of another version has others
+    measured = rows[0].summary.measures  # a folder of another version has other measures
     stated = [
         one for one in folder.measures if one.first or any(s.spread(one.name).n for s in rows)
     ]
     measures = [one for one in stated if one.name in measured]
     best = choice.best if choice else None
-    judged, n = {p.key: p for p in found}, len({f.split for f in folder.fits})
+    pairs, n = {p.key: p for p in found}, len({f.split for f in folder.fits})
     reach, points = _reach(found), [_point(s, folder, kept) for s in rows if s.drawn]
     return {
         "measure": folder.measure,
@@ -77,7 +77,7 @@ def accuracy_section(
         "measures": [{"key": one.name, "words": one.words} for one in measures],
         "n_main": sum(one.first for one in measures),
         "models": [
-            _model(s, measures, folder, judged.get(s.key), best, reach, s.key in unsure)
+            _model(s, measures, folder, pairs.get(s.key), best, reach, s.key in unsure)
             for s in rows
         ],
         "any_failed": any(s.failed for s in rows),
@@ -124,7 +124,7 @@ def _point(s: Standing, folder: Folder, kept: bool) -> Point:
 
 
 def _ends(folder: Folder, points: Sequence[Point]) -> dict[str, list[float]]:
-    """Return the worst and the best value of the axis, unless the measure is a rate of classes."""
+    """Return the worst and the best value of the axis, for a measure that is not a rate."""
     measure = folder.measures[0]
     if not measure.ranks and folder.kind != "numbers":
         return {}
@@ -138,7 +138,7 @@ def _chart_note(rows: Sequence[Standing]) -> str:
     line = "The dashed line joins models that are better than each model with fewer columns. "
     folds = "small dots are its folds and the bar spans their columns"
     if any(len(s.fits) > _FOLDS for s in rows):
-        folds = "a bar spans the columns of its folds' models, too many to draw one by one"
+        folds = "a bar spans the columns of its folds' models, which are too many to draw"
     return (
         "Each name is a model's mean over the held-out folds. Models with filled marks can be read"
         " on this page; of those with hollow marks it has only the answers."
@@ -181,7 +181,7 @@ def _model(
 
 
 def _sentence(s: Standing, folder: Folder) -> str:
-    """Return what the mark of a model says."""
+    """Return the description of a model's mark."""
     columns = s.columns
     words = count(columns.mean) + (f" ± {count(columns.sd)}" if columns.sd > 0 else "")
     one = s.spread(s.summary.ranked_by.name)
@@ -204,7 +204,7 @@ def _cell(value: float, text: str, spread: str, kind: str) -> dict[str, Any]:
 
 
 def _reach(found: Sequence[Pair]) -> float:
-    """Return where the axis of differences ends; a constant answer does not stretch it."""
+    """Return the end of the axis of differences, ignoring models that read no column."""
     sizes = [abs(v) for p in found if p.reads for v in (p.low, p.mean, p.high) if math.isfinite(v)]
     return 1.04 * max([0.05, *sizes])
 
@@ -232,13 +232,13 @@ def _difference_note(found: Sequence[Pair], best: Standing | None) -> str:
     return (
         f"Differences are from {best.label}, on the same folds, with 95 % intervals corrected for"
         " training sets that overlap (Nadeau & Bengio 2003): one by one, not for many comparisons"
-        f" at once. {best.label} was picked as the best on these folds, which flatters it a little."
+        f" at once. {best.label} was picked as the best on these folds, which favours it a little."
     )
 
 
 # ---------------------------------------------------------------------- notes
 def _measures_note(folder: Folder, prior: float) -> str:
-    """Return what the measures of the table are, and by which models are ranked."""
+    """Return the definitions of the table's measures, and the one that models are ranked by."""
     if folder.about.get("metric"):
         which = f"Models are ranked by {folder.measure}"
         own = replace(folder, about={k: v for k, v in folder.about.items() if k != "metric"})
@@ -246,20 +246,20 @@ def _measures_note(folder: Folder, prior: float) -> str:
         return f"{which}: {better} is better. {_measures_note(own, prior)}"
     if folder.multilabel:
         return (
-            "Average precision is, for each of a case's labels, the share of its labels among all"
-            " that are ranked as high, and the mean of that; Hamming loss is the share of wrong"
-            " answers over all cases and labels; one-error is how often the label ranked first is"
-            " not the case's; coverage is how many labels must be passed in the ranking to have"
-            " all of the case's; ranking loss is the share of pairs of a label that it has and one"
-            " that it has not which are ranked wrongly. Average precision is best at 1, the others"
-            " at 0 (coverage: at the number of a case's labels less one)."
+            "Average precision is, averaged over a case's labels, the share of its labels among all"
+            " labels ranked at least as high; Hamming loss is the share of wrong answers over all"
+            " cases and labels; one-error is the share of cases whose first label in the ranking is"
+            " wrong; coverage is the number of labels to go through in the ranking to find all of a"
+            " case's; ranking loss is the share of wrongly ordered pairs of a label that a case has"
+            " and one that it lacks. Average precision is best at 1, the others at 0 (coverage: at"
+            " the number of a case's labels less one)."
         )
     if folder.kind == "numbers":
         return (
-            "R², MAE and RMSE are of each fold, R² against the mean of its own cases. Of models"
-            " that state a distribution: pinball loss is the mean over the 5, 25, 50, 75 and 95 %"
-            " quantiles, CRPS that over all, both in the unit of the target and best at 0; coverage"
-            " is the share of cases between the 5 and 95 % quantiles, 0.9 at best."
+            "R², MAE and RMSE are of each fold, R² against the mean of its own cases. For models"
+            " that predict a distribution, pinball loss is the mean over the 5, 25, 50, 75 and 95 %"
+            " quantiles, and CRPS over all quantiles, both in the unit of the target and best at 0;"
+            " coverage is the share of cases between the 5 and 95 % quantiles, at best 0.9."
         )
     words = (
         "Balanced accuracy is the mean share of each class found; ROC-AUC is"
@@ -291,22 +291,22 @@ def _stability_note(rows: Sequence[Standing]) -> str:
     if not any(math.isfinite(s.summary.stability.value) for s in rows):
         return ""
     return (
-        "Stability is how alike the columns used are from fold to fold: 1 always the same, 0 no"
-        " more alike than columns drawn by lot (Nogueira, Sechidis & Brown 2018). Training parts"
-        " overlap, so that it would be lower on new cases. It is not defined for a model that reads"
-        " every column, or none."
+        "Stability is the similarity of the columns used from fold to fold: 1 if they are always"
+        " the same, 0 if as similar as columns drawn at random (Nogueira, Sechidis & Brown 2018)."
+        " Training parts overlap, so it would be lower on new cases. It is not defined for a model"
+        " that reads every column, or none."
     )
 
 
 def _voters_note(rows: Sequence[Standing]) -> str:
     absent = any(s.fits and not s.summary.n_voters.n for s in rows)
-    return "A dash under voters marks a model that is no ensemble." if absent else ""
+    return "A dash under voters marks a model that is not an ensemble." if absent else ""
 
 
 def _failures(rows: Sequence[Standing], kept: bool) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     for s in rows:
-        errors = (f.error if kept else "results.csv tells why." for f in s.failed)
+        errors = (f.error if kept else "results.csv has the error." for f in s.failed)
         for error, n in Counter(errors).most_common():
             words = f"{n} of {plural(len(s.fits) + len(s.failed), 'fit')}"
             found.append({"label": s.label, "words": words, "error": error})

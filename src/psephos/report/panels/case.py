@@ -1,4 +1,4 @@
-"""A new case: what the chosen model would say of it, and who votes."""
+"""A new case: the prediction of the chosen model, and the votes."""
 
 import json
 import math
@@ -24,8 +24,8 @@ from psephos.report.study.options import (
     brief,
     carried_rows,
     carried_values,
-    guarded,
     rounded,
+    with_outer_ends,
 )
 from psephos.report.study.standings import Opening
 from psephos.report.words import plural, series, three
@@ -33,13 +33,13 @@ from psephos.scoring import plain
 from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.vote import Vote
 
-CAPACITY = 3_500_000  # bytes of the page that decision functions may take, together
+CAPACITY = 3_500_000  # the most bytes of the page for all decision functions
 _QUANTILES = 101
-_NOTHING = 1e-9  # rounding errors of sums
+_NOTHING = 1e-9  # differences due to rounding errors
 
 
 def calculator(
-    asked: Reduced,
+    reduced: Reduced,
     order: Sequence[int],
     rows: Indices,
     y: Indices,
@@ -47,111 +47,111 @@ def calculator(
     cuts: Sequence[Floats] | None,
     cases: str = "full",
 ) -> dict[str, Any] | str:
-    """Return what the page answers a case with, as plain values; a sentence where it cannot.
+    """Return the data with which the page predicts a case; a sentence if it cannot.
 
     Parameters
     ----------
     order : sequence of int
-        The columns that a complete case is answered by, the most important first.
+        The columns that a complete case needs, the most important first.
     rows : ndarray of int
-        The cases that the page carries.
+        The cases that the page contains.
     y : ndarray of int
         The classes of all cases.
     cuts : sequence of ndarray, optional
-        The thresholds of each of its columns: values of cases are rounded, in the model as well,
-        but not across these. By default nothing is.
+        The thresholds of each column: values of cases are rounded, also within the model, but not
+        across these. By default values are exact.
     cases : {'rounded', 'full', 'none'}
-        How the page carries cases. Where it carries none, typical ones are means of ten and more.
+        What the page contains of cases. With 'none', typical cases are means of ten and more.
 
     Returns
     -------
     calculator : dict or str
-        ``plain``, the decision function; ``fields``, one a column, in the order they are asked
-        in; ``tried``, of each the values, and of categories their shares, over which the next
-        measurement is weighed (`psephos.explain.next_column`); ``spread``, by which differences
-        are divided; ``own``, quantiles of the distance of a case to the nearest other;
-        ``rounding``, what rounding does to the answers, in words.
+        ``plain``, the decision function; ``fields``, one per column; ``tried``, the possible values
+        of each if it is missing, with their shares for categories (`psephos.explain.next_column`);
+        ``spread``, by which differences are divided; ``own``, quantiles of the distance of a case
+        to its nearest neighbour;
+        ``rounding``, a sentence on the effect of rounding.
     """
     try:
-        model, kept = (asked.model, False) if cuts is None else light(asked)
+        model, kept = (reduced.model, False) if cuts is None else light(reduced)
         function = plain(model)
         for own in (function, function["target"]):
             if own.get("classes"):
-                own["classes"] = list(map(_told_apart, own["classes"]))
+                own["classes"] = list(map(_script_label, own["classes"]))
     except PsephosError as error:
         return str(error)
-    wanted = [*order, *asked.vote.backup.tolist()]
-    spread, X = _spread(asked), _rows_of(asked, rows, cuts)
+    wanted = [*order, *reduced.vote.backup.tolist()]
+    spread, X = _spread(reduced), _rows_of(reduced, rows, cuts)
     return {
         "plain": function,
-        "fields": fields_of(asked, wanted, len(order), cases),
-        "tried": None if cases == "none" else _tried(asked, wanted, cuts),
+        "fields": fields_of(reduced, wanted, len(order), cases),
+        "tried": None if cases == "none" else _tried(reduced, wanted, cuts),
         "spread": [spread[j] for j in order],
         "own": nearest_own(X[:, list(order)], [spread[j] for j in order]),
         "typical": [
-            None if row is None else _worded(asked, row, wanted, cuts)
-            for row in (typical(asked, y == k, cases) for k in range(n_classes))
+            None if row is None else _worded(reduced, row, wanted, cuts)
+            for row in (typical(reduced, y == k, cases) for k in range(n_classes))
         ],
         "typical_words": typical_words(cases),
-        "rounding": "" if cuts is None else _rounding(asked, model.vote_, rows, X, kept),
+        "rounding": "" if cuts is None else _rounding(reduced, model.vote_, rows, X, kept),
     }
 
 
-def _told_apart(label: Any) -> Any:
-    """Return a class as a script can hold it, whose numbers are doubles."""
+def _script_label(label: Any) -> Any:
+    """Return a class as JSON that a script reads exactly: large integers as text."""
     return str(label) if isinstance(label, int) and abs(label) > 2**53 else label
 
 
 def fields_of(
-    asked: Reduced, wanted: Sequence[int], n_used: int, cases: str = "full"
+    reduced: Reduced, wanted: Sequence[int], n_used: int, cases: str = "full"
 ) -> list[dict[str, Any]]:
-    """Return the fields of a form: names, axes or categories, and where they go in the function."""
+    """Return the fields of a form: name, axis or categories, and position in the function."""
     fields: list[dict[str, Any]] = []
     for i, j in enumerate(wanted):
-        kind: dict[str, Any] = {"levels": asked.levels.get(j)}
-        if j not in asked.levels:
-            values = guarded(asked.X[:, j], cases)
+        kind: dict[str, Any] = {"levels": reduced.levels.get(j)}
+        if j not in reduced.levels:
+            values = with_outer_ends(reduced.X[:, j], cases)
             known = values[np.isfinite(values)]
             ends = [float(known.min()), float(known.max())] if len(known) else None
             kind = {"axis": axis_of(values).data(), "range": ends}
-        one = {"name": asked.names[j], "whole": asked.whole[j], "at": j, "backup": i >= n_used}
+        one = {"name": reduced.names[j], "whole": reduced.whole[j], "at": j, "backup": i >= n_used}
         fields.append(one | kind)
     return fields
 
 
 def _tried(
-    asked: Reduced, wanted: Sequence[int], cuts: Sequence[Floats] | None
+    reduced: Reduced, wanted: Sequence[int], cuts: Sequence[Floats] | None
 ) -> list[list[list[Any]]] | None:
-    """Return the values of each field that a missing one may have, as `next_of` draws them."""
-    profile = asked.profile
+    """Return the possible values of each field if it is missing, as `next_of` takes them."""
+    profile = reduced.profile
     if profile is None:
         return None
     found: list[list[list[Any]]] = []
     for j in wanted:
         values, chances = profile.points(j, VALUES)
-        if j in asked.levels:
-            found.append([[asked.levels[j][int(v)] for v in values], chances.tolist()])
+        if j in reduced.levels:
+            found.append([[reduced.levels[j][int(v)] for v in values], chances.tolist()])
         else:
             found.append([values.tolist() if cuts is None else brief(values, cuts[j])])
     return found
 
 
-def typical(asked: Reduced, which: NDArray[np.bool_], cases: str = "full") -> Floats | None:
-    """Return the median of each column over some cases, of categories the most frequent code.
+def typical(reduced: Reduced, which: NDArray[np.bool_], cases: str = "full") -> Floats | None:
+    """Return the median of each column over some cases; for a category the most frequent code.
 
-    NaN where no case has a value. In a page that carries no cases it is the mean, of ten values
-    and more; None where so many cases are not there.
+    NaN where no case has a value. On a page without cases it is the mean of at least ten values,
+    and None if there are fewer cases.
     """
     kept = cases != "none"
     if not kept and which.sum() < FEWEST:
         return None
-    found = np.full(asked.X.shape[1], np.nan)
-    for j in range(asked.X.shape[1]):
-        own = asked.X[which, j]
+    found = np.full(reduced.X.shape[1], np.nan)
+    for j in range(reduced.X.shape[1]):
+        own = reduced.X[which, j]
         own = np.sort(own[~np.isnan(own)])
         if len(own) < (1 if kept else FEWEST):
             continue
-        if j in asked.levels:
+        if j in reduced.levels:
             codes, counts = np.unique(own, return_counts=True)
             found[j] = codes[counts.argmax()]
         else:
@@ -160,33 +160,33 @@ def typical(asked: Reduced, which: NDArray[np.bool_], cases: str = "full") -> Fl
 
 
 def typical_words(cases: str) -> str:
-    """Return what a typical case is."""
+    """Return the name of the statistic of a typical case."""
     return "mean" if cases == "none" else "median"
 
 
-def light(asked: Reduced) -> tuple[Any, bool]:
-    """Return the model with the values of training cases that it keeps rounded, and whether so."""
-    if not asked.keeps_rows:
-        return asked.model, False
-    made = with_rounded_rows(asked.model, FIGURES)
-    return made, made is not asked.model  # the same where voters of its own keep the rows
+def light(reduced: Reduced) -> tuple[Any, bool]:
+    """Return the model with its training rows rounded, and whether any were rounded."""
+    if not reduced.keeps_rows:
+        return reduced.model, False
+    made = with_rounded_rows(reduced.model, FIGURES)
+    return made, made is not reduced.model  # unchanged if other voters keep the rows
 
 
-def _rows_of(asked: Reduced, rows: Indices, cuts: Sequence[Floats] | None) -> Floats:
-    """Return the cases as the page carries them."""
-    near = asked.X[rows].copy()
+def _rows_of(reduced: Reduced, rows: Indices, cuts: Sequence[Floats] | None) -> Floats:
+    """Return the cases with the values that the page contains."""
+    near = reduced.X[rows].copy()
     for j in range(near.shape[1]):
-        if cuts is not None and j not in asked.levels:
+        if cuts is not None and j not in reduced.levels:
             near[:, j] = rounded(near[:, j], cuts[j])
     return near
 
 
-def _rounding(asked: Reduced, vote: Vote, rows: Indices, near: Floats, kept: bool) -> str:
-    """Return by how much rounding moves the answers to the carried cases, as measured."""
-    X = asked.X[rows]
+def _rounding(reduced: Reduced, vote: Vote, rows: Indices, near: Floats, kept: bool) -> str:
+    """Return a sentence on the measured effect of rounding on the answers to the cases."""
+    X = reduced.X[rows]
     if not len(X):
         return ""
-    off = float(np.abs(vote.probabilities(near) - asked.vote.probabilities(X)).max())
+    off = float(np.abs(vote.probabilities(near) - reduced.vote.probabilities(X)).max())
     what = "Values are rounded in this page"
     what += ", also those of training cases that the model keeps" if kept else ""
     if off <= _NOTHING:
@@ -196,36 +196,36 @@ def _rounding(asked: Reduced, vote: Vote, rows: Indices, near: Floats, kept: boo
 
 
 def _worded(
-    asked: Reduced, row: Floats, wanted: Sequence[int], cuts: Sequence[Floats] | None
+    reduced: Reduced, row: Floats, wanted: Sequence[int], cuts: Sequence[Floats] | None
 ) -> list[Any]:
-    """Return the values of a case as the page has them: words of categories, None where missing."""
+    """Return the values of a case for the page: names of categories, None where missing."""
 
-    def told(j: int) -> Any:
+    def shown(j: int) -> Any:
         value = float(row[j])
         if np.isnan(value):
             return None
-        if j in asked.levels:
-            return asked.levels[j][int(value)]
+        if j in reduced.levels:
+            return reduced.levels[j][int(value)]
         return value if cuts is None else brief(row[j : j + 1], cuts[j])[0]
 
-    return [told(j) for j in wanted]
+    return [shown(j) for j in wanted]
 
 
-def _spread(asked: Reduced) -> dict[int, float]:
-    """Return the standard deviation of each column; 0 of categories, which differ by 0 or 1."""
+def _spread(reduced: Reduced) -> dict[int, float]:
+    """Return the standard deviation of each column; 0 for categories, which differ by 0 or 1."""
     found: dict[int, float] = {}
-    for j in range(asked.X.shape[1]):
-        own = asked.X[~np.isnan(asked.X[:, j]), j]
-        found[j] = 0.0 if j in asked.levels else (len(own) and float(own.std())) or 1.0
+    for j in range(reduced.X.shape[1]):
+        own = reduced.X[~np.isnan(reduced.X[:, j]), j]
+        found[j] = 0.0 if j in reduced.levels else (len(own) and float(own.std())) or 1.0
     return found
 
 
 def nearest_own(X: Floats, spread: Sequence[float]) -> list[float]:
-    """Return quantiles, from the least to the greatest, of cases' distance to the nearest other.
+    """Return quantiles of the cases' distances to their nearest neighbour, sorted.
 
-    The distance is Euclidean over the columns that both have, each in its standard deviations, a
-    category that differs counting 1, times the root of the number of columns over that of those
-    both have. A case that shares but half of the columns that a case has is not near it.
+    The distance is Euclidean over the columns that both cases have, in standard deviations, with 1
+    for categories that differ, times the root of the number of columns over that of the shared
+    ones. A neighbour must have more than half of the case's columns.
     """
     if len(X) < 2 or not X.shape[1]:
         return []
@@ -241,7 +241,7 @@ def nearest_own(X: Floats, spread: Sequence[float]) -> list[float]:
 
 
 def distances(X: Floats, spread: Sequence[float]) -> Floats:
-    """Return the distances between rows, as `nearest_own` describes them; NaN where none."""
+    """Return the distances between rows, as `nearest_own` defines them; NaN if none is defined."""
     n, q = X.shape
     total, both = np.zeros((n, n)), np.zeros((n, n))
     for column, size in zip(X.T, spread, strict=True):
@@ -254,12 +254,12 @@ def distances(X: Floats, spread: Sequence[float]) -> Floats:
 
 
 def size_words(data: Any) -> tuple[int, str]:
-    """Return the bytes that data take in the page, and in words."""
+    """Return the size of data in the page, in bytes and as text."""
     size = len(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
     return size, f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size / 1e3, 0.1):.1f} kB"
 
 
-_SHOWN = 7  # ballots before the reader asks for all
+_SHOWN = 7  # ballots that are shown at first
 
 
 def case_section(
@@ -270,17 +270,16 @@ def case_section(
     options: PageOptions,
     numbers: HeldOutNumbers | None = None,
 ) -> dict[str, Any]:
-    """Return what the panel shows; other parameters and the result as of `values_section`.
+    """Return the panel's entries; parameters as of `values_section`.
 
-    Where the target is a number, the worst cases of `numbers` can be opened.
-
-    Decision functions are carried in the order of the verdict until the page is full; the others
-    say what they would add.
+    Decision functions are included in the order of the verdict until the page is full; for the
+    others it says how large they are. With a numeric target the worst cases of `numbers` can be
+    opened.
     """
     shown, kept = choice.opened if choice else None, options.cases != "none"
     if saved.folder.kind == "numbers":
         return _of_numbers(saved, shown.key if shown else "", options, numbers)
-    absent = "The training cases were not kept." if kept else "This page carries no cases."
+    absent = "The training cases were not kept." if kept else "This page has no cases."
     island: dict[str, Any] = {}
     first, carried = None, ""
     if shown and saved.keys:
@@ -300,7 +299,7 @@ def case_section(
 def _of_numbers(
     saved: Saved, shown: str, options: PageOptions, numbers: HeldOutNumbers | None
 ) -> dict[str, object]:
-    """Return what the panel shows where the target is a number; decision functions as there."""
+    """Return the panel's entries for a numeric target; decision functions as in `case_section`."""
     worst = {} if numbers is None or options.cases == "none" else numbers.worst()
     models: dict[str, dict[str, object]] = {}
     left, figures = CAPACITY, saved.folder.pooled()
@@ -317,7 +316,7 @@ def _of_numbers(
         models[key] = {**one, "held": held}
     first = None
     if "plain" in models.get(shown, {}):
-        reduced = saved.asked(shown)
+        reduced = saved.reduced(shown)
         row = typical(reduced, np.ones(len(reduced.X), dtype=bool), options.cases)
         first = None if row is None else _stands(reduced, row, f"the {_typical(options)}")
     return {
@@ -330,8 +329,8 @@ def _of_numbers(
 
 def _too_large(key: str, words: str) -> str:
     return (
-        f"{key} is not carried in this page: it would add at least {words}, more than there is"
-        " room for. 'psephos predict' and 'psephos explain' answer from its file."
+        f"{key} is not included in this page: it would add at least {words}, more than there is"
+        " room for. Use 'psephos predict' and 'psephos explain' with its file."
     )
 
 
@@ -342,10 +341,10 @@ def _typical(options: PageOptions) -> str:
 def _answering(
     saved: Saved, key: str, options: PageOptions, worst: Sequence[int]
 ) -> dict[str, object]:
-    """Return the decision function of a regressor, its fields and cases to start from, or why."""
-    reduced = saved.asked(key)
+    """Return a regressor's decision function, fields and first cases, or why it is not included."""
+    reduced = saved.reduced(key)
     if options.cases == "none" and reduced.keeps_rows:
-        return {"why": f"{key} keeps values of training cases, which this page does not carry."}
+        return {"why": f"{key} keeps values of training cases, which this page does not have."}
     full = options.cases == "full"
     try:
         model, kept = (reduced.model, False) if full else light(reduced)
@@ -376,7 +375,7 @@ def _answering(
 
 
 def _briefly(reduced: Reduced, row: Floats, spread: float) -> Floats:
-    """Return a case with as few figures as keep its answer, to a 10,000th of the spread."""
+    """Return a case with as few digits as keep its answer to within a 10,000th of the spread."""
     answer = reduced.vote.answers(row[None])[0]
     for figures in range(FIGURES, 17):
         near = np.array([float(f"{v:.{figures}g}") for v in row.tolist()])
@@ -386,8 +385,8 @@ def _briefly(reduced: Reduced, row: Floats, spread: float) -> Floats:
 
 
 def _carried(saved: Saved, found: Mapping[str, Mapping[str, Any]], full: bool) -> str:
-    """Return which decision functions in the page hold values of training cases."""
-    kept = [key for key, one in found.items() if "plain" in one and saved.asked(key).keeps_rows]
+    """Return a sentence on decision functions in the page with values of training cases."""
+    kept = [key for key, one in found.items() if "plain" in one and saved.reduced(key).keeps_rows]
     own = [key for key in kept if full or "that the model keeps" not in found[key]["rounding"]]
     words = ""
     for keys, how in (([k for k in kept if k not in own], "three"), (own, "all")):
@@ -399,9 +398,9 @@ def _carried(saved: Saved, found: Mapping[str, Mapping[str, Any]], full: bool) -
 
 
 def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions) -> dict[str, Any]:
-    """Return what the page answers cases with, by model, and the values it starts from."""
+    """Return the decision function of each model, and values of the cases."""
     cases, full = saved.folder.cases, options.cases == "full"
-    assert cases is not None, "there are no models without cases"
+    assert cases is not None, "models need cases"
     y = np.asarray(cases.y, dtype=np.intp)
     rows = carried_rows(y) if options.cases != "none" else y[:0]
     drawn = _drawn(saved)
@@ -409,19 +408,19 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
     values: dict[str, list[Any]] = {}
     left = CAPACITY
     for key in saved.keys:
-        asked = saved.asked(key)
-        if options.cases == "none" and asked.keeps_rows:
+        reduced = saved.reduced(key)
+        if options.cases == "none" and reduced.keeps_rows:
             models[key] = {
-                "why": f"{key} keeps values of training cases, which this page does not carry."
+                "why": f"{key} keeps values of training cases, which this page does not have."
             }
             continue
-        order = by_importance(asked, saved.opened(key))
-        cuts = None if full else [saved.cuts[name] for name in asked.whole]
+        order = by_importance(reduced, saved.opened(key))
+        cuts = None if full else [saved.cuts[name] for name in reduced.whole]
         one = calculator(
-            asked, order, rows, y, len(saved.folder.about["classes"]), cuts, options.cases
+            reduced, order, rows, y, len(saved.folder.about["classes"]), cuts, options.cases
         )
         if isinstance(one, str):
-            models[key] = {"why": f"{key} cannot be asked here: {one}"}
+            models[key] = {"why": f"{key} cannot be evaluated here: {one}"}
             continue
         for field in one["fields"]:
             field |= {"italic": 1} if saved.names[field["whole"]].italic else {}
@@ -441,18 +440,18 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
 
 
 def _drawn(saved: Saved) -> set[str]:
-    """Return the columns whose values the panel of values carries."""
+    """Return the columns whose values the panel of values contains."""
     found: set[str] = set()
     for key in saved.keys:
-        asked = saved.asked(key)
-        found |= {asked.whole[j] for j in drawn_of(by_importance(asked, saved.opened(key)))}
+        reduced = saved.reduced(key)
+        found |= {reduced.whole[j] for j in drawn_of(by_importance(reduced, saved.opened(key)))}
     return found
 
 
 def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any] | None:
-    """Return what the page has without its script, or cannot carry the model: a typical case."""
-    cases, reduced = saved.folder.cases, saved.asked(key)
-    assert cases is not None, "there are no models without cases"
+    """Return a typical case, for a page without script or without the model."""
+    cases, reduced = saved.folder.cases, saved.reduced(key)
+    assert cases is not None, "models need cases"
     which, of = np.ones(len(cases.ids), dtype=bool), "each column"
     if saved.folder.kind == "classes":
         which, of = np.asarray(cases.y) == positive, class_names(saved.folder)[positive]
@@ -461,7 +460,7 @@ def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any
 
 
 def _stands(reduced: Reduced, row: Floats, start: str) -> dict[str, object]:
-    """Return a case, the answer to it and its ballots, as the page has them without its script."""
+    """Return a case, its answer and its ballots as text, for a page without script."""
     answer, votes = reduced.ballot(row)
     return {
         "start": start,

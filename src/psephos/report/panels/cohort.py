@@ -1,4 +1,4 @@
-"""What a validation tells beside its answers: figures, shift and familiarity, recalibration."""
+"""Panels of a validation: figures, shift and familiarity of the cohort, recalibration."""
 
 import math
 import re
@@ -16,48 +16,48 @@ from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, voter_words
 
 _RATES = ("accuracy", "sensitivity", "specificity", "predictive value", "ROC-AUC")
-_OF_LEVELS = (["balanced accuracy"], ["mae", "mean error", "r2"])  # of classes, and of numbers
+_OF_LEVELS = (["balanced accuracy"], ["mae", "mean error", "r2"])  # for classes, and for numbers
 _CLIPPED = "probabilities clipped"
-_BARS = 10  # of the familiarity
-_LISTED = 200  # columns of the table
+_BARS = 10  # bars of the familiarity
+_LISTED = 200  # the most columns of the table
 
 
-def figures_section(told: Mapping[str, Any], subgroups: bool, kept: bool) -> dict[str, Any]:
-    """Return the table of all figures, and where asked for that of subgroups.
+def figures_section(found: Mapping[str, Any], subgroups: bool, kept: bool) -> dict[str, Any]:
+    """Return the table of all figures and, if requested, that of subgroups.
 
-    Where cases are not kept, figures of few cases are withheld.
+    If cases are not kept, figures of few cases are withheld.
     """
     fewest = 0 if kept else FEWEST
-    parts = [_subgroup(row, told["about"]["classes"], fewest) for row in told["subgroups"]]
-    few = _few(told, fewest)
-    rows = [_figure(row, few) for row in told["figures"] if row["figure"] != _CLIPPED]
+    parts = [_subgroup(row, found["about"]["classes"], fewest) for row in found["subgroups"]]
+    few = _few(found, fewest)
+    rows = [_figure(row, few) for row in found["figures"] if row["figure"] != _CLIPPED]
     clipped = [
         f"{plural(int(row['value']), 'probability', 'probabilities')} of {row['class']} within"
         " 1e-6 of 0 or 1 counted as 1e-6 from it, for the calibration."
-        for row in told["figures"]
+        for row in found["figures"]
         if row["figure"] == _CLIPPED and row["value"]
     ]
-    groups, classes = told["about"]["n_groups"], told["about"]["classes"]
+    groups, classes = found["about"]["n_groups"], found["about"]["classes"]
     notes = [] if groups is None else [f"Intervals take {plural(groups, 'group')} as independent."]
     return {
-        "level": f"{100 * told['about']['level']:g} %",
+        "level": f"{100 * found['about']['level']:g} %",
         "rows": rows,
         "notes": [*notes, *clipped],
         "subgroups": parts if subgroups else [],
         "heads": [*classes, *_OF_LEVELS[not classes]],
-        "numbers": bool(told["about"].get("target")),
+        "numbers": bool(found["about"].get("target")),
     }
 
 
-def _few(told: Mapping[str, Any], fewest: int) -> bool:
-    """Return whether a count of the confusion table is withheld, and with it all made of these."""
-    cells = [row[c] for c in told["about"]["classes"] for row in told["confusion"]]
+def _few(found: Mapping[str, Any], fewest: int) -> bool:
+    """Return whether a count of the confusion table is withheld, and so all figures made of it."""
+    cells = [row[c] for c in found["about"]["classes"] for row in found["confusion"]]
     return any(0 < n < fewest for n in cells)
 
 
 def _figure(row: Mapping[str, Any], few: bool = False) -> list[str]:
     if few and (row["hits"] is not None or "accuracy" in row["figure"]):
-        why = f"withheld: a count that it is made of is below {FEWEST}"
+        why = f"withheld: one of its counts is below {FEWEST}"
         return [_named(row["figure"], row["class"]), "–", "", "", why]
     return [
         _named(row["figure"], row["class"]),
@@ -75,7 +75,7 @@ def _named(figure: str, name: str) -> str:
 
 
 def _value(figure: str, value: float | None) -> str:
-    """Return a figure as it is read: rates to two decimals, areas never 1.00."""
+    """Return a figure as text: rates to two decimals, areas never as 1.00."""
     if value is None:
         return "–"
     if of_a_number(figure):
@@ -125,27 +125,27 @@ def _of_level(row: Mapping[str, Any], figure: str) -> str:
 
 
 # ---------------------------------------------------------------------- columns, familiarity
-def alike_section(told: Mapping[str, Any], names: Mapping[str, str], kept: bool) -> dict[str, Any]:
-    """Return which voters are usable, how the columns have shifted, and how familiar the cases are.
+def alike_section(found: Mapping[str, Any], names: Mapping[str, str], kept: bool) -> dict[str, Any]:
+    """Return the usable voters, the shift of the columns, and the familiarity of the cases.
 
     Parameters
     ----------
     names : mapping of str to str
-        What columns are called on the page.
+        Names of columns on the page.
     kept : bool
-        Whether the page may be drawn of single cases.
+        Whether the page may show single cases.
     """
-    shift, near = told["shift"], told["familiarity"]
+    shift, near = found["shift"], found["familiarity"]
     rows = [dict(zip(shift["columns"], cells, strict=True))
             for cells in zip(*shift["columns"].values(), strict=True)]  # fmt: skip
     rows.sort(key=lambda row: (row["there"], -_excess(row)))
-    shares = [float(v) for r in told["predictions"] for v in [r.get("share_farther")] if v]
+    shares = [float(v) for r in found["predictions"] for v in [r.get("share_farther")] if v]
     drawn = near is not None and len(shares) == near["n"] and near["n_kept"] >= FEWEST and kept
     return {
-        "speaking": _sentences(voter_words(told["speaking"])),
-        "shift": _sentences(shift_words(shift, told["about"]["n_cases"])),
+        "speaking": _sentences(voter_words(found["speaking"])),
+        "shift": _sentences(shift_words(shift, found["about"]["n_cases"])),
         "columns": [
-            _column(row, names, 0 if kept else told["about"]["n_cases"]) for row in rows[:_LISTED]
+            _column(row, names, 0 if kept else found["about"]["n_cases"]) for row in rows[:_LISTED]
         ],
         "unlisted": max(len(rows) - _LISTED, 0),
         "compared": shift["trained_rows"] is not None,
@@ -164,7 +164,7 @@ def _excess(row: Mapping[str, Any]) -> float:
 
 
 def _column(row: Mapping[str, Any], names: Mapping[str, str], n: int) -> dict[str, Any]:
-    """Return the line of a column; where few of `n` cases are counted, withheld is how many."""
+    """Return the line of a column; counts of few of `n` cases are withheld (0: none are)."""
 
     def cell(value: float | None, write: Callable[[float], str]) -> str:
         return "–" if value is None else write(value)
@@ -197,10 +197,10 @@ def _column(row: Mapping[str, Any], names: Mapping[str, str], n: int) -> dict[st
 
 
 def _tenths(shares: Sequence[float], expected: Sequence[float]) -> list[dict[str, Any]]:
-    """Return the cases in tenths of the training cases, the least familiar first.
+    """Return the cases by tenths of the training cases, the least familiar first.
 
-    With how many cases like the training ones would be in each: equal ones make that differ from a
-    tenth.
+    Each tenth has the number expected of cases like the training ones, which ties may make differ
+    from a tenth.
     """
     which = np.minimum((np.array(shares) * _BARS).astype(int), _BARS - 1)
     counts = np.bincount(which, minlength=_BARS).tolist()
@@ -214,12 +214,12 @@ def _tenths(shares: Sequence[float], expected: Sequence[float]) -> list[dict[str
 
 
 # ---------------------------------------------------------------------- recalibration
-def recalibration_section(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures before and after a sigmoid that the cohort itself justifies."""
-    again = told["recalibration"]
+def recalibration_section(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures before and after recalibration on the cohort itself."""
+    again = found["recalibration"]
     if again["method"] is None:
         return {"why": again["why"], "rows": [], "words": ""}
-    before = {(row["figure"], row["class"]): row for row in told["figures"]}
+    before = {(row["figure"], row["class"]): row for row in found["figures"]}
     rows: list[list[str]] = []
     for after in again["figures"]:
         was = before.get((after["figure"], after["class"]))
@@ -234,9 +234,9 @@ def recalibration_section(told: Mapping[str, Any]) -> dict[str, Any]:
         "why": "",
         "rows": rows,
         "words": f"{what}, fitted in {plural(again['n_folds'], 'fold')} of"
-        " the cohort and judged on the cases left out, would change the figures as below. It is"
-        " fitted to this cohort: a model with it is no longer the one that was validated, and"
-        f" another cohort would have to judge it.",
+        " the cohort and evaluated on the cases left out, would change the figures as below. It is"
+        " fitted to this cohort: a model with it is no longer the one that was validated, and needs"
+        " a validation on another cohort.",
         "command": command,
     }
 

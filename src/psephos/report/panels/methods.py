@@ -1,4 +1,4 @@
-"""How the page was made: recipe, settings, what was not done, checklist TRIPOD+AI, how to cite."""
+"""Methods: procedure, settings, what was not done, the TRIPOD+AI checklist, citation."""
 
 import json
 import re
@@ -16,12 +16,12 @@ from psephos.report.study.options import PageOptions
 from psephos.report.study.standings import Standing
 from psephos.report.words import count, of, plural, series
 
-# Collins et al., BMJ 385 (2024), e078378: numbers of the items, and in our words what they ask
+# Collins et al., BMJ 385 (2024), e078378: numbers of the items, and their subjects in our words
 ITEMS = (
     ("1", "title"),
     ("2", "abstract"),
     ("3a", "medical context, and earlier models"),
-    ("3b", "for whom and by whom it is meant to be used"),
+    ("3b", "intended users, and the patients it is meant for"),
     ("3c", "known inequalities in health"),
     ("4", "objectives"),
     ("5a", "sources of data"),
@@ -31,23 +31,23 @@ ITEMS = (
     ("6c", "treatments"),
     ("7", "preparation of data"),
     ("8a", "what the outcome is, and how it was found"),
-    ("8b", "who judged the outcome"),
+    ("8b", "who assessed the outcome"),
     ("8c", "what they knew of the predictors"),
     ("9a", "choice of predictors"),
     ("9b", "how and when predictors were measured"),
-    ("9c", "who judged predictors"),
+    ("9c", "who assessed predictors"),
     ("10", "size of the study"),
     ("11", "missing data"),
-    ("12a", "how data were used and parted"),
+    ("12a", "how data were used and divided"),
     ("12b", "how predictors were handled"),
-    ("12c", "kind of model, how it was built and validated within"),
+    ("12c", "kind of model, how it was built and validated internally"),
     ("12d", "clusters and centres"),
     ("12e", "measures of performance"),
     ("12f", "updating"),
     ("12g", "how predictions are computed"),
     ("13", "imbalance of classes"),
     ("14", "fairness"),
-    ("15", "what the model puts out, and thresholds"),
+    ("15", "output of the model, and thresholds"),
     ("16", "training and evaluation data compared"),
     ("17", "ethical approval"),
     ("18a", "funding"),
@@ -81,16 +81,16 @@ NOTES = {
 
 
 def read_notes(path: Path | None) -> dict[str, str]:
-    """Return what the authors wrote under each heading, a line that begins with #.
+    """Return the authors' text under each heading, a line that begins with #.
 
-    A heading is one of `NOTES`, or begins with the number of an item, such as ``# 5b Dates``. One
-    with nothing under it is left out.
+    A heading is one of `NOTES`, or begins with the number of an item, such as ``# 5b Dates``.
+    Headings without text are left out.
 
     Raises
     ------
     PsephosError
-        If the file cannot be read, a heading is another one or stands twice, or text comes before
-        the first.
+        If the file cannot be read, a heading is unknown or repeated, or text comes before the
+        first.
     """
     if path is None:
         return {}
@@ -107,7 +107,7 @@ def read_notes(path: Path | None) -> dict[str, str]:
             name = " ".join(line.strip("# \t:").lower().split())
             key = name if name in NOTES else name.split(" ")[0].rstrip(".:")
             if key not in known or key in found:
-                what = "stands a second time" if key in found else "is not a heading of notes"
+                what = "is repeated" if key in found else "is not a heading of notes"
                 raise PsephosError(
                     f"{where}: {name!r} {what}. Write each once: # {', # '.join(NOTES)}, or the"
                     " number of an item of TRIPOD+AI, such as # 5b."
@@ -116,13 +116,13 @@ def read_notes(path: Path | None) -> dict[str, str]:
         elif key:
             found[key].append(line)
         elif line.strip():
-            raise PsephosError(f"{where} stands before the first heading: begin with # {known[0]}.")
+            raise PsephosError(f"{where} is before the first heading: begin with # {known[0]}.")
     texts = {one: "\n".join(own).strip() for one, own in found.items()}
     return {one: text for one, text in texts.items() if text}
 
 
 def _noted(notes: Mapping[str, str]) -> list[dict[str, object]]:
-    """Return the notes as the page has them: a heading and paragraphs each."""
+    """Return the heading and paragraphs of each note."""
     asks = {no: f"{no} {words}" for no, words in ITEMS}
     return [
         {"head": asks.get(one, one.capitalize()), "words": re.split(r"\n\s*\n", text)}
@@ -133,7 +133,7 @@ def _noted(notes: Mapping[str, str]) -> list[dict[str, object]]:
 def _answers(
     folder: Folder, shown: Standing | None, held: bool, grouped: bool, kept: bool
 ) -> dict[str, str]:
-    """Return the items of TRIPOD+AI that the page answers, '' for the others."""
+    """Return the page's answers to items of TRIPOD+AI, some of which are ''."""
     about, groups = folder.about, folder.about.get("groups")
     classes, cases = [str(c) for c in about["classes"]], folder.cases
     two, saved = held and len(classes) == 2, shown is not None and shown.key in folder.models
@@ -151,26 +151,25 @@ def _answers(
         "7": _prepared(about.get("left_out", ()), about.get("missing_words", ())),
         "10": _size(folder, shown, kept),
         "11": "" if cases is None else _missing_words(cases.values),
-        "12a": "nested: settings were chosen within training parts, and judged on held-out parts;"
-        " see the protocol above",
-        "12c": "the models compared, what was drawn for each and how it was chosen: see above",
+        "12a": "nested: settings were chosen within training parts, and models evaluated on"
+        " held-out parts; see the protocol above",
+        "12c": "the models compared, the settings drawn for each and how one was chosen: see above",
         "12d": f"cases of one {groups} stayed on one side of each split" if groups else "",
         "12e": f"those of the table of models{more}",
         "12g": "by the saved model file, whose votes are shown" if saved else "",
-        "13": f"classes are weighed to be equal in {series(balanced)}, as fitted to all cases"
+        "13": f"classes have equal weight in {series(balanced)}, as fitted to all cases"
         if balanced
         else "",
-        "14": "figures of groups stand under “Whom does it miss?”; which groups matter is yours to"
+        "14": "figures of groups are under “Whom does it miss?”; which groups matter is yours to"
         " say"
         if grouped
         else "",
-        "15": f"an answer from 0 to 1 a class; the threshold can be moved on this page, and"
+        "15": f"an answer from 0 to 1 per class; the threshold can be moved on this page, and"
         f" {threshold}"
         if two
         else "",
         "16": "both are parts of one table; no data from elsewhere were used",
-        "18f": f"the software is psephos {_version(folder)}; what you ran beside it is yours to"
-        " share",
+        "18f": f"the software is psephos {_version(folder)}; share any other code that you ran",
         "20b": "in Table 1, above" if cases and cases.names and not folder.multilabel else "",
         "21": ": ".join(filter(None, [plural(folder.n_rows, "case"), series(sizes)])),
         "22": f"the file of {shown.label}, fitted to all cases, and its votes on this page"
@@ -183,7 +182,7 @@ def _answers(
 
 
 def _listed(answers: Mapping[str, str], notes: Mapping[str, str]) -> dict[str, Any]:
-    """Return the items that the page answers, with their answers, and the others."""
+    """Return the items that the page or the notes answer, with the answers, and the others."""
     found = {no: words for no, words in answers.items() if words}
     for no in filter(None, (NOTES.get(one, one) for one in notes)):
         found[no] = "; ".join(filter(None, [found.get(no), "see the notes of the authors"]))
@@ -215,8 +214,8 @@ def _missing_words(values: Any) -> str:
     absent = sum(v is None or v != v for v in values.ravel().tolist())
     return (
         f"{of(absent, values.size)} values are missing in the columns that saved models read;"
-        " models of psephos take them as missing, others have them filled in within each training"
-        " part where they must"
+        " models of psephos take them as missing; for others that need values they are imputed"
+        " within each training part"
     )
 
 
@@ -229,7 +228,7 @@ def made_section(
     answers: bool,
     grouped: bool,
 ) -> dict[str, Any]:
-    """Return what the panel shows: entries of the page's dictionary.
+    """Return the panel's entries of the page's dictionary.
 
     Parameters
     ----------
@@ -238,16 +237,17 @@ def made_section(
     answers, grouped : bool
         Whether the page has held-out answers, and figures of groups.
     options : PageOptions
-        With the notes of the authors. Without cases no warnings are shown: they may name one.
+        With the notes of the authors. Without cases, warnings are only counted, since they may name
+        a case.
     """
     written, kept = read_notes(options.notes), options.cases != "none"
-    told = recipes(folder, rows)
-    models = {s.key: _of_model(folder, s, one) for s, one in zip(rows, told, strict=True)}
+    made = recipes(folder, rows)
+    models = {s.key: _of_model(folder, s, one) for s, one in zip(rows, made, strict=True)}
     warned: Any = folder.environment.get("warnings") or []
     apart = [f"{plural(len(warned), 'warning')} in environment.json."] if warned else []
     return {
         "methods": methods(folder, rows),
-        "recipes": told,
+        "recipes": made,
         "warnings": [str(w) for w in warned][:20] if kept else apart,
         "model_made": models.get(shown.key) if shown else None,
         "not_done": _not_done(folder),
@@ -262,10 +262,10 @@ def made_section(
 
 
 def _of_model(folder: Folder, s: Standing, recipe: Mapping[str, str]) -> dict[str, str]:
-    """Return what is said of the chosen model: its settings after the search on all cases."""
+    """Return the notes on a model, and its settings after the search on all cases."""
     params = folder.refit_params.get(s.key)
     if params is None:
-        settings = "not written down"
+        settings = "not recorded"
     else:
         settings = "; ".join(f"{name} {_value(v)}" for name, v in sorted(params.items()))
     notes = recipe["notes"]
@@ -287,7 +287,7 @@ def _not_done(folder: Folder) -> str:
     if folder.kind == "classes":
         words += [
             *([] if folder.measures[0].name == "cost" else ["no threshold was chosen"]),
-            "no answer was recalibrated, unless you choose so where this page offers it",
+            "answers were not recalibrated unless you choose it where this page offers it",
         ]
     words.append("nothing here says that a column causes anything")
     return (
@@ -308,15 +308,15 @@ def _cite(folder: Folder) -> str:
 
 
 def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
-    """Return how the comparison was made, a paragraph each: of what ran, and of nothing else."""
+    """Return paragraphs on how the comparison was made, only about models that ran."""
     about = folder.about
     words = [_splits(folder, rows)]
     if about.get("joined"):
         words.append(f"Before anything was learnt, {joined_words(about['joined'])}")
     if about.get("groups"):
         words.append(
-            f"Cases of one group ({about['groups']}, {about['n_groups']} groups) were never divided"
-            " between training and test."
+            f"Cases of one group ({about['groups']}, {about['n_groups']} groups) were always on the"
+            " same side of a split."
         )
     words += _tuning(folder, rows)
     if folder.multilabel:
@@ -325,8 +325,8 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
         words.append(_partial(about["partial"]))
     words.append(
         ("Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵. " if folder.kind == "classes" else "")
-        + "Columns used counts columns of the table as it was given; a category counts once, and a"
-        " column that is asked only where another is missing does not count. Afterwards the same"
+        + "Columns used counts columns of the original table; a category counts once, and a"
+        " column that is read only where another is missing does not count. Afterwards the same"
         " search was run on all cases, and that refit was saved for models of psephos. The"
         " figures measure that procedure in the folds; the refit itself was not tested."
     )
@@ -334,7 +334,7 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
 
 
 def _partial(partial: Mapping[str, Any]) -> str:
-    """Return what models were told of the labels."""
+    """Return a paragraph on the recorded labels that models were fitted by."""
     given = "those with a label"
     if partial["one_class"]:
         given = "all, those without a label as of the other class"
@@ -379,7 +379,7 @@ def _splits(folder: Folder, rows: Sequence[Standing]) -> str:
 
 
 def _labels(folder: Folder, rows: Sequence[Standing]) -> list[str]:
-    """Return how several labels a case were treated."""
+    """Return paragraphs on how several labels per case were treated."""
     words = [
         "Parts are stratified label by label, the rarest first (Sechidis, Tsoumakas & Vlahavas"
         " 2011). Measures follow Zhang & Zhou (2007): one-error, ranking loss and average"
@@ -391,14 +391,14 @@ def _labels(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     alone = [s.label for s in rows if s.key in (folder.about.get("one_a_label") or [])]
     if alone:
         words.append(
-            f"Of {series(alone)} one model was fitted a label, with the same settings for all"
-            " labels; no file holds these models."
+            f"For {series(alone)} one model per label was fitted, with the same settings for all"
+            " labels; these models were not saved."
         )
     absent: list[str] = folder.about.get("not_asked") or []
     if absent:
         words.append(
-            f"{series(absent)} were left out: each is as many fits as there are labels, and no"
-            " models were named."
+            f"{series(absent)} were left out, since each needs a fit per label and no models were"
+            " named."
         )
     return words
 
@@ -421,16 +421,16 @@ def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     )
     if seconds:
         return [
-            f"{how} of the draws that {seconds:g} s allow{first}: the machine decides how many."
+            f"{how} of the draws that {seconds:g} s allow{first}; the number varies by machine."
         ]
     numbers = set(draws.values())
     if len(numbers) == 1:
-        words = f"{how} of {plural(numbers.pop(), 'draw')} a model{first}."
+        words = f"{how} of {plural(numbers.pop(), 'draw')} per model{first}."
     else:
         apart = series([f"{n} for {label}" for label, n in sorted(draws.items())])
         words = (
-            f"{how} of its draws{first}. Draws: {apart}. Models with more draws were searched"
-            " harder, so that part of a difference may be the search."
+            f"{how} of its draws{first}. Draws: {apart}. Models with more draws had a longer"
+            " search, which may be part of a difference."
         )
     idle = [s.label for s in rows if s.label not in draws]
     return [f"{words} Nothing is tuned in {series(idle)}." if idle else words]
@@ -454,7 +454,7 @@ def _origin(folder: Folder) -> list[str]:
 
 
 def recipes(folder: Folder, rows: Sequence[Standing]) -> list[dict[str, str]]:
-    """Return for each model that ran what it was tuned over, and what is to be known of it."""
+    """Return the settings that each model was tuned over, and the notes on it."""
     models: Mapping[str, Mapping[str, Any]] = folder.about.get("models", {})
     drawn = {s.key: models.get(s.key, {}).get("distributions", {}) for s in rows}
     return [

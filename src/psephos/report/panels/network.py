@@ -1,4 +1,4 @@
-"""The section on columns that are read together: whose voters, their network, their errors."""
+"""Columns that are read together: the network of the voters, and the errors of a search."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -13,30 +13,30 @@ from psephos.report.words import SPACE, count, number, of, plural
 
 MOST_COLUMNS = 60  # more cannot be distinguished
 MOST_PAIRS = 200
-FEWEST_VOTERS = 20  # of fewer a list of pairs says more than a network
-_DIGITS = 4  # of places
+FEWEST_VOTERS = 20  # with fewer, a list of pairs is shown in place of a network
+_DIGITS = 4  # decimals of coordinates
 
 
 def drawing(
     network: ColumnNetwork, whole: Mapping[str, str] = MappingProxyType({}), n_voters: int = 0
 ) -> JsonObject:
-    """Return the tables of a network, and where its columns stand.
+    """Return the tables of a network, with coordinates of its columns.
 
     Parameters
     ----------
     network : ColumnNetwork
-        The most used columns come first: the first `MOST_COLUMNS` are drawn, and of the pairs
-        among them the `MOST_PAIRS` most often read together.
+        The `MOST_COLUMNS` most used columns are drawn, and of the pairs among them the `MOST_PAIRS`
+        that are read together most often.
     whole : dict of str to str
-        The whole names of columns whose names in the network are shortened.
+        Short name -> full name of a column.
     n_voters : int, default=0
-        Of the model, those that read no column included.
+        The number of voters of the model, with those that read no column.
 
     Returns
     -------
     drawing : dict
-        ``nodes``, at places in the square from -1 to 1, ``pairs``, ``words`` (how many models and
-        columns), ``left_out`` (a sentence, or nothing). Shares are exact.
+        ``nodes``, with coordinates from -1 to 1; ``pairs``; ``words``, a sentence on the numbers of
+        voters and columns; ``left_out``, a sentence or ''. Shares are exact.
     """
     shown = _most_used(network)
     rest = f", of the {count(n_voters)} of the model," if n_voters > network.n_models else ""
@@ -99,7 +99,7 @@ def _pair(
 
 
 def _sentence(shown: ColumnNetwork, j: int) -> str:
-    """Return what a column's circle says: its share, and the columns it stands with most."""
+    """Return the description of a column's circle: its share, and its most frequent partners."""
     words = f"{shown.names[j]}: read by {_per_cent(float(shown.weight[j]))} of the voters"
     joint = shown.joint[j].copy()
     joint[j] = 0
@@ -122,17 +122,18 @@ def _left_out(network: ColumnNetwork, n_nodes: int, n_pairs: int) -> str:
 
 
 def _per_cent(share: float) -> str:
-    """Return a share in per cent, with a decimal where it is small."""
+    """Return a share in per cent, with one decimal if it is small."""
     return f"{100 * share:.{0 if share >= 0.1 or share == 0 else 1}f}{SPACE}%"
 
 
 def searched(errors: ErrorDisplay, numbers: dict[str, list[Any]]) -> JsonObject:
-    """Return the figures of a search, a row a number of columns, and what their bars count.
+    """Return the figures of a search, one row per number of columns.
 
     Parameters
     ----------
     numbers : dict of lists
-        Per number of columns: ``n_candidates``, ``n_strong``, ``best``, ``threshold``, ``median``.
+        For each number of columns: ``n_candidates``, ``n_strong``, ``best``, ``threshold``,
+        ``median``.
     """
     rows = [
         [
@@ -146,13 +147,7 @@ def searched(errors: ErrorDisplay, numbers: dict[str, list[Any]]) -> JsonObject:
 
 
 def together(label: str, opened: Opened) -> dict[str, Any] | None:
-    """Return the network of the opened model's columns, or None if its voters join none.
-
-    Parameters
-    ----------
-    opened : Opened
-        The model of the card: the section never shows another.
-    """
+    """Return the network of the columns of the card's model; None if it has none."""
     network = opened.network()
     if network is None:
         return None
@@ -163,7 +158,7 @@ def together(label: str, opened: Opened) -> dict[str, Any] | None:
         "network": None if alike else drawing(network, opened.whole, opened.n_voters),
         "alike": (
             f"The {plural(network.n_models, 'voter')} that read columns all read the same"
-            f" {len(network.names)}: which of these stand together, their votes do not say."
+            f" {len(network.names)}, so there are no pairs to show."
         )
         if alike
         else "",

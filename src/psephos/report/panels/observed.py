@@ -1,4 +1,4 @@
-"""Where it errs most: predicted against observed numbers, parts of the range, the worst cases."""
+"""Errors of a regressor: predicted against observed, by part of the range, and the worst cases."""
 
 import math
 from collections.abc import Sequence
@@ -18,25 +18,25 @@ from psephos.report.study.options import DRAWN, PageOptions
 from psephos.report.words import cases_of, difference, number, of, places, rate, span, three
 
 WORST = 10
-_CELLS, _COARSE = 20, 10  # of either side of the picture of counts; in a page without cases
-_BEYOND = 0.2  # of the range of observed numbers: predictions farther out stand at the rim
+_CELLS, _COARSE = 20, 10  # cells along an axis of the plot of counts; on a page without cases
+_BEYOND = 0.2  # predictions farther outside, as a share of the range, are drawn at the edge
 
 
 @dataclass(frozen=True)
 class HeldOutNumbers:
-    """What each model predicted of the cases that were held out."""
+    """The predictions of each model for the cases that were held out."""
 
-    folds: dict[int, set[tuple[int, int]]]  # by row of the table of cases: what held it out
-    rows: dict[str, list[int]]  # by model: the rows that it predicted, rising
-    displays: dict[str, ObservedDisplay]  # by model: these, in this order
+    folds: dict[int, set[tuple[int, int]]]  # row of the table of cases -> splits that held it out
+    rows: dict[str, list[int]]  # model -> the rows that it predicted, rising
+    displays: dict[str, ObservedDisplay]  # model -> its predictions, in the order of `rows`
 
     @property
     def times(self) -> int:
-        """Return how often a case was held out, at most."""
+        """Return the most times that a case was held out."""
         return max(map(len, self.folds.values()))
 
     def worst(self) -> dict[str, list[int]]:
-        """Return by model the rows of its worst cases, the worst first."""
+        """Return the rows of each model's worst cases, the worst first."""
         return {
             key: [self.rows[key][i] for i in one.order[:WORST]]
             for key, one in self.displays.items()
@@ -44,7 +44,7 @@ class HeldOutNumbers:
 
 
 def held_out_numbers(folder: Folder, models: Sequence[str]) -> HeldOutNumbers | None:
-    """Read predictions.csv; None without it, or where the target is not a number."""
+    """Read predictions.csv; None without it, or if the target is not numeric."""
     if folder.kind != "numbers":
         return None
     truth: dict[int, float] = {}
@@ -74,7 +74,7 @@ def held_out_numbers(folder: Folder, models: Sequence[str]) -> HeldOutNumbers | 
 
 
 def case_name(folder: Folder, row: int) -> str:
-    """Return what the page calls a case: its id, or its number."""
+    """Return the name of a case on the page: its id, or its number."""
     kept = folder.cases
     return f"case {row + 1}" if kept is None or row >= len(kept.ids) else kept.called(row)
 
@@ -86,14 +86,14 @@ def observed_section(
     options: PageOptions,
     where: str = "held out",
 ) -> dict[str, Any]:
-    """Return what the panel shows: entries of the page's dictionary.
+    """Return the panel's entries of the page's dictionary.
 
     Parameters
     ----------
     order : sequence of str
-        The models, that which is shown first in front.
+        The models, beginning with the one that is shown first.
     where : str, default='held out'
-        Of which cases the predictions are.
+        The source of the predictions.
     """
     shown = [key for key in order if held_out is not None and key in held_out.displays]
     if held_out is None or not shown or shown[0] != order[0]:
@@ -117,7 +117,7 @@ def observed_section(
 
 
 def _ends(observed: Floats, predicted: Sequence[Floats], cases: str) -> tuple[float, float]:
-    """Return the ends of both axes: of the observed numbers, and of predictions not far beyond."""
+    """Return the ends of both axes: of the observed numbers, and predictions not far outside."""
     low, high = float(observed.min()), float(observed.max())
     room = _BEYOND * (high - low) or 1.0
     if cases == "none":
@@ -128,7 +128,7 @@ def _ends(observed: Floats, predicted: Sequence[Floats], cases: str) -> tuple[fl
 
 
 def _unit(span: float) -> float:
-    """Return of what ends are multiples, in a page that carries no case."""
+    """Return the unit to which ends are rounded on a page without cases."""
     return 10 ** math.floor(math.log10(span or 10.0)) / 2
 
 
@@ -192,12 +192,12 @@ def _model(
 
 # ---------------------------------------------------------------------- words
 def lead(folder: Folder, parts: Sequence[RangeErrors], one: ObservedDisplay | None) -> str:
-    """Return for which part of the range errors are greatest; of few cases the greatest error.
+    """Return a sentence on the part of the range with the greatest errors, or the greatest error.
 
     Parameters
     ----------
     one : ObservedDisplay or None
-        None where single cases may not be named.
+        None if single cases must not be named.
     """
     target = _target(folder)
     if len(parts) > 1:
@@ -208,7 +208,7 @@ def lead(folder: Folder, parts: Sequence[RangeErrors], one: ObservedDisplay | No
             f" {three(p.rest)}."
         )
     if one is None:
-        return "has too few cases to say where it errs most."
+        return "has too few cases to compare parts of the range."
     i = one.order[0]
     error = one.predicted[i] - one.observed[i]
     return (
@@ -232,16 +232,16 @@ def _text(value: float, digits: int = 4) -> str:
 
 
 def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:
-    """Return what the picture shows, and what intervals take as independent."""
+    """Return the note on the plot, and on the independence that intervals assume."""
     n = len(one.ids)
     words = "On the line predictions are right; above it they are too high."
     if not kept:
         words += (
-            " This page carries no single case: squares count ten cases and more, and the worst"
+            " This page has no single cases: squares count ten cases and more, and the worst"
             " cases are not listed."
         )
     elif n > DRAWN:
-        words += f" The deeper a square, the more cases; dots are the {WORST} worst."
+        words += f" The darker a square, the more cases; dots are the {WORST} worst."
     if times > 1:
         words += (
             f" A case was held out up to {times} times: its dot is the mean of its predictions."
@@ -249,8 +249,8 @@ def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:
     if one.stated is not None:
         within = share(one.covered(), one.groups)
         words += (
-            f" {'Bars are' if kept and n <= DRAWN else 'It states'} the 5 to 95 % quantiles of"
-            f" each prediction: {of(int(one.covered().sum()), n)} cases lie between them (share"
+            f" {'Bars are' if kept and n <= DRAWN else 'It predicts'} the 5 to 95 % quantiles of"
+            f" each case: {of(int(one.covered().sum()), n)} cases lie between them (share"
             f" {rate(within.value)}, 95 % interval {span(within.low, within.high)}; 0.90 at best)."
         )
     if grouped and one.groups is None:

@@ -1,4 +1,4 @@
-"""Would other cases have led to the same columns: who came back in which fold."""
+"""Stability: the columns that the model of each fold reads."""
 
 import math
 from collections import Counter
@@ -12,10 +12,10 @@ from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Standing
 from psephos.report.words import ShortName, count, of, plural, rate, series, span
 
-_SQUARES = 10  # fits that are drawn one by one
-ROWS = 30  # columns that are drawn one by one; of more, how many came back how often
-_LISTED = 60  # columns of a model in its table
-_NAMED = 4
+_SQUARES = 10  # the most fits that are drawn one by one
+ROWS = 30  # the most columns that are drawn one by one; of more, a histogram
+_LISTED = 60  # the most columns of a model in its table
+_NAMED = 4  # the most columns that are named
 
 
 def stability_section(
@@ -25,14 +25,14 @@ def stability_section(
     names: Mapping[str, ShortName],
     first: str | None,
 ) -> dict[str, Any]:
-    """Return what the panel shows: entries of the page's dictionary.
+    """Return the panel's entries of the page's dictionary.
 
     Parameters
     ----------
     final : dict of str to list of str
         The columns that each saved model, fitted to all cases, reads.
-    names : dict of str to Shown
-        What columns are called.
+    names : dict of str to ShortName
+        Names of columns on the page.
     first : str or None
         The model that is shown first.
     """
@@ -42,11 +42,11 @@ def stability_section(
         if row.get("columns") is not None and row["status"] == "ok":
             read.setdefault(row["model"], []).append(positions_of(row["columns"]))
     models = {s.key: _model(s, read.get(s.key, []), final.get(s.key), columns, names) for s in rows}
-    told: list[int] = sorted({row[0] for one in models.values() for row in one["rows"]})
-    where = {j: k for k, j in enumerate(told)}
+    listed: list[int] = sorted({row[0] for one in models.values() for row in one["rows"]})
+    where = {j: k for k, j in enumerate(listed)}
     for one in models.values():
         one["rows"] = [[where[j], *more] for j, *more in one["rows"]]
-    called = [_called(columns[j], names) for j in told]
+    called = [_called(columns[j], names) for j in listed]
     return {
         "stability": models.get(first or "") or _nothing("No model was fitted."),
         "stability_columns": called,
@@ -68,7 +68,7 @@ def _model(
     if len(folds) == 1:
         return _nothing(f"In how many folds {s.label} reads a column: {ONE_PART}.")
     if all(len(own) == len(columns) for own in folds):
-        return _nothing(f"{s.label} reads every column every time; there is nothing to compare.")
+        return _nothing(f"{s.label} reads every column in every fold.")
     times = Counter(j for own in folds for j in own)
     last = set(final or ())
     where = {name: j for j, name in enumerate(columns)}
@@ -99,7 +99,7 @@ def _nothing(words: str) -> dict[str, Any]:
 
 
 def _called(name: str, names: Mapping[str, ShortName]) -> dict[str, Any]:
-    """Return what a column is called, and its whole name where that is another."""
+    """Return the name of a column on the page, and its full name if that differs."""
     shown = names.get(name) or ShortName(name)
     called: dict[str, Any] = {"name": shown.text}
     if shown.italic:
@@ -110,7 +110,7 @@ def _called(name: str, names: Mapping[str, ShortName]) -> dict[str, Any]:
 
 
 def _tally(times: Counter[int], n: int) -> list[list[int]]:
-    """Return how many columns came back in so many fits, the most first."""
+    """Return (number of fits, number of columns read in so many fits), the most fits first."""
     many = Counter(times.values())
     return [[k, many[k]] for k in range(n, 0, -1) if many[k] or n <= _SQUARES]
 
@@ -122,14 +122,14 @@ def _words(
     once = sum(k == 1 for k in times.values())
     words = f"The {count(n)} models of {s.label} read {plural(len(times), 'column')} between them: "
     if len(times) == 1:
-        words += f"it came back {'every time' if always else of(max(times.values()), n, 'times')}."
+        words += f"it is read {'every time' if always else of(max(times.values()), n, 'times')}."
     elif always:
-        words += f"{count(len(always))} came back every time"
+        words += f"{count(len(always))} {'is' if len(always) == 1 else 'are'} read every time"
         if len(always) <= _NAMED:
             shown = [names[columns[j]].text if columns[j] in names else columns[j] for j in always]
             words += f" ({series(shown)})"
     else:
-        words += "none came back every time"
+        words += "none is read every time"
     if len(times) > 1:
         words += f", {count(once) if once else 'none'} only once."
     found = s.summary.stability
@@ -139,26 +139,26 @@ def _words(
     words += (
         f" The stability is {rate(found.value)}"
         + (f" (95 % interval {interval}, which takes the folds as independent)" if interval else "")
-        + ", where 1 is always the same columns and 0 as chosen at random."
+        + ", where 1 means always the same columns and 0 columns chosen at random."
     )
     if found.value < UNSTABLE:
-        words += " On other cases it would read other columns."
+        words += " Fitted to other cases it would read other columns."
     return words
 
 
 def _note(drawn: int, every: int, n: int, final: bool) -> str:
     if drawn > ROWS:
-        words = "Too many to name one by one: the number of columns by how often they came back."
+        words = (
+            "Too many columns to draw: the number of columns by the number of fits that read them."
+        )
     else:
         least = n // 2 + 1
-        words = f"Columns that came back at least {count(least)} times"
-        words += ", or that the fit to all cases reads." if final else "."
+        words = f"Columns that are read at least {count(least)} times"
+        words += ", or by the fit to all cases." if final else "."
         if every > _LISTED:
-            words += (
-                f" The table lists {_LISTED} of all {count(every)}: these, then those that came"
-            )
-            words += " back most often."
+            words += f" The table lists {_LISTED} of all {count(every)}: these, then those that are"
+            words += " read most often."
         elif every > drawn:
             other = every - drawn
             words += f" The other {f'{count(other)} are' if other > 1 else 'one is'} in the table."
-    return words + " Training parts overlap, so that other cases would give less agreement."
+    return words + " Training parts overlap, so other cases would give less agreement."

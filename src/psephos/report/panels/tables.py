@@ -1,4 +1,4 @@
-"""Tables beside that of accuracy: labels, numbers over all cases, what is proved, and the curve."""
+"""Further tables: labels, pooled figures of numbers, bounds, Table 1, and the curve."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,20 @@ from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.standings import Opening, Standing
 from psephos.report.words import ShortName, count, number, plural, plus_minus, spanned, three
 
-_COLUMNS = 60  # of Table 1
+_COLUMNS = 60  # the most columns of Table 1
 
 
 def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
-    """Return the tables of the models that the page shows, a row a label; None without labels."""
+    """Return the tables of the models that the page shows, by label; None without labels."""
     if not folder.multilabel:
         return None
     shown = [one for one in choice.named() if one.fits]
     return {
         "words": (
             "Counted over all held-out cases (a case that was held out several times counts each"
-            " time): sensitivity is the share of the cases with the label that are given it,"
-            " precision the share of those given it that have it, F1 their harmonic mean."
+            " time): sensitivity is the share of cases with the label for which it is predicted,"
+            " precision the share of predictions of the label that are right, F1 their harmonic"
+            " mean."
         ),
         "models": [_table(folder, one) for one in shown],
     }
@@ -36,9 +37,9 @@ def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
 def cohort_table(
     folder: Folder, columns: Sequence[str], names: Mapping[str, ShortName], kept: bool
 ) -> dict[str, object] | None:
-    """Return Table 1, the cases by class, of the first 60 of these columns.
+    """Return Table 1, the cases by class, for the first 60 of these columns.
 
-    None without cases, columns or where a case may have several labels. Where cases are not kept,
+    None without cases or columns, or if a case may have several labels. If cases are not kept,
     small counts are withheld.
     """
     cases = folder.cases
@@ -52,16 +53,16 @@ def cohort_table(
     called = tuple(names[name].text for name in read)
     display = CohortDisplay(called, cases.values[:, at], codes, classes, fewest)
     words = (
-        "Columns are chosen because they differ with the target: p-values would not allow for that,"
-        " and none are given."
+        "There are no p-values, since they would ignore that models choose columns that differ with"
+        " the target."
     )
     if fewest:
-        words += f" Counts from 1 to {fewest - 1}, and some that give these away, are withheld."
+        words += f" Counts from 1 to {fewest - 1}, and some that reveal these, are withheld."
     return {"words": words, "heads": display.heads(), "rows": display.lines()} if at else None
 
 
 def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object] | None:
-    """Return the table of figures over all held-out cases; None unless the target is a number."""
+    """Return the table of figures over all held-out cases; None unless the target is numeric."""
     if folder.kind != "numbers":
         return None
     found = folder.pooled()
@@ -69,12 +70,12 @@ def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object
     measures = [one for one in folder.measures if one.name in POOLED_COLUMNS]
     return {
         "words": (
-            "All held-out cases together. Intervals hold the middle 95 % of a thousand draws of as"
-            f" many {unit}, with replacement. Predictions are not fitted again in these: other"
-            " training cases would move the figures more. R² is the share of the squared deviations"
-            " from the mean that is explained, and below 0 where the mean of these cases is nearer."
-            " MAE is the mean absolute error and RMSE the root of the mean squared error, in the"
-            " unit of the target and best at 0."
+            "All held-out cases together. Intervals are the middle 95 % of a thousand bootstrap"
+            f" draws of {unit}. Models are not fitted again in these, so other training cases would"
+            " change the figures more. R² is the share of the squared deviations from the mean that"
+            " is explained, and below 0 if the mean of these cases predicts better. MAE is the mean"
+            " absolute error and RMSE the root of the mean squared error, in the unit of the target"
+            " and best at 0."
         ),
         "heads": [one.words for one in measures],
         "rows": [
@@ -101,7 +102,7 @@ def _table(folder: Folder, one: Standing) -> dict[str, object]:
     return {"key": one.key, "label": one.label, "rows": rows}
 
 
-# ------------------------------------------------------------------- what is proved
+# ------------------------------------------------------------------- bounds
 _KINDS = {
     "hold-out, folds": "folds' models, held out",
     "out of bag": "refit, out of bag",
@@ -110,7 +111,7 @@ _KINDS = {
 
 
 def proved(folder: Folder, rows: Sequence[Standing]) -> dict[str, object] | None:
-    """Return the table of bounds, models in the order of the others; None if none was written."""
+    """Return the table of bounds, in the order of the other tables; None without bounds."""
     kinds = [kind for kind in _KINDS if any(row["bound"] == kind for row in folder.bounds)]
     if not kinds:
         return None
@@ -153,7 +154,7 @@ def _cell(row: dict[str, str] | None, constant: float) -> dict[str, str]:
 
 # ------------------------------------------------------------------- accuracy against columns
 def curve_section(folder: Folder, rows: Sequence[Standing]) -> dict[str, Any]:
-    """Return the table of the curve, None without one, and what of it is drawn."""
+    """Return the table of the curve, and the lines to draw; None without a curve."""
     labels, points = {s.key: s.label for s in rows}, folder.curve()
     lines: dict[str, list[Sequence[float]]] = {}
     table: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""Which values decide: what each model reads, and on which side of which value."""
+"""Which values decide: the columns that each model reads, and the effect of their values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,31 +17,32 @@ from psephos.report.study.options import PageOptions, carried_rows, carried_valu
 from psephos.report.study.standings import Opening
 from psephos.report.words import class_kinds, count, plural, series
 
-_LINES = 12  # voters before the rest is folded
-_COLUMNS = 30
-_MOST = 1000  # columns that the page lists
+_LINES = 12  # voters that are shown unfolded
+_COLUMNS = 30  # columns of the card that are shown unfolded
+_MOST = 1000  # the most columns that the page lists
 
 
 def values_section(
     saved: Saved, choice: Opening | None, positive: Positive, options: PageOptions
 ) -> dict[str, Any]:
-    """Return what the panel shows: entries of the page's dictionary.
+    """Return the panel's entries of the page's dictionary.
 
     Parameters
     ----------
     saved : Saved
         The models that have a file.
-    choice : Choice or None
-        The models the page names; None if every fit failed.
+    choice : Opening or None
+        The models that the page shows; None if every fit failed.
     positive : Positive
         The class that answers are about.
-    options : Options
-        What the page may carry of cases.
+    options : PageOptions
+        What the page may contain of cases.
 
     Returns
     -------
     entries : dict
-        Joined with the dictionary of the page; ``"island"``, if there, with its embedded data.
+        To be merged with the dictionary of the page; ``island``, if present, with its embedded
+        data.
     """
     shown = choice.opened if choice else None
     opened = saved.opened(shown.key) if shown else None
@@ -69,7 +70,7 @@ def values_section(
 def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
     opened, folder = saved.opened(key), saved.folder
     thresholds = saved.voter_thresholds(key)
-    one = portrait(folder, opened, saved.asked(key), key, thresholds, saved.names, options.cases)
+    one = portrait(folder, opened, saved.reduced(key), key, thresholds, saved.names, options.cases)
     if options.cases == "none":
         one["ringed"] = []
     return one | {
@@ -79,42 +80,42 @@ def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
 
 
 def _lead(folder: Folder, opened: Opened, key: str, one: Mapping[str, Any]) -> str:
-    """Return what the model is, in a sentence."""
+    """Return a sentence on the size of the model."""
     n, of = plural(folder.n_rows, "case"), plural(folder.n_columns, "column")
     voters = plural(opened.n_voters, "voter")
     if not one["n_read"]:
-        return f"{key}, fitted to all {n}, reads no column: it says the same of every case."
+        return f"{key}, fitted to all {n}, reads no column: it predicts the same for every case."
     return f"{key}, fitted to all {n}, reads {count(one['n_read'])} of {of} through {voters}."
 
 
 def _notes(one: Mapping[str, Any], opened: Opened) -> list[str]:
-    """Return what else must be known of the columns that are shown."""
+    """Return notes on the columns that are shown."""
     notes = [opened.importance_words] if one["shared"] and one["n_read"] else []
     if one["backup"]:
         named = one["backup"][:FIRST]
         more = len(one["backup"]) - len(named)
         listed = series([*named, f"{more} more"] if more else named)
-        notes.append(f"Where one of these is missing it also asks for {listed}.")
+        notes.append(f"Where one of these is missing it also reads {listed}.")
     if one["unlisted"]:
         notes.append(f"{plural(one['unlisted'], 'column')} of less importance are not listed.")
     if not one["shared"]:
-        notes.append("The file of this model does not tell how important each column is.")
+        notes.append("The file of this model has no importances of columns.")
     return notes
 
 
 def how_painted(one: Mapping[str, Any]) -> str:
-    """Return what the colour of an axis is, in words."""
+    """Return the explanation of the colour of an axis."""
     return (
-        "The bar beneath is painted with the class to which a value moves the answer, the deeper"
-        " the more: the mean of the model's answers if"
-        f" {plural(one['background'], 'case')} had this value and were otherwise as they are, less"
-        " their mean as they are (partial dependence). Columns that rise together are then taken"
-        " apart."
+        "The colour of the bar shows the class that a value favours, darker for a larger change:"
+        " how far the mean answer moves if all of"
+        f" {plural(one['background'], 'case')} are given this value and keep their other values"
+        " (partial dependence). Where columns rise together, this makes combinations that do not"
+        " occur."
     )
 
 
 def _first(one: Mapping[str, Any], folder: Folder, positive: int) -> dict[str, Any]:
-    """Return what stands in the page without its script: words and tables."""
+    """Return the texts and tables of a page without script."""
     n_classes = len(folder.about["classes"])
     return {
         "lead": one["lead"],
@@ -136,7 +137,7 @@ def _order(n_classes: int, positive: int) -> list[int]:
 def _island(
     saved: Saved, portraits: Mapping[str, dict[str, Any]], positive: int, options: PageOptions
 ) -> dict[str, Any]:
-    """Return what the script redraws from."""
+    """Return the data of the page's script."""
     folder, cases = saved.folder, saved.folder.cases
     assert cases is not None, "an island is of cases"
     y = np.asarray(cases.y, dtype=np.intp)
@@ -159,7 +160,7 @@ def _island(
 
 
 def _lightened(one: dict[str, Any], n_classes: int, positive: int) -> dict[str, Any]:
-    """Return a portrait whose moves are, of two classes, those of the positive one alone."""
+    """Return a portrait with the moves of only the positive class, if there are two classes."""
     if n_classes != 2:
         return one
 
@@ -172,17 +173,17 @@ def _lightened(one: dict[str, Any], n_classes: int, positive: int) -> dict[str, 
 
 
 def _sampled(drawn: int, n: int) -> str:
-    """Return in words that not every case is drawn, '' if every one is."""
+    """Return a sentence if not every case is drawn, else ''."""
     if drawn == n:
         return ""
     if not drawn:
         return (
-            "The page carries no cases: bars count them in eighths of the axis, to one height;"
+            "The page has no cases: bars count them in eighths of the axis, scaled by class;"
             f" fewer than {FEWEST} are not drawn. "
         )
     return (
         f"Of {plural(n, 'case')} {drawn} are drawn, evenly spaced in the table; the bars count"
-        " them all, to one height. "
+        " all of them, scaled by class. "
     )
 
 
@@ -195,10 +196,10 @@ def card(choice: Opening, opened: Opened) -> JsonObject:
     n = len(columns)
     return {
         "label": choice.opened.label,
-        "choice": f"{opened_words(choice)} Shown is its refit on all cases, as saved in"
+        "choice": f"{opened_words(choice)} It is shown as refitted on all cases and saved in"
         f" models/{choice.opened.key}.psephos.",
         "warning": "It was selected on these folds, so its figure is optimistic."
-        if not (choice.asked or choice.alone)
+        if not (choice.requested or choice.alone)
         else "",
         "file_words": opened.head,
         "sentences": lines[:_LINES],

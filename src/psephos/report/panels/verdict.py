@@ -1,4 +1,4 @@
-"""What the comparison found in a few sentences, and what a reader must not believe of it."""
+"""The verdict of a comparison in a few sentences, and its cautions."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +27,7 @@ def verdict(
     choice: Opening | None,
     better: Collection[str],
 ) -> list[str]:
-    """Return what the first sentences leave out: other models, and why some are not ranked.
+    """Return sentences on other models, and on models that are not ranked.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def verdict(
     reading, small = _reading(rows), choice.smallest
     words = [_apart(s) for s in rows if s.drawn and not s.ranked]
     if folder.measures[0].name == "cost":
-        words.append("The cost is that at the thresholds that were chosen in the folds.")
+        words.append("The cost is at the thresholds that were chosen in the folds.")
     first = choice.opened or choice.best
     alone = len(reading) < 2 or (first.key in better and {s.key for s in reading} <= set(better))
     words += [] if alone else [_beyond(folder, rows, better)]
@@ -61,10 +61,10 @@ def first_sentences(
     missed: Mapping[str, Any] | None,
     better: Collection[str],
 ) -> list[str]:
-    """Return up to three sentences on the model that is opened, each with a number and interval.
+    """Return up to three sentences on the model shown first, each with a number and interval.
 
-    How accurate it is and on how many columns; what that is against a constant prediction and the
-    best of all; which cases it misses where the page opens, or where its errors are greatest.
+    They are on its accuracy and number of columns; on the comparison with a constant prediction and
+    with the best model; and on the cases it misses at the first threshold, or its greatest errors.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def first_sentences(
 
 
 def _error(folder: Folder, s: Standing) -> str:
-    """Return the error of a model over all held-out cases, where the target is a number."""
+    """Return the error of a regressor over all held-out cases; '' for a classifier."""
     figures = folder.pooled().get(s.key) if folder.kind == "numbers" else None
     if figures is None:
         return ""
@@ -141,7 +141,7 @@ def _ends(s: Standing, measure: ResultMetric) -> tuple[float, float] | None:
 
 
 def _two_tests(folder: Folder, s: Standing, measure: ResultMetric, sure: bool) -> str:
-    """Return why interval and comparison differ, where one has the constant and the other not."""
+    """Return why interval and p-value disagree on the constant prediction; '' if they do not."""
     ends = _ends(s, measure)
     chosen: Mapping[str, Any] = folder.about.get("metric") or {}
     if ends is None or ends[0] == ends[1] or (ends[0] <= folder.constant <= ends[1]) != sure:
@@ -155,7 +155,7 @@ def _two_tests(folder: Folder, s: Standing, measure: ResultMetric, sure: bool) -
 
 
 def _reading(rows: Sequence[Standing]) -> list[Standing]:
-    """Return the models with figures that read a column."""
+    """Return the models with figures that read at least one column."""
     return [s for s in rows if s.drawn and s.columns.mean > 0]
 
 
@@ -163,7 +163,7 @@ _NONE_READS = "No model reads a column: each predicts the same for every case."
 
 
 def _against_constant(folder: Folder, rows: Sequence[Standing], sure: bool, name: str = "") -> str:
-    """Return what the constant prediction reaches, and the p-value against it."""
+    """Return the score of the constant prediction, and the p-value against it."""
     n, drawn = len(_reading(rows)), sum(s.drawn for s in rows)
     models = f"{n} models" if n == drawn else f"the {n} that read columns"
     p = f"p\u00a0{'≤' if sure else '>'}\u00a00.05" + (f", corrected for {models}" if n > 1 else "")
@@ -191,7 +191,7 @@ def _against_best(
 
 
 def misses(missed: Mapping[str, Any] | None) -> list[str]:
-    """Return which cases the model that is shown misses, with the interval of the share found."""
+    """Return a sentence on the cases that the shown model misses, with intervals."""
     if missed is None or "lead" in missed:
         return [] if missed is None else [f"It {missed['lead']}"]
     if missed["absent"]:
@@ -203,7 +203,7 @@ def misses(missed: Mapping[str, Any] | None) -> list[str]:
         interval = f" (95 % interval {interval})" if interval else ""
         share = f", sensitivity {sensitivity}{interval}" if interval else ""
         return [
-            f"It calls {model['right']} of {missed['cases']} what they are; of the"
+            f"It predicts {model['right']} of {missed['cases']} correctly; of the"
             f" {len(classes)} classes it finds {name} least: {counts}{missed['in_groups'][worst]}"
             f"{share}."
         ]
@@ -214,17 +214,17 @@ def misses(missed: Mapping[str, Any] | None) -> list[str]:
     ]
     beside = fills["alarms_in"].rsplit(" ", 1)[0] if fills["missed_in"] else fills["alarms_in"]
     return [
-        f"Called {missed['names']['pos']} from {fills['threshold']}, it misses"
+        f"At a threshold of {fills['threshold']} it misses"
         f" {fills['missed']}{fills['missed_in']} (sensitivity {shown[0]}), with false alarms at"
         f" {fills['alarms']}{beside} (specificity {shown[1]})."
     ]
 
 
 def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -> str:
-    """Return which models are better than a constant prediction, corrected for their number."""
-    asked = [s.key for s in _reading(rows)]
-    n = len(asked)
-    sure, others = [k for k in asked if k in better], [k for k in asked if k not in better]
+    """Return which models are significantly better than a constant prediction."""
+    keys = [s.key for s in _reading(rows)]
+    n = len(keys)
+    sure, others = [k for k in keys if k in better], [k for k in keys if k not in better]
     constant = _against_constant(folder, rows, bool(sure), f"{folder.measure} ")
     if not sure:
         return f"None of the {n} models that read columns is {constant}."
@@ -237,7 +237,7 @@ def _is(named: Sequence[str]) -> str:
 
 
 def _columns(mean: float) -> str:
-    """Return a mean of counts as a reader says it."""
+    """Return a mean number of columns, rounded to at least one."""
     return plural(max(round(mean), 1), "column")
 
 
@@ -245,12 +245,12 @@ def _apart(s: Standing) -> str:
     """Return why a model is not ranked among the others."""
     return (
         f"{s.label} failed in {len(s.failed)} of {plural(len(s.fits) + len(s.failed), 'fold')}: its"
-        " mean is of other cases, and it is not ranked among the others."
+        " mean is over other cases, so it is not ranked."
     )
 
 
 def caution(folder: Folder, choice: Opening | None) -> list[str]:
-    """Return what sets the recipe, which was judged, apart from the model that is shown."""
+    """Return a paragraph on the procedure that was evaluated and the model that is shown."""
     if choice is None:
         return []
     s = choice.opened or choice.best
@@ -261,7 +261,7 @@ def caution(folder: Folder, choice: Opening | None) -> list[str]:
     read = plural(low, "column") if low == high else f"{count(low)} to {plural(high, 'column')}"
     n = len(s.fits)
     words = (
-        f"These are figures of a recipe, judged in folds: {s.label} was fitted"
+        f"These figures are of a procedure, evaluated in folds: {s.label} was fitted"
         f" {plural(n, 'time')} to parts of the cases, and {'its models' if n > 1 else 'its model'}"
         f" read {read}."
     )
@@ -275,11 +275,11 @@ def caution(folder: Folder, choice: Opening | None) -> list[str]:
 
 
 def opened_words(choice: Opening) -> str:
-    """Return by what rule the opened model was chosen."""
+    """Return why the opened model was chosen."""
     assert choice.opened is not None
     label = choice.opened.label
-    if choice.asked:
-        return f"{label} was asked for by name."
+    if choice.requested:
+        return f"{label} was requested by name."
     if choice.alone:
         return f"{label} is the only model with figures."
     if not choice.opened.ranked:
@@ -296,14 +296,14 @@ def opened_words(choice: Opening) -> str:
 
 
 # ---------------------------------------------------------------------- cautions
-_FEW = 10  # cases of a class
-_NAMED = 6  # rare labels that are named
-UNSTABLE = 0.4  # agreement beyond chance below it is poor (the scale of Fleiss 1981)
+_FEW = 10  # classes with fewer cases get a caution
+_NAMED = 6  # the most rare labels that are named
+UNSTABLE = 0.4  # agreement beyond chance below this is poor (the scale of Fleiss 1981)
 _CLIP = 1e-15  # as the log-loss of the results
 
 
 def cautions(folder: Folder, choice: Opening, prior: float, kept: bool = True) -> list[str]:
-    """Return the cautions on the table, and on the models the page shows, a sentence each.
+    """Return sentences with cautions on the table and on the models that the page shows.
 
     Parameters
     ----------
@@ -322,10 +322,10 @@ def cautions(folder: Folder, choice: Opening, prior: float, kept: bool = True) -
 
 
 def _small_classes(folder: Folder, kept: bool) -> list[str]:
-    """Return a sentence for each class of few cases."""
+    """Return a sentence for each class with few cases."""
     return [
         f"Class {name} has {plural(n, 'case') if kept else f'fewer than {_FEW} cases'}"
-        f"{' only' * kept}: what is said of it, and its share of the balanced accuracy, rests on"
+        f"{' only' * kept}: its figures, and its share of the balanced accuracy, rest on"
         f" {'it' if kept and n == 1 else 'them'}."
         for name, n in zip(folder.about["classes"], folder.sizes, strict=False)
         if n < _FEW
@@ -333,7 +333,7 @@ def _small_classes(folder: Folder, kept: bool) -> list[str]:
 
 
 def _rare_labels(folder: Folder) -> list[str]:
-    """Return a sentence on the labels that few cases have, if there are any."""
+    """Return a sentence on labels with few cases, if there are any."""
     pairs = zip(folder.about["classes"], folder.sizes, strict=False)
     rare = sorted(((n, str(name)) for name, n in pairs if n < _FEW), key=lambda one: one[0])
     if not rare:
@@ -343,16 +343,16 @@ def _rare_labels(folder: Folder) -> list[str]:
     return [
         f"{len(rare)} of {plural(len(folder.about['classes']), 'label')}"
         f" {'has' if len(rare) == 1 else 'have'} fewer than {_FEW}"
-        f" cases ({named}{more}): some test parts hold none of them, and what is said of such a"
-        " label rests on these cases."
+        f" cases ({named}{more}): some test parts have none of them, and the figures of such a"
+        " label rest on these cases."
     ]
 
 
 # ------------------------------------------------------------------- probabilities
 def prior_log_loss(folder: Folder) -> float:
-    """Return the mean log-loss, over the splits, of the class frequencies of the training part.
+    """Return the mean log-loss over the splits of predicting the training part's frequencies.
 
-    NaN where the rows of the test parts, or the sizes of the classes, were not kept.
+    NaN if the rows of the test parts, or the sizes of the classes, were not kept.
     """
     if folder.kind != "classes":
         return math.nan
@@ -360,7 +360,7 @@ def prior_log_loss(folder: Folder) -> float:
     names = [str(c) for c in folder.about["classes"]]
     tests = folder.test_classes()
     if any(sum(sizes) <= sum(test.values()) for test in tests.values()):
-        return math.nan  # the rows of the test parts are not those the sizes were counted on
+        return math.nan  # the test parts are not of the table that the sizes are of
     losses = [_loss(sizes, [test[name] for name in names]) for test in tests.values()]
     return math.fsum(losses) / len(losses) if sizes and losses else math.nan
 
@@ -375,14 +375,14 @@ def unsure_probabilities(s: Standing, prior: float) -> bool:
     """Return whether a model's probabilities are worse than the class frequencies."""
     if prior != prior:
         return False
-    return s.spread("log_loss").mean > prior + 1e-9  # False where one is not known
+    return s.spread("log_loss").mean > prior + 1e-9  # False if it is not known
 
 
 def _unsure(s: Standing, prior: float) -> str:
     return (
-        f"The probabilities of {s.label} are worse than stating each class's frequency: log-loss"
-        f" (mean over the folds) {number(s.spread('log_loss').mean)} against {number(prior)}. Its"
-        " answers may be right, but do not rely on its probabilities."
+        f"The probabilities of {s.label} are worse than those of always predicting the class"
+        f" frequencies: log-loss (mean over the folds) {number(s.spread('log_loss').mean)} against"
+        f" {number(prior)}. Its calls may be right, but do not rely on its probabilities."
     )
 
 
@@ -390,15 +390,16 @@ def _unsure(s: Standing, prior: float) -> str:
 def _unstable(s: Standing) -> str:
     return (
         f"Which columns {s.label} reads changes from fold to fold (stability"
-        f" {number(s.summary.stability.value, 2)}): on other cases it would read other columns."
+        f" {number(s.summary.stability.value, 2)}): fitted to other cases it would read other"
+        " columns."
     )
 
 
 def _unlike(folder: Folder, s: Standing) -> list[str]:
-    """Return a sentence if the refit reads far more, or far fewer, columns than the folds' models.
+    """Return a sentence if the refit reads far more or fewer columns than the folds' models.
 
-    Far: outside the range over the folds, by a factor of 1.5 or more from their mean and by two
-    columns or more.
+    Far means outside the range over the folds, and at least two columns and a factor of 1.5 from
+    their mean.
     """
     refit = folder.refit_columns.get(s.key)
     folds = [f.columns_used for f in s.fits if f.columns_used is not None]
@@ -411,6 +412,5 @@ def _unlike(folder: Folder, s: Standing) -> list[str]:
     span = span if min(folds) < max(folds) else f"{count(min(folds))} each"
     return [
         f"The refit of {s.label} on all cases reads {plural(refit, 'column')}, the models of the"
-        f" folds {span}: the figures here are those of the"
-        f" folds' models, not of the refit."
+        f" folds {span}: the figures here are of the folds' models, not of the refit."
     ]

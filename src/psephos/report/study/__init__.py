@@ -1,1 +1,1 @@
-"""A study read back: its folder, its models opened, and what cases and columns are called."""
+"""A study read back: its folder, its models, and the names of cases and columns."""

@@ -1,4 +1,4 @@
-"""The answers that held-out cases were given, one a case and model, and those recalibrated."""
+"""The answers of each model to held-out cases, also recalibrated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,26 +25,26 @@ __all__ = [
 
 @dataclass(frozen=True)
 class CaseAnswers:
-    """Every case that was held out, and what each model said of it.
+    """The cases that were held out, and each model's answer to them.
 
-    A case that was held out several times (in repeats) has the mean of its answers. Cases that
-    never were, and models whose fit failed on a case's fold, have none.
+    If a case was held out several times (in repeats), its answer is the mean. A model whose fits
+    failed on all of a case's folds has no answer.
     """
 
-    rows: NDArray[np.intp]  # (m,) places in the table of cases, rising
+    rows: NDArray[np.intp]  # (m,) rows of the table of cases, rising
     truth: NDArray[np.intp]  # (m,) codes of classes
-    fold: NDArray[np.intp]  # (m,) the fold that held it out; -1 where there were several
-    times: int  # how often a case was held out, at most
-    chances: Mapping[str, NDArray[np.float64]]  # model -> (m, K); NaN where there is no answer
-    groups: NDArray[np.intp] | None = None  # (m,) codes of groups; None without, or if not kept
+    fold: NDArray[np.intp]  # (m,) the fold that held the case out; -1 for several
+    times: int  # the most times that a case was held out
+    chances: Mapping[str, NDArray[np.float64]]  # model -> (m, K); NaN without an answer
+    groups: NDArray[np.intp] | None = None  # (m,) codes of groups; None if none were kept
 
     def known(self, model: str) -> NDArray[np.bool_]:
-        """Return which cases the model answered."""
+        """Return a mask of the cases with an answer of the model."""
         return ~np.isnan(self.chances[model][:, 0])
 
 
 def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | None:
-    """Read predictions.csv; None if there is none, or a case has several labels or a number."""
+    """Read predictions.csv; None without it, or if the target is not one class per case."""
     path = folder.path / "predictions.csv"
     if folder.kind != "classes" or not path.exists():
         return None
@@ -53,7 +53,7 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
     place = {model: m for m, model in enumerate(models)}
     truth: dict[int, int] = {}
     folds: dict[int, set[tuple[int, int]]] = {}
-    which: list[tuple[int, int]] = []  # (model, case) of every answer
+    which: list[tuple[int, int]] = []  # (model, case) of each answer
     cells: list[list[str]] = []
     for one in folder.answers():
         truth[one.row] = codes[one.truth]
@@ -79,10 +79,10 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
 
 
 def ties_to_the_first(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities of which those of two equally probable classes favour the first.
+    """Return probabilities with ties of two classes moved by a millionth towards the first.
 
-    By a millionth: models predict the first of them, and the page calls the positive class from
-    its threshold on, which is one half where none was chosen.
+    Models predict the first class of a tie, but the page calls the positive class from its
+    threshold on, which is 0.5 if none was chosen.
     """
     units = in_millionths(np.nan_to_num(chances))
     equal = (units == UNIT // 2).all(axis=1) & (chances.shape[1] == 2)
@@ -90,16 +90,16 @@ def ties_to_the_first(chances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def class_codes(classes: Sequence[str]) -> dict[str, int]:
-    """Return the code of each class by what a csv file calls it: its name, or that disarmed.
+    """Return the code of each class by its name in a csv file, where formulas are escaped.
 
-    A name stands for itself before it stands for another one that was disarmed.
+    If an escaped name equals another class's name, it means that class.
     """
     shown = {disarmed(one): k for k, one in enumerate(classes)}
     return shown | {one: k for k, one in enumerate(classes)}
 
 
 def group_codes(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
-    """Return the group of each case, if the study has any and they were kept."""
+    """Return the group of each case; None if the study has none, or did not keep them."""
     kept = folder.cases.groups if folder.cases is not None else None
     if not folder.about.get("groups") or kept is None or int(rows[-1]) >= len(kept):
         return None
@@ -107,13 +107,13 @@ def group_codes(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | No
 
 
 def _means(
-    which: Sequence[tuple[int, int]], said: NDArray[np.float64], n: int, rows: NDArray[np.intp]
+    which: Sequence[tuple[int, int]], each: NDArray[np.float64], n: int, rows: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Return (models, cases, K): the mean answer to each case; NaN where there is none."""
+    """Return the (models, cases, K) mean answers to each case; NaN without an answer."""
     model, case = np.array(which, dtype=np.intp).reshape(-1, 2).T
     at = model * len(rows) + np.searchsorted(rows, case)
     times = np.bincount(at, minlength=n * len(rows)).astype(np.float64)
-    sums = [np.bincount(at, weights=said[:, k], minlength=len(times)) for k in range(said.shape[1])]
+    sums = [np.bincount(at, weights=own, minlength=len(times)) for own in each.T]
     with np.errstate(invalid="ignore"):
         return (np.array(sums) / times).T.reshape(n, len(rows), -1)
 
@@ -123,17 +123,18 @@ def _fold(splits: set[tuple[int, int]]) -> int:
 
 
 def called(chances: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the most probable class of each case; of equals the first, as models answer."""
+    """Return the most probable class of each case; of ties the first, as models do."""
     return np.argmax(chances, axis=1)
 
 
-def confusion(truth: Indices, said: Indices, n_classes: int) -> Indices:
-    """Return how many cases of each class (a row) were called what (a column)."""
-    return np.bincount(truth * n_classes + said, minlength=n_classes**2).reshape(-1, n_classes)
+def confusion(truth: Indices, predicted: Indices, n_classes: int) -> Indices:
+    """Return the confusion matrix: true classes in rows, predicted ones in columns."""
+    cells = np.bincount(truth * n_classes + predicted, minlength=n_classes**2)
+    return cells.reshape(-1, n_classes)
 
 
 def least_found(grid: Sequence[Sequence[int]]) -> int:
-    """Return the class of which the least share is found; of equals the rarer.
+    """Return the class with the least sensitivity; of ties the rarer.
 
     Parameters
     ----------
@@ -153,30 +154,29 @@ def positive_class(
     answers: CaseAnswers | None = None,
     model: str = "",
 ) -> Positive:
-    """Return the class that answers are about.
+    """Return the positive class, which answers are about.
 
-    The class that `wanted` names, else the comparison; else, of labels that are recorded of one
-    class, that class; else, of several classes, that of which the model shown finds least; else
-    what `usual_positive` takes.
+    It is `wanted`, else that of the comparison, else the only class with recorded labels, else, of
+    several classes, the one that the model shown finds least, else that of `usual_positive`.
 
     Parameters
     ----------
     answers : CaseAnswers, optional
-        With those of the `model` shown.
+        With the answers of `model`, which is shown first.
 
     Raises
     ------
     PsephosError
-        If the class asked for is not one of the study's.
+        If `wanted` is not a class of the study.
     """
     classes = [str(c) for c in folder.about["classes"]]
     if not classes and wanted is None:  # of numbers
         return Positive(0, "")
     if wanted is not None:
         if str(wanted) not in classes:
-            listed = f"{', '.join(classes)} are" if classes else "its target is a number"
-            raise PsephosError(f"{wanted!r} is no class of this study: {listed}.")
-        return Positive(classes.index(str(wanted)), "it was asked for")
+            listed = f"one of {', '.join(classes)}" if classes else "left out for a numeric target"
+            raise PsephosError(f"the positive class must be {listed}; got {wanted!r}.")
+        return Positive(classes.index(str(wanted)), "it was requested")
     if folder.about.get("positive") is not None:
         return Positive(
             classes.index(folder.about["positive"]), "the comparison names it (--positive)"
@@ -195,21 +195,21 @@ def positive_class(
 def cross_fitted_answers(
     folder: Folder, answers: CaseAnswers, model: str, found: Recalibration | None
 ) -> NDArray[np.float64] | None:
-    """Return each case's held-out answer through a map that was fitted on other cases.
+    """Return each case's held-out answer, recalibrated by a map fitted to other cases.
 
-    The map is of the kind that the model's file has. Of a case that was held out several times it
-    is the mean answer that goes through.
+    The map is of the kind in the model's file. For a case that was held out several times, the mean
+    answer is recalibrated.
 
     Parameters
     ----------
     found : Recalibration or None
-        That of the model's file.
+        The recalibration in the model's file.
 
     Returns
     -------
     chances : ndarray of shape (m, K) or None
-        NaN where there is no answer; None where there is no map, or none can be judged: its cases
-        are in groups that were not kept.
+        NaN without an answer. None without a map, or if it cannot be evaluated: a class has too few
+        cases, or groups were not kept.
     """
     known = answers.known(model)
     if found is None:

@@ -1,4 +1,4 @@
-"""What a comparison leaves in its folder, read back as plain values."""
+"""The folder of a comparison, read back as plain values."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ from psephos.protocol.study.folder import (
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
 from psephos.report.words import count, groups_of
 
-FEWEST = 10  # the least count of a page without cases
+FEWEST = 10  # smaller counts are withheld on a page without cases
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
 _REFITS = ("model", "columns_used", "status")
 _BOUNDS = ("model", "bound", "value", "delta", "vacuous", "told")
@@ -67,13 +67,13 @@ class Fit:
     fold: int
     n_train: int
     n_test: int
-    measures: dict[str, float]  # absent where not defined
+    measures: dict[str, float]  # without those that are not defined
     columns_used: float | None
     error: str  # empty if the fit succeeded
 
     @property
     def split(self) -> tuple[int, int]:
-        """Return which split this is, the same for all models."""
+        """Return the split, which all models share."""
         return self.repeat, self.fold
 
 
@@ -84,19 +84,19 @@ class Refit(NamedTuple):
     ok: bool
     columns: float | None
     params: dict[str, Any]
-    threshold: float | None  # of least cost
+    threshold: float | None  # that with the least cost
 
 
 class Permuted(NamedTuple):
-    """What permuting columns among the held-out cases of each fold changes: permuted.csv."""
+    """Permutation importance of columns on the held-out cases of each fold: permuted.csv."""
 
     measure: ResultMetric
-    worse: dict[str, float]  # by column: by how much the measure gets worse
-    groups: str | None  # within which values are permuted, such as '14 subjects'
+    worse: dict[str, float]  # the fall of the measure, by column
+    groups: str | None  # the groups within which values are permuted, such as '14 subjects'
     whole: bool  # whether whole groups exchange values
 
     def change(self, column: str) -> str:
-        """Return how the measure changes, in words; nothing of a column without a figure."""
+        """Return the change of the measure as text; '' for a column without a figure."""
         if column not in self.worse:
             return ""
         change = -self.measure.sign * self.worse[column]
@@ -106,12 +106,12 @@ class Permuted(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Return what the figures are."""
+        """Return the explanation of the figures."""
         among = "among the cases of a fold"
         if self.whole:
             among = f"between whole groups of a fold (one target in each of the {self.groups})"
         elif self.groups:
-            alone = "(cases that are alone in theirs, among these)"
+            alone = "(cases that are the only one of theirs, among each other)"
             among = f"within each of the {self.groups} {alone} {among}"
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
         none = " A column with one value in each group has no figure."
@@ -125,41 +125,41 @@ class Permuted(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One row of predictions.csv: the answer of a model to a case that was held out."""
+    """One row of predictions.csv: the answer of a model to a held-out case."""
 
     model: str
     split: tuple[int, int]
     row: int
-    truth: str  # its class; '' of several labels
-    cells: list[str]  # of the whole row
+    truth: str  # the true class; '' for several labels
+    cells: list[str]  # all cells of the row
 
 
 @dataclass(frozen=True)
 class KeptCases:
-    """The training cases: names, true classes, and the columns that saved models read."""
+    """The training cases: ids, targets, and the columns that saved models read."""
 
-    ids: list[str]  # as they stand in the model files
-    y: list[Any]  # the code of its class, or a number; of several labels a tuple of those it has
+    ids: list[str]  # as in the model files
+    y: list[Any]  # the code of the class, a tuple of codes for several labels, or the number
     names: list[str]
     values: Any  # (n, q) array
-    groups: list[str] | None = None  # of each case; None where the study has none, or kept none
-    named: bool = True  # whether the page may call cases by their ids
+    groups: list[str] | None = None  # of each case; None if the study has, or kept, none
+    named: bool = True  # whether the page may show ids
 
     def called(self, row: int) -> str:
-        """Return what the page calls a case: its id, or its place in the table, from 1."""
+        """Return the name of a case on the page: its id, or its row of the table, from 1."""
         return self.ids[row] if self.named else f"case {row + 1}"
 
 
 @dataclass(frozen=True)
 class NumericColumns:
-    """The columns of the training cases that are numbers, NaN where missing."""
+    """The numeric columns of the training cases, NaN where missing."""
 
     names: list[str]
     values: Floats
 
     @cached_property
     def ranks(self) -> Floats:
-        """Return the ranks of the cases in each column; NaN in one with missing values."""
+        """Return the ranks of the cases in each column; NaN in columns with missing values."""
         found = np.empty_like(self.values)
         for start in range(0, len(self.names), 256):
             found[:, start : start + 256] = rankdata(self.values[:, start : start + 256], axis=0)
@@ -168,23 +168,23 @@ class NumericColumns:
 
 @dataclass(frozen=True)
 class Folder:
-    """A comparison: its description, every fit, and the way to its models."""
+    """A comparison: its description, its fits, and the paths of its models."""
 
     path: Path
     about: dict[str, Any]  # comparison.json
     environment: dict[str, Any]
-    rows: list[dict[str, str]]  # results.csv as it stands
-    fits: list[Fit]  # the same, read
+    rows: list[dict[str, str]]  # results.csv as text
+    fits: list[Fit]  # the same, parsed
     refit_columns: dict[str, float]
     refit_params: dict[str, dict[str, Any]]
     cases: KeptCases | None
     models: dict[str, Path] = field(default_factory=dict[str, Path])
     bounds: list[dict[str, str]] = field(default_factory=list[dict[str, str]])  # bounds.csv
-    thresholds: dict[str, float] = field(default_factory=dict[str, float])  # of least cost
+    thresholds: dict[str, float] = field(default_factory=dict[str, float])  # with the least cost
 
     @property
     def kind(self) -> str:
-        """Return what a case's answer is: one of 'classes', several 'labels', or 'numbers'."""
+        """Return the kind of the target: 'classes', 'labels' (several per case) or 'numbers'."""
         return kind_of(self.about)
 
     @property
@@ -194,22 +194,22 @@ class Folder:
 
     @property
     def measures(self) -> list[ResultMetric]:
-        """Return the measures of the page; models are ranked by the first."""
+        """Return the measures on the page; models are ranked by the first."""
         return shown(_measures(self.about))
 
     @property
     def measure(self) -> str:
-        """Return the measure that models are ranked by, in words."""
+        """Return the name of the measure that models are ranked by."""
         return self.measures[0].words
 
     @property
     def tuned_by(self) -> str:
-        """Return the measure that settings were chosen by, in words."""
+        """Return the name of the measure that settings were chosen by."""
         return "PU-F of the recorded labels" if self.about.get("partial") else self.measure
 
     @property
     def missed_cost(self) -> float | None:
-        """Return the cost of a missed case, a false alarm 1, if models are ranked by cost."""
+        """Return the cost of a missed case in false alarms, if models are ranked by cost."""
         try:
             return missed_cost(self.about.get("protocol_settings", {}).get("metric"))
         except (TypeError, ValueError, AttributeError) as error:
@@ -217,17 +217,20 @@ class Folder:
 
     @property
     def constant(self) -> float:
-        """Return the measure that models are ranked by, of a constant prediction."""
+        """Return the score of a constant prediction, by the measure that models are ranked by."""
         return constant_score(self.about)
 
     @property
     def constant_error(self) -> float:
-        """Return the error of always predicting the most frequent class; a guess if unknown."""
+        """Return the error rate of always predicting the most frequent class.
+
+        If class sizes are unknown, they are taken as equal.
+        """
         return constant_error(self.sizes or [1] * len(self.about["classes"]))
 
     @cached_property
     def numeric(self) -> NumericColumns:
-        """Return the columns of the cases that are numbers, the same for all models."""
+        """Return the numeric columns of the cases."""
         cases, words = self.cases, self.about.get("categories", {})
         assert cases is not None, "columns are of cases"
         at = [j for j, name in enumerate(cases.names) if name not in words]
@@ -245,7 +248,7 @@ class Folder:
 
     @property
     def sizes(self) -> list[int]:
-        """Return the number of cases of each class; none if it is not known."""
+        """Return the number of cases of each class; [] if it is not known."""
         sizes: list[int] = list(self.about.get("class_counts") or [])
         if sizes or self.kind != "classes" or self.cases is None:
             return sizes
@@ -258,19 +261,16 @@ class Folder:
         return [text if n is None else count(n) for n, text in given]
 
     def labels(self, model: str) -> list[dict[str, Any]]:
-        """Return how well a model finds each label: its counts over the held-out cases."""
+        """Return a model's counts over the held-out cases for each label."""
         rows = _read(self.path / "labels.csv", LABEL_COLUMNS, _label)
         return [counts for own, counts in rows if own == model]
 
     def pooled(self) -> dict[str, dict[str, float | None]]:
-        """Return the figures over all held-out cases of each model, where the target is a number.
-
-        They are those of `POOLED_COLUMNS`.
-        """
+        """Return each model's figures over all held-out cases of a numeric target."""
         return dict(_read(self.path / "pooled.csv", POOLED_COLUMNS, _pooled))
 
     def curve(self) -> list[Row]:
-        """Return the points of the curves of accuracy against columns; none without them."""
+        """Return the points of the curves of accuracy against columns; [] without curves."""
         rows = list(_read(self.path / CURVE, _CURVED, dict))
         try:
             return curve_points(rows, self.about) if rows else []
@@ -278,7 +278,7 @@ class Folder:
             raise damaged(self.path / CURVE, error) from error
 
     def permuted(self, model: str) -> Permuted | None:
-        """Return what permuting columns changes, by column; None where it was not measured."""
+        """Return the permutation importance of a model's columns; None if it was not measured."""
         rows = [
             row
             for row in _read(self.path / PERMUTED, _PERMUTED, _permuted)
@@ -294,12 +294,12 @@ class Folder:
         return Permuted(ranked_by((found.measure,), self.about), worse, groups, whole)
 
     def answers(self) -> Iterator[Answer]:
-        """Yield the answers on held-out cases; none without them."""
+        """Yield the answers to held-out cases, if there are any."""
         truth = () if self.multilabel else ("truth",)
         return _read(self.path / "predictions.csv", (*_ANSWERS, *truth), _answer)
 
     def test_classes(self) -> dict[tuple[int, int], Counter[str]]:
-        """Return, for each split, how many cases of each class its test part held."""
+        """Return, for each split, the number of cases of each class in its test part."""
         if self.kind != "classes":
             return {}
         truths: dict[tuple[int, int], dict[int, str]] = {}
@@ -308,7 +308,7 @@ class Folder:
         return {split: Counter(truth.values()) for split, truth in truths.items()}
 
     def finished(self) -> str:
-        """Return the day on which the last fit ended, or nothing if it was not written."""
+        """Return the day on which the last fit ended; '' if not recorded."""
         ends = _read(self.path / "timings.csv", ("model",), lambda row: row.get("finished") or "")
         return max(ends, default="")[:10]
 
@@ -318,12 +318,12 @@ def _measures(about: Mapping[str, Any]) -> Sequence[ResultMetric]:
 
 
 def read_folder(path: str | Path) -> Folder:
-    """Read the folder a comparison left.
+    """Read the folder of a comparison.
 
     Raises
     ------
     PsephosError
-        If it is not such a folder, or one of its files is damaged.
+        If it is not the folder of a finished comparison, or one of its files is damaged.
     """
     folder = Path(path)
     _refuse_unfinished(folder)
@@ -333,13 +333,13 @@ def read_folder(path: str | Path) -> Folder:
     changed = changed_file(folder, about.get("files", {}))
     if not (folder / MARK).exists() or read_sealed(folder / MARK) != about:
         raise PsephosError(
-            f"another process is writing results into {str(folder)!r}: wait until it has ended."
+            f"another process is writing results into {str(folder)!r}: wait until it has finished."
         )
     if changed is not None:
         kind = ModelFileError if changed.startswith("models/") else PsephosError
         raise kind(
-            f"{changed!r} in {str(folder)!r} was changed or lost after it was written, or is of "
-            "another comparison: run the comparison again, which keeps its fits and writes it anew."
+            f"{changed!r} in {str(folder)!r} was changed or deleted after it was written, or is of "
+            "another comparison: run the comparison again, which keeps its fits and rewrites it."
         )
     return found
 
@@ -349,7 +349,7 @@ def _read_parts(folder: Path, about: dict[str, Any]) -> Folder:
     needed = (*_RESULTS, shown(_measures(about))[0].name)
     results = list(_read(folder / "results.csv", needed, partial(fit_of, about=about)))
     if not results:
-        raise damaged(folder / "results.csv", "it holds no fits")
+        raise damaged(folder / "results.csv", "it has no fits")
     environment = folder / "environment.json"
     refits = [one for one in _read(folder / "refits.csv", _REFITS, _refit) if one.ok]
     return Folder(
@@ -368,17 +368,17 @@ def _read_parts(folder: Path, about: dict[str, Any]) -> Folder:
 
 
 def _refuse_unfinished(folder: Path) -> None:
-    """Raise if there is no comparison, or one whose files are not all there."""
+    """Raise if the folder has no comparison, or an unfinished one."""
     if (folder / "results.csv").exists() and (folder / MARK).exists():
         return
     if (folder / STUDY).exists():
         raise PsephosError(
             f"the comparison in {str(folder)!r} is not finished: run the same command again, which "
-            "goes on where it stopped, and then ask for the report."
+            "continues it, and then make the report."
         )
     missing = "comparison.json" if (folder / "results.csv").exists() else "results.csv"
     raise PsephosError(
-        f"{str(folder)!r} holds no {missing}: give the folder that 'psephos compare' wrote."
+        f"{str(folder)!r} has no {missing}: give the folder that 'psephos compare' wrote."
     )
 
 
@@ -392,22 +392,22 @@ def _refuse_unreadable(folder: Path, about: dict[str, Any]) -> None:
         )
     if not (about.get("partial") or {"truth": True})["truth"]:
         raise PsephosError(
-            f"{str(folder)!r} holds a comparison without true classes, and a report sets answers "
-            "against these: compare with --truth COLUMN to have one; results.csv has the figures."
+            f"{str(folder)!r} has a comparison without true classes, which a report needs: compare "
+            "with --truth COLUMN; results.csv has the figures."
         )
 
 
 def _models(folder: Path, about: dict[str, Any]) -> dict[str, Path]:
-    """Return the model files of the comparison that is described, and no others."""
+    """Return the model files that the description of the comparison lists."""
     files = {name: folder / "models" / f"{name}.psephos" for name in about.get("models", {})}
     if "files" in about:
         files = {n: f for n, f in files.items() if f"models/{f.name}" in about["files"]}
     return {name: file for name, file in sorted(files.items()) if file.exists()}
 
 
-# ------------------------------------------------------------------- rows, by the file
+# ------------------------------------------------------------------- rows of each file
 def fit_of(row: dict[str, str], about: Mapping[str, Any]) -> tuple[dict[str, str], Fit]:
-    """Return a row of results.csv as it stands, and read."""
+    """Return a row of results.csv as text, and parsed."""
     failed = row["status"] != "ok"
     measures = {one.name: _number(row.get(one.name)) for one in _measures(about)}
     return row, Fit(
@@ -452,7 +452,7 @@ def _permuted(row: dict[str, str]) -> dict[str, str | float | None]:
 
 
 def _number(text: str | None) -> float | None:
-    """Return a finite number, or None where the cell is empty."""
+    """Return a finite number, else None."""
     if text is None or text == "":
         return None
     value = float(text)
@@ -460,9 +460,9 @@ def _number(text: str | None) -> float | None:
 
 
 def _read(path: Path, needed: Collection[str], of: Callable[[dict[str, str]], T]) -> Iterator[T]:
-    """Yield what `of` makes of each row of a csv file; nothing where there is no such file.
+    """Yield ``of(row)`` for each row of a csv file, if the file exists.
 
-    What `of` refuses is a damaged file, and so are rows without a cell for every column.
+    A row for which `of` raises, or with a wrong number of cells, means that the file is damaged.
     """
     if not path.exists():
         return
@@ -500,14 +500,14 @@ def _cases(path: Path, about: dict[str, Any]) -> KeptCases | None:
 
 
 def _truths(y: Any, kind: str) -> list[Any]:
-    """Return the code of each case's class, of several labels the codes of those it has, or y."""
+    """Return the code of each case's class, a tuple of codes for several labels, or the number."""
     if kind == "labels":
         return [tuple(np.flatnonzero(row).tolist()) for row in y]
     return y.tolist()
 
 
 def _worded(values: Any, names: list[str], categories: dict[str, list[str]]) -> Any:
-    """Return the values with the words of categories in place of their codes."""
+    """Return the values with names of categories in place of their codes."""
     coded = [j for j, name in enumerate(names) if name in categories]
     if not coded:
         return values

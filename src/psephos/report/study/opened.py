@@ -1,4 +1,4 @@
-"""The one place where the report touches a model: its card, its columns, its ballots."""
+"""Saved models as the report reads them: sentences, columns, importance and ballots."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -26,19 +26,19 @@ from psephos.vote.describing import answer_rule
 from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
-_UNTOLD = "Its votes rest on values of training cases, which this page does not carry."
-_KEPT = ("rows", "left_out")  # fields of parts that hold names of training rows
+_WITHOUT_CASES = "Its votes depend on values of training cases, which this page does not have."
+_KEPT = ("rows", "left_out")  # fields of parts with names of training rows
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """A model on the columns it reads alone, and the training cases as it reads them."""
+    """A model restricted to the columns it reads, with its training cases."""
 
     model: Any
     vote: Any
     X: Floats  # (n, q), categories as the model's codes
-    names: list[str]  # (q,) as the page has them
-    whole: list[str]  # (q,) as the table has them
+    names: list[str]  # (q,) on the page
+    whole: list[str]  # (q,) in the table
     levels: dict[int, list[str]]  # the categories of a column, by code
 
     @property
@@ -48,12 +48,12 @@ class Reduced:
 
     @property
     def profile(self) -> Profile | None:
-        """Return what the training columns were like; None where the file does not tell."""
+        """Return the summary of the training columns; None if the file does not have it."""
         found = self.model._known_baseline()
         return None if found is None else found.profile
 
     def ballot(self, row: Floats) -> tuple[str, list[tuple[str, float]]]:
-        """Return the answer to a case in words, and the votes on it: words and weight of each."""
+        """Return the answer to a case as text, and the text and weight of each vote."""
         names = Names(list(self.names), dict(self.levels))
         ballots = Ballots.of(self.vote, names, row[None], ["the case"])
         return ballots.answer(0), [(line.words, line.weight) for line in ballots.lines(0)]
@@ -61,26 +61,26 @@ class Reduced:
 
 @dataclass(frozen=True)
 class Opened:
-    """A model file, opened."""
+    """A model that was read from its file."""
 
     model: Any
     classes: list[str]
     head: str
     sentences: list[str]
-    columns: dict[str, int]  # column read -> voters that read it
+    columns: dict[str, int]  # column read -> number of voters that read it
     importance: dict[str, float]  # column read -> its importance; empty if the file has none
     whole: dict[str, str]  # short name -> name in the table
     permuted: Permuted | None = None
-    returns: dict[str, str] = field(default_factory=dict[str, str])  # by column
+    returns: dict[str, str] = field(default_factory=dict[str, str])  # column -> folds that read it
 
     def rank(self, name: str) -> tuple[bool, float, float]:
-        """Return the order of a column: what permuting it costs where measured, its importance."""
+        """Return the sort key of a column: its permutation importance if known, its importance."""
         worse = self.permuted.worse if self.permuted else {}
         whole = self.whole.get(name, name)
         return whole not in worse, -worse.get(whole, 0.0), -self.importance.get(name, 0.0)
 
     def weight_words(self, name: str) -> str:
-        """Return the importance of a column, what permuting it changes, how often it returns."""
+        """Return the importances of a column, and how many folds read it, as text."""
         share = self.importance.get(name)
         words = [] if share is None else [f"{percent(share)} of the importance"]
         words += [self.permuted.change(self.whole.get(name, name))] if self.permuted else []
@@ -89,15 +89,17 @@ class Opened:
 
     @property
     def importance_words(self) -> str:
-        """Return what importance is, and what was permuted."""
-        none = "What permuting a column changes was not measured: models of its folds are not kept."
+        """Return the explanation of importance and permutation importance."""
+        none = (
+            "The effect of permuting a column was not measured: models of its folds are not kept."
+        )
         return (
             "Importance: a column's share of what moves the answers of this model to the cases it"
             " was fitted to, not what leaving the column out would change."
             f" {self.permuted.words if self.permuted else none}"
         )
 
-    def asked(self, cases: KeptCases) -> Reduced:
+    def reduced(self, cases: KeptCases) -> Reduced:
         """Return the model on its columns, with the training cases."""
         reduced, X = self._table(cases)
         words = reduced.schema_.words()
@@ -118,14 +120,14 @@ class Opened:
 
     def network(self) -> ColumnNetwork | None:
         """Return the network of its columns; None unless several voters read several columns."""
-        # of the voters alone: weights that depend on the case read columns of their own
+        # of the voters only: weights that depend on the case read columns of their own
         usage: Usage = self.model.vote_.voters.usage()
         if (np.diff(usage.indptr) > 1).sum() < 2:
             return None
         return ColumnNetwork.from_usage(usage, self.model.schema_.words().columns)
 
     def errors(self) -> tuple[ErrorDisplay, dict[str, list[Any]]] | None:
-        """Return the errors of all candidates of a search, and its figures by dimension."""
+        """Return the errors of a search's candidates, and its figures by number of columns."""
         library = searched_by(self.model)
         if library is None:
             return None
@@ -134,7 +136,7 @@ class Opened:
     def _table(self, cases: KeptCases) -> tuple[Any, Any]:
         """Return the model reduced to its columns, and those columns of the cases."""
         reduced = self.model.reduce()
-        # columns are matched here, by name: the model itself then takes a plain array
+        # columns are matched by name here, so that the model accepts an array without names
         if hasattr(reduced, "feature_names_in_"):
             del reduced.feature_names_in_
         if not len(self.model.vote_.columns):
@@ -158,18 +160,18 @@ def open_model(
     kept: bool = True,
     permuted: Permuted | None = None,
 ) -> Opened:
-    """Open a model file.
+    """Read a model file.
 
     Parameters
     ----------
     short : dict of str to str
         Short names of columns; others keep their own.
-    cases : Cases, optional
-        The training cases, if the page calls them otherwise than by their ids.
+    cases : KeptCases, optional
+        The training cases, whose names on the page replace those in the file.
     kept : bool, default=True
-        Whether the page may say what training cases are like.
+        Whether the page may show values of training cases.
     permuted : Permuted, optional
-        What permuting its columns changes, if that was measured.
+        The permutation importance of its columns, if it was measured.
 
     Raises
     ------
@@ -185,12 +187,12 @@ def open_model(
     if cases is not None and not cases.named:
         called = [cases.called(i) for i in range(len(cases.ids))]
         model.vote_ = renamed_rows(model.vote_, dict(zip(cases.ids, called, strict=True)))
-    told = kept or not model.vote_.training_rows()
+    shown = kept or not model.vote_.training_rows()
     return Opened(
         model=model,
         classes=[str(c) for c in getattr(model, "classes_", ())],
         head=_head(model),
-        sentences=[str(s) for s in model.describe()][1:] if told else [_UNTOLD],
+        sentences=[str(s) for s in model.describe()][1:] if shown else [_WITHOUT_CASES],
         columns=_columns(model),
         importance=_importance(model),
         whole={word: name for name, word in short.items()},
@@ -201,11 +203,11 @@ def open_model(
 
 @dataclass(frozen=True)
 class Facts:
-    """What the page says of every saved model, chosen or not."""
+    """Facts about a saved model that the page needs for all models."""
 
-    says: str  # what its answers are
-    columns: list[str]  # what a complete case needs, by the names of the table
-    recalibration: Recalibration | None  # the map that held-out answers justify
+    says: str  # the kind of its answers
+    columns: list[str]  # names in the table of the columns that a complete case needs
+    recalibration: Recalibration | None  # the map fitted to held-out answers, if it has one
 
 
 def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
@@ -232,7 +234,7 @@ def model_facts(models: Mapping[str, Path]) -> dict[str, Facts]:
 
 
 def _says(vote: Vote, weighed: bool) -> str:
-    """Return what the answers of a vote are: the page calls them so wherever it speaks of them."""
+    """Return the kind of a vote's answers, which is their name on the page."""
     if vote.readout.link != "share" or vote.readout.calibration is not None:
         return STATED
     leaf = WEIGHTED_SHARE if weighed else LEAF_SHARE
@@ -240,7 +242,7 @@ def _says(vote: Vote, weighed: bool) -> str:
 
 
 def _head(model: VoteEstimator) -> str:
-    """Return the model as a sentence; the card lists its columns by themselves."""
+    """Return a sentence on the model; the card lists its columns separately."""
     vote = model.vote_
     read = plural(len(vote.used), "column")
     more = backup_words(len(vote.backup))
@@ -251,7 +253,7 @@ def _head(model: VoteEstimator) -> str:
 
 
 def _columns(model: Any) -> dict[str, int]:
-    """Return each column a complete case needs and how many voters read it, the most read first."""
+    """Return the number of voters that read each column of a complete case, the most read first."""
     names: list[str] = model.schema_.words().columns
     usage: Any = model.vote_.voters.usage().tocoo()
     read: Counter[int] = Counter(usage.coords[1].tolist())
@@ -260,7 +262,7 @@ def _columns(model: Any) -> dict[str, int]:
 
 
 def _importance(model: Any) -> dict[str, float]:
-    """Return the importance of each column read, if the model file keeps it."""
+    """Return the importance of each column read; {} if the model file does not have it."""
     if model._known_baseline() is None:
         return {}
     names: list[str] = model.schema_.words().columns
@@ -269,12 +271,12 @@ def _importance(model: Any) -> dict[str, float]:
 
 
 def renamed_rows(part: Any, names: Mapping[str, str]) -> Any:
-    """Return a vote or a part of one whose training rows have other names.
+    """Return a copy of a vote, or of a part of one, with other names of training rows.
 
     Parameters
     ----------
     names : dict of str to str
-        By the names there are; rows that are not in it keep theirs.
+        Old name -> new name; rows that are not in it keep their names.
     """
     if isinstance(part, tuple):
         parts = cast("tuple[Any, ...]", part)
@@ -305,64 +307,64 @@ class Saved:
 
     Parameters
     ----------
-    names : dict of str to Shown
-        What columns are called, by their names in the table.
+    names : dict of str to ShortName
+        Name in the table -> name on the page.
     kept : bool
-        Whether the page may say what training cases are like.
+        Whether the page may show values of training cases.
     """
 
     folder: Folder
     names: Mapping[str, ShortName]
     kept: bool = True
     _opened: dict[str, Opened] = field(default_factory=dict[str, Opened])
-    _asked: dict[str, Reduced] = field(default_factory=dict[str, Reduced])
+    _reduced: dict[str, Reduced] = field(default_factory=dict[str, Reduced])
     _values: dict[str, tuple[dict[int, list[Threshold]], set[int]]] = field(
         default_factory=dict[str, tuple[dict[int, list[Threshold]], set[int]]]
     )
 
     @property
     def keys(self) -> list[str]:
-        """Return the names of the models; none where no page of columns and cases is made."""
+        """Return the names of the models; [] unless the target is one class per case."""
         return self.readable if self.folder.kind == "classes" else []
 
     @property
     def readable(self) -> list[str]:
-        """Return the names of the models that can answer the study's cases."""
+        """Return the names of the models that have a file; [] if no cases were kept."""
         if self.folder.cases is None or not self.folder.cases.ids:
             return []
         return [one.key for one in standings(self.folder) if one.key in self.folder.models]
 
     def opened(self, key: str) -> Opened:
-        """Return a model."""
+        """Return a model, read from its file once."""
         if key not in self._opened:
             short = {name: one.text for name, one in self.names.items()}
             given = short, self.folder.cases, self.kept, self.folder.permuted(key)
             self._opened[key] = open_model(self.folder.models[key], *given)
         return self._opened[key]
 
-    def asked(self, key: str) -> Reduced:
+    def reduced(self, key: str) -> Reduced:
         """Return a model on the columns it reads, with the training cases."""
-        if key not in self._asked:
+        if key not in self._reduced:
             cases = self.folder.cases
-            assert cases is not None, "there are no models without cases"
-            self._asked[key] = self.opened(key).asked(cases)
-        return self._asked[key]
+            assert cases is not None, "models need cases"
+            self._reduced[key] = self.opened(key).reduced(cases)
+        return self._reduced[key]
 
     def voter_thresholds(self, key: str) -> tuple[dict[int, list[Threshold]], set[int]]:
-        """Return what `psephos.explain.effects.voter_thresholds` says of a model."""
+        """Return `psephos.explain.effects.voter_thresholds` of a model."""
         if key not in self._values:
-            self._values[key] = voter_thresholds(self.asked(key))
+            self._values[key] = voter_thresholds(self.reduced(key))
         return self._values[key]
 
     @cached_property
     def cuts(self) -> defaultdict[str, Floats]:
-        """Return the thresholds of all models by column, by its name in the table, sorted."""
+        """Return the sorted thresholds of all models, by the name of the column in the table."""
         found = defaultdict[str, set[float]](set)
         for key in self.keys:
-            asked, (thresholds, gradual) = self.asked(key), self.voter_thresholds(key)
+            reduced, (thresholds, gradual) = self.reduced(key), self.voter_thresholds(key)
             own = [(j, one.at) for j, each in thresholds.items() for one in each]
-            marks = zip(*(one.tolist() for one in asked.vote.voters.marks()), strict=True)
+            marks = zip(*(one.tolist() for one in reduced.vote.voters.marks()), strict=True)
             for j, at in [*own, *((j, v) for j, v in marks if j not in gradual)]:
-                found[asked.whole[j]].add(at)
+                found[reduced.whole[j]].add(at)
         cuts = {name: np.array(sorted(own)) for name, own in found.items()}
         return defaultdict(lambda: np.empty(0), cuts)

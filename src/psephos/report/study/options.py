@@ -1,4 +1,4 @@
-"""What the reader of a page asked for: title, positive class, and what the page carries."""
+"""Options of a page, and the values of cases that it contains."""
 
 import math
 from collections.abc import Mapping
@@ -18,21 +18,21 @@ CASES = ("full", "rounded", "none")
 
 @dataclass(frozen=True)
 class PageOptions:
-    """How a page is made.
+    """Options of a page.
 
     Parameters
     ----------
     title : str, optional
-        Its heading; by default made of the name of the data set.
+        Its heading; by default made from the name of the data set.
     positive : str, optional
         The class that answers are about; see `psephos.report.study.answers.positive_class`.
     ids : bool, default=False
         Whether cases are named by their ids; otherwise by their row in the table.
     cases : {'rounded', 'full', 'none'}
-        What the page carries of each case: values to three or four figures, to all, or counts
-        alone.
+        What the page contains of each case: values rounded to three or four digits, exact values,
+        or only counts.
     notes : Path, optional
-        A file of what only the authors know; see `psephos.report.panels.methods.read_notes`.
+        A file of notes by the authors; see `psephos.report.panels.methods.read_notes`.
     """
 
     title: str | None = None
@@ -44,35 +44,32 @@ class PageOptions:
     def __post_init__(self) -> None:
         must_be("cases", self.cases, CASES)
         if self.ids and self.cases == "none":
-            raise PsephosError("a page without cases has no ids: leave out 'ids', or give cases.")
+            raise PsephosError("ids must not be given with cases='none'.")
         if self.title is not None and not self.title.strip():
-            raise PsephosError("the title is empty: leave it out, or write one.")
+            raise PsephosError("title must not be empty: leave it out, or write one.")
         if self.title is not None and self.title.encode("utf-8", "ignore").decode() != self.title:
-            raise PsephosError("the title has bytes that are no text here: set a UTF-8 locale.")
+            raise PsephosError("title must be valid text: set a UTF-8 locale.")
 
     def refuse_few(self, n: int) -> None:
-        """Raise PsephosError where a page without cases would be of fewer than ten."""
+        """Raise PsephosError if a page without cases would be about fewer than ten."""
         if self.cases == "none" and n < FEWEST:
             raise PsephosError(
-                f"cases='none' (--cases none) must be of at least {FEWEST} cases, for it withholds"
-                f" smaller counts; got {n}."
+                f"cases='none' (--cases none) needs at least {FEWEST} cases, since smaller counts"
+                f" are withheld; got {n}."
             )
 
 
-# ---------------------------------------------------------------------- carried
-DRAWN = 400  # cases of numbers that are drawn one by one; of more the worst, and counts
-_MANY = 400  # cases of a class from which on some are drawn
-_SOME = 200  # of each class
-FIGURES = 3
-_MOST = 17
-_WHOLE = 1e15
+# ---------------------------------------------------------------------- values of cases
+DRAWN = 400  # the most cases of a numeric target that are drawn; of more the worst, and counts
+_MANY = 400  # cases of a class from which on only some are drawn
+_SOME = 200  # cases of each class that are drawn then
+FIGURES = 3  # digits of rounded values, at least
+_MOST = 17  # digits of exact values
+_WHOLE = 1e15  # larger numbers are not written as integers
 
 
 def carried_rows(y: Indices) -> Indices:
-    """Return the cases that are drawn one by one: all, or 200 of each class, evenly spaced.
-
-    Of classes of 400 cases and more their values are counted in bins besides.
-    """
+    """Return the cases that are drawn: all if each class has fewer than 400, else 200 of each."""
     if np.bincount(y).max(initial=0) < _MANY:
         return np.arange(len(y))
     own = [np.flatnonzero(y == k) for k in np.unique(y)]
@@ -85,14 +82,14 @@ def carried_values(
     columns: Mapping[str, Floats],
     full: bool = False,
 ) -> dict[str, list[Any]]:
-    """Return the values of some columns on these rows, as the page carries them.
+    """Return the values of some columns on these rows, as the page contains them.
 
     Parameters
     ----------
     columns : dict of str to ndarray
-        Their thresholds, sorted: no value is rounded across one.
+        Column -> its sorted thresholds, across which no value is rounded.
     full : bool, default=False
-        Whether values keep all their figures.
+        Whether values are exact.
     """
     place = {name: j for j, name in enumerate(cases.names)}
     found: dict[str, list[Any]] = {}
@@ -106,7 +103,7 @@ def carried_values(
 
 
 def brief(values: Floats, thresholds: Floats) -> list[float | int | None]:
-    """Return rounded numbers as briefly as JSON has them; None where missing."""
+    """Return rounded numbers in their shortest JSON form; None where missing."""
     return [
         None if v != v else int(v) if v.is_integer() and abs(v) < _WHOLE else v
         for v in rounded(values, thresholds).tolist()
@@ -114,7 +111,7 @@ def brief(values: Floats, thresholds: Floats) -> list[float | int | None]:
 
 
 def rounded(values: Floats, thresholds: Floats) -> Floats:
-    """Return numbers of three figures, of more where one would cross or meet a threshold."""
+    """Round numbers to three digits, or to more where one would cross or meet a threshold."""
     found, left = values.copy(), np.flatnonzero(~np.isnan(values))
     for figures in range(FIGURES, _MOST):
         exact = values[left]
@@ -129,12 +126,11 @@ def rounded(values: Floats, thresholds: Floats) -> Floats:
     return found
 
 
-def guarded(values: Floats, cases: str) -> Floats:
-    """Return values and two more, beyond them: an axis over these does not tell the extremes.
+def with_outer_ends(values: Floats, cases: str) -> Floats:
+    """Return values with their extremes rounded outwards added, so an axis does not reveal these.
 
-    The two are the least and the greatest value, rounded outwards: to three figures where the
-    page rounds values, to parts of the range where it carries none. They keep their signs, so
-    that an axis has zero apart only where a value is zero.
+    Extremes are rounded to three digits if the page rounds values, and to parts of the range if it
+    has no cases. Signs are kept, so that zero is shown apart only if a value is zero.
 
     Parameters
     ----------
@@ -151,7 +147,7 @@ def guarded(values: Floats, cases: str) -> Floats:
         _outwards(value, known, cases, away)
         for value, away in ((known.min(), np.floor), (known.max(), np.ceil))
     ]
-    if len(positive) and known.min() == 0:  # a logarithmic axis begins at the least positive one
+    if len(positive) and known.min() == 0:  # a logarithmic axis starts at the least positive value
         ends.append(_outwards(positive.min(), positive, cases, np.floor))
     return np.concatenate([values, ends])
 
@@ -164,7 +160,7 @@ def _outwards(value: float, values: Floats, cases: str, away: Any) -> float:
         span = float(np.ptp(values))
         unit = 0.2 * 10.0 ** math.floor(math.log10(span)) if span > 0 else 100 * unit
     found = float(away(value / unit) * unit)
-    if found * value <= 0:  # no value turns zero, nor changes its sign
+    if found * value <= 0:  # must not become zero, nor change its sign
         unit = 10.0 ** math.floor(math.log10(abs(value)))
         found = float(away(value / unit) * unit)
     return float(f"{found:.6g}") if found * value > 0 else value / 2

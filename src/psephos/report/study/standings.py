@@ -1,4 +1,4 @@
-"""From fits to the figures of each model, their differences, and the models the page shows."""
+"""Figures of each model over its fits, their differences, and the models that the page shows."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -21,14 +21,14 @@ class Standing:
     key: str
     label: str
     frontier: bool  # see `psephos.protocol.study.comparison.frontier`
-    draws: int | None  # of its search; None where nothing is tuned, or it was not written
+    draws: int | None  # draws of its search; None if it was not tuned, or not recorded
     summary: Summary
-    fits: list[Fit]  # those that succeeded
+    fits: list[Fit]  # fits that succeeded
     failed: list[Fit]
-    ranked: bool = True  # whether it has the folds that others have (see `comparable`)
+    ranked: bool = True  # whether it has the same folds as others (see `comparable`)
 
     def spread(self, measure: str) -> FoldSpread:
-        """Return the mean and standard deviation of a measure; NaN where it was not measured."""
+        """Return the mean and standard deviation of a measure; NaN if it was not measured."""
         return self.summary.measures.get(measure, FoldSpread(math.nan, math.nan, math.nan, 0))
 
     @property
@@ -38,7 +38,7 @@ class Standing:
 
     @property
     def most(self) -> str:
-        """Return what the model is called that is ranked first."""
+        """Return the adjective of the model that is ranked first."""
         return "best" if self.summary.ranked_by.ranks else "most accurate"
 
     @property
@@ -48,12 +48,12 @@ class Standing:
 
     @property
     def drawn(self) -> bool:
-        """Return whether the model has a place on the chart."""
+        """Return whether the model can be drawn on the chart."""
         return math.isfinite(self.score) and math.isfinite(self.columns.mean)
 
 
 def standings(folder: Folder, better: Collection[str] = ()) -> list[Standing]:
-    """Return one Standing a model, the most accurate first, then those that are not ranked.
+    """Return a Standing for each model, the most accurate first, those not ranked last.
 
     Parameters
     ----------
@@ -85,36 +85,36 @@ def _draws(about: dict[str, Any]) -> int | None:
 
 @dataclass(frozen=True)
 class Opening:
-    """What the page shows: the best model, the smallest near it, and the one it opens.
+    """The models that the page shows: the best, the smallest near it, and the one shown in detail.
 
     Parameters
     ----------
     best : Standing
-        The best mean score; of equals the fewest columns.
+        The model with the best mean score; of ties, with the fewest columns.
     smallest : Standing
-        The fewest columns within one standard error of the best, whoever made the model.
+        The model with the fewest columns within one standard error of the best, with a file or not.
     standard_error : float
-        Of the best.
+        The standard error of the best.
     opened : Standing or None
         The model whose file is shown in detail; None if no file was saved.
-    asked : bool
-        Whether the reader asked for `opened` by name.
+    requested : bool
+        Whether `opened` was requested by name.
     alone : bool
-        Whether there was no other model to choose from.
+        Whether it is the only model with figures.
     fewest : bool
-        Whether `opened` is the model of fewest columns of those near the best, and not the best.
+        Whether `opened` was chosen for its few columns, and is not the most accurate with a file.
     """
 
     best: Standing
     smallest: Standing
     standard_error: float
     opened: Standing | None
-    asked: bool = False
+    requested: bool = False
     alone: bool = False
     fewest: bool = False
 
     def named(self) -> list[Standing]:
-        """Return the models the page shows, each once."""
+        """Return the models that the page shows, without repetition."""
         shown = [self.best, self.smallest, *([self.opened] if self.opened else [])]
         return list({s.key: s for s in shown}.values())
 
@@ -125,18 +125,19 @@ def choose(
     wanted: str | None = None,
     better: Collection[str] = (),
 ) -> Opening | None:
-    """Return what the page shows, or None if every fit failed.
+    """Return the models that the page shows, or None if every fit failed.
 
-    Opened is, of the models of `available` within one standard error of the best, that of fewest
-    columns among the `better` ones; if there is none, the most accurate, of equals that with the
-    fewest columns. `smallest` is that of `psephos.protocol.one_standard_error`.
+    `opened` is the model with the fewest columns of those with a file that are among the `better`
+    ones and within one standard error of the best; if there is none, the most accurate with a file,
+    of ties that with the fewest columns. `smallest` is that of
+    `psephos.protocol.one_standard_error`.
 
     Parameters
     ----------
     available : sequence of str
         Keys of the models that have a file.
     wanted : str, optional
-        The model to open instead.
+        The model to show in detail instead.
     better : collection of str
         Keys of the models significantly better than a constant prediction.
 
@@ -147,11 +148,11 @@ def choose(
     """
     drawn = [s for s in rows if s.drawn and s.ranked]
     if wanted not in available and f"{wanted}-regressor" in available:
-        wanted = f"{wanted}-regressor"  # named shortly, as in `compare`
+        wanted = f"{wanted}-regressor"  # the short name, as in `compare`
     if wanted is not None and wanted not in available:
+        listed = ", ".join(available) or "there is none"
         raise PsephosError(
-            f"the model {wanted!r} has no file in this folder: there are"
-            f" {', '.join(available) or 'none'}."
+            f"model must be one with a file in this folder ({listed}); got {wanted!r}."
         )
     if not drawn:
         return None
@@ -182,19 +183,19 @@ class Pair:
     """A model's mean difference from the reference, and its corrected 95 % interval."""
 
     key: str
-    reads: bool  # whether it reads any column: a constant answer does not
+    reads: bool  # whether it reads any column, unlike a constant prediction
     mean: float
     low: float
     high: float
 
     @property
     def interval(self) -> str:
-        """Return the interval in words; nothing where it is not known."""
+        """Return the interval as text; '' if it is not known."""
         return span(self.low, self.high, difference)
 
 
 def pairs(results: Rows, rows: Sequence[Standing], reference: Standing | None) -> list[Pair]:
-    """Return the difference of every other model from the reference, on the folds both have."""
+    """Return the difference of each other model from the reference, over the folds of both."""
     found: list[Pair] = []
     if reference is None:
         return found

@@ -75,8 +75,8 @@ page.axis = (() => {
     return inside(Array.from({ length: 7 }, multiple));
   };
 
-  // What a value moves the answer by, as the class it speaks for and how much; `moves` has one entry a class.
-  const speaks = (moves) => {
+  // The class that a value favours, and by how much; `moves` has one entry per class.
+  const favours = (moves) => {
     const k = moves.indexOf(Math.max(...moves));
     return [k, moves[k]];
   };
@@ -97,14 +97,14 @@ page.axis = (() => {
       .forEach((one) => {
         one.moves = one.moves.map((move) => (values.positive ? [-move, move] : [move, -move])); // what one class gains, the other loses
       });
-  const reach = Math.max(1e-9, ...columns.flatMap(movesOf).map((moves) => speaks(moves)[1]));
+  const reach = Math.max(1e-9, ...columns.flatMap(movesOf).map((moves) => favours(moves)[1]));
 
   // What is painted where the answer moves so: the class it moves to, the deeper the more; of three classes and more
   // a line through the middle is a second cue, each class with dashes of its own.
   const DASHES = ["", "none", "1 4", "6 4", "12 4", "12 3 1 3", "2 1", "1 8"];
   const deep = (size, most) => (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / most)).toFixed(3);
   const piece = (moves, hue, x, y, width, height) => {
-    const [k, size] = speaks(moves),
+    const [k, size] = favours(moves),
       look = { opacity: deep(size, reach), "shape-rendering": "crispEdges" },
       painted = rect(hue[k], x, y, width, height, look);
     if (hue.length < 3 || !DASHES[k % 8]) return [painted];

@@ -13,7 +13,7 @@
     host = at("case-live"),
     hue = hues(positive, classes.length),
     two = classes.length === 2,
-    models = {}, // by key, opened when they are first asked
+    models = {}, // by key, opened when first chosen
     wrong = new Map(); // fields whose text is not a number: what is typed there
   let open,
     calc,
@@ -21,7 +21,7 @@
     x = [],
     from = "",
     refresh = () => {},
-    fixed = new Set(); // fields that are not changed where it is asked what would turn an answer
+    fixed = new Set(); // fields that stay fixed in the search for what would turn an answer
 
   const rowsOf = () => {
     const columns = calc.fields.map((field) => study.of[field.whole] || data.of[field.whole]);
@@ -225,7 +225,7 @@
       Object.assign(now, { a: fitted.a, b: fitted.b }); // whatever the sliders make of them
       reopen();
     };
-    const note = "Other values are not the fitted model: nothing above was judged with them.",
+    const note = "Other values are not the fitted model: nothing above was evaluated with them.",
       head = "How near must a training case be to count? (a and b)",
       box = page.folded(head, ...rows, button("Back to the fitted", back), make("p", note, "note"));
     box.dataset.test = "kernel";
@@ -316,9 +316,9 @@
       refresh = () => {};
       const why = calc
           ? calc.why
-          : `${key} has no file in this study, so that it cannot be asked here.`,
+          : `${key} has no file in this study, so it cannot be evaluated here.`,
         keys = Object.keys(data.models).filter((other) => data.models[other].plain);
-      host.replaceChildren(page.links(why, keys, "and", " can be asked here."));
+      host.replaceChildren(page.links(why, keys, "and", " can be evaluated here."));
       return;
     }
     const row = hub.get("person"),
@@ -336,7 +336,7 @@
   hub.on("person", (row) => {
     if (calc?.plain && from !== `r${row}` && study.rows.includes(row)) begin(`r${row}`);
   });
-  page.all("#case-first").forEach((one) => (one.hidden = true)); // what is said without the script
+  page.all("#case-first").forEach((one) => (one.hidden = true)); // for a page without script
   host.hidden = false;
   show();
 })();

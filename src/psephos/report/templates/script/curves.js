@@ -108,7 +108,7 @@ page.curves = (() => {
         : [],
       line("dash", x(0), x(1), y(0), y(1)),
       label("more were", left + 6, top + 10),
-      label("than it said", left + 6, top + 24),
+      label("than answered", left + 6, top + 24),
       ...c.cal.flatMap(({ at: [mean, value, low, high] }) => [
         line("interval", x(mean), x(mean), y(low), y(high)),
         circle("dot", x(mean), y(value), 4),

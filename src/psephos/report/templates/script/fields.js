@@ -25,21 +25,21 @@ page.fields = (() => {
       size = { viewBox: "0 0 1000 7", preserveAspectRatio: "none", "aria-hidden": "true" },
       bar = page.draw.rect("plain-track", 0, 2, 1000, 3),
       under = svg("svg", size, column ? paint(column, pos, 0, 7, hue) : bar);
-    const judge = (words) => {
+    const mark = (words) => {
       page.mark(number, words, "case-wrong");
       slide.classList.toggle("idle", Boolean(words)); // the slider waits
     };
     const typed = (value) => {
-        judge("");
+        mark("");
         set(value, number);
       },
       refused = (words) => {
-        judge(words);
+        mark(words);
         refuse(number.value.trim());
       },
       oninput = () => {
         const px = Number(slide.value);
-        judge("");
+        mark("");
         set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide);
       };
     const number = page.entry(one, id, typed, refused),
@@ -53,7 +53,7 @@ page.fields = (() => {
     return [sync, number, make("div", [make("div", under, "rule"), slide], "track")];
   };
 
-  // What a value that lies beyond all training cases is said to be.
+  // The remark on a value beyond those of all training cases.
   const outside = ({ range }, value) => {
     if (!range || typeof value !== "number" || (value >= range[0] && value <= range[1])) return "";
     const side = value < range[0] ? "below" : "above";
@@ -96,7 +96,7 @@ page.fields = (() => {
         [every.slice(top, used), `${used - top} further columns${share}`],
         [
           every.slice(used),
-          `${every.length - used} columns that are asked for only where another is missing`,
+          `${every.length - used} columns that are read only where another is missing`,
         ],
       ].filter(([list]) => list.length);
     const rest = folds.map(([list, words]) => page.folded(words, ...list));
@@ -113,7 +113,7 @@ page.fields = (() => {
       ` takes a number, written with a point as in 5.1${most}, or nothing where it was not measured: \u201c${text}\u201d is neither`,
     ]);
     const look = { className: "refused", id: "case-wrong", data: { test: "case-wrong" } };
-    return make("p", [...texts, ", so that there is no answer."], look);
+    return make("p", [...texts, ", so there is no answer."], look);
   };
 
   // The names of fields whose values lie beyond all training cases.

@@ -6,7 +6,7 @@
   if (!study || !at("missed-body")) return;
   if (!at("lanes")) {
     hub.on("model", (key) => {
-      const other = `psephos report --model ${key} shows whom ${key} misses.`;
+      const other = `psephos report --model ${key} shows the cases that ${key} misses.`;
       at("missed-absent").textContent = study.models[key]?.absent || other;
     });
     return;

@@ -100,7 +100,7 @@ page.near = (() => {
     ];
   };
 
-  // Which empty column to measure next, or where that is told.
+  // Which empty column to measure next, or the command that answers it.
   const advice = (about) => {
     const { calc, x, chances, answer } = about,
       most = make("div"),
@@ -122,7 +122,7 @@ page.near = (() => {
       most.replaceChildren(measure([titled(field, "span"), words], data));
     };
     const where =
-      "What to measure next is not told here: \u2018psephos predict --next-column\u2019 says it.";
+      "What to measure next is not shown here: use \u2018psephos predict --next-column\u2019.";
     if (none || !empty) return most; // beside the answer it stands which columns are needed
     if (!calc.tried) most.append(make("p", where, "note"));
     else if (empty > MANY) most.append(button("What to measure next?", tell));
@@ -139,7 +139,7 @@ page.near = (() => {
       twin = rows.some((row, i) => i !== self && row.every((v, j) => v === x[j]));
     let words = `${page.words.percent(share)} of the study's cases${seen} are less familiar than this one: farther from their nearest case than it is from its own.`;
     if (twin)
-      words = `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", as far as they are told here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`;
+      words = `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", to the digits shown here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`;
     else if (share < 0.05 && found[0][1])
       words = `Unfamiliar: of the study's cases${seen} ${some} are as far from their nearest case as this one is from its own.`;
     if (found[0][2] < n)

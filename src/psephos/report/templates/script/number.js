@@ -80,7 +80,7 @@
     const model = data.models[hub.get("model")];
     if (model && !model.why && caseOf(model)) show(hub.get("model"));
   });
-  page.all("#case-first, #case-absent").forEach((one) => (one.hidden = true)); // said without the script
+  page.all("#case-first, #case-absent").forEach((one) => (one.hidden = true)); // for no script
   host.hidden = false;
   show(hub.get("model"));
 })();

@@ -30,7 +30,7 @@
       one.dataset.test = "tally-row";
       return one;
     });
-    const heads = ["came back", "columns", make("span", "drawn", "sr")];
+    const heads = ["times read", "columns", make("span", "drawn", "sr")];
     return [row(heads, ["", "num", "drawn"], true), rows];
   };
   const show = (key) => {

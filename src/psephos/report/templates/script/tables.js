@@ -47,7 +47,7 @@
   const number = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)$/;
   const disarmed = (cell) => (starts.test(cell) && !number.test(cell) ? "'" + cell : cell);
   const field = (cell) => (/[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell);
-  const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are no cells of a file
+  const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are not for files
   const flat = (words) => words.trim().replace(/\s+/g, " ");
   const cellText = ({ dataset, textContent }) =>
     flat(dataset.words || dataset.value || textContent).replaceAll("\u2212", "-");

@@ -47,7 +47,7 @@ page.turn = (() => {
   const linesOf = ({ cuts }, x, { fields, tried }, i) => {
     const { levels } = fields[i],
       own = x[i];
-    if (own === null) return []; // of a missing value "Measure next" speaks
+    if (own === null) return []; // "Measure next" is about missing values
     const other = (value) => [{ i, value, from: value, low: 1, size: () => 1 }];
     if (levels) return levels.filter((v) => v !== own).map(other);
     if (!tried[i][0].length) return [];
@@ -194,7 +194,7 @@ page.turn = (() => {
     return page.folded("Columns that cannot change", ...boxes);
   };
   const MEANT =
-    "counted in the share of training cases between, within the training range. It describes the model; it is no advice to act.";
+    "counted in the share of training cases between, within the training range. It describes the model; it is not advice to act.";
   const wordsOf = (change, n) => {
     const many = n > MANY ? ` (the ${MANY} most important were tried)` : "";
     if (!change)

@@ -356,7 +356,7 @@
       });
     };
     const search = make("input", "", { type: "search", oninput, data: { test: "value-search" } }),
-      heads = ["column", "importance", "for whom", "cases"],
+      heads = ["column", "importance", "direction", "cases"],
       box = page.table("The other columns", heads, body, ["", "", "", ""], "");
     box.classList.add("tall");
     box.firstChild.dataset.test = "value-table";

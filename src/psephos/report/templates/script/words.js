@@ -1,7 +1,7 @@
 // Numbers and words as psephos.report.words writes them: a test holds both to the same answers.
 page.words = (() => {
   const fixed = (value, digits) => {
-    const x = Number(value.toFixed(12)); // rounding errors are no digits
+    const x = Number(value.toFixed(12)); // without rounding errors
     const half = x * 10 ** digits * 2;
     // halves that are exact in binary are rounded to the even digit, as Python does
     if (Number.isInteger(x * 2 ** (digits + 1)) && Math.abs(half % 2) === 1) {
