@@ -513,7 +513,7 @@ def test_at_the_threshold_held_out_answers_go_through_maps_of_other_cases(visit,
     first = page.locator(by("missed-note")).inner_text()
     page.locator(f"#again-here {by('again')}").select_option("again")
     model = told["models"][key]["again"]
-    assert "fitted on the answers to other cases" in page.locator(by("missed-note")).inner_text()
+    assert "fitted to the answers of other cases" in page.locator(by("missed-note")).inner_text()
     if told["kind"] == "two":
         q, mine = np.array(model["q"]), np.array(told["truth"]) == told["positive"]
         page.locator("#threshold").fill("0.4")

@@ -437,7 +437,7 @@ def test_a_gap_stands_at_the_weighted_mean():
 
 def test_a_batch_that_is_not_there_has_no_map():
     model = drawn(4)
-    with pytest.raises(PsephosError, match="no batch 2: the vote has 2"):
+    with pytest.raises(PsephosError, match="batch must be from 0 to 1; got 2"):
         BatchMap.from_estimator(model, 2)
     batch = PrototypeBatch(
         np.zeros(3), np.zeros((2, 3)), np.ones(2), np.array([0, 1]), np.arange(2)
@@ -531,7 +531,7 @@ def test_other_models_have_no_prototypes(iris):
     for read in (PrototypeTable.from_estimator, ColumnMap.from_estimator, BatchMap.from_estimator):
         with pytest.raises(PsephosError, match="got AdaBoostClassifier, which has no prototypes"):
             read(boosted)
-    with pytest.raises(PsephosError, match="no prototypes: give a fitted Proset"):
+    with pytest.raises(PsephosError, match="must be a fitted ProsetClassifier"):
         familiarity(ProsetClassifier(), X)
 
 

@@ -203,7 +203,7 @@ def test_export_text_says_what_it_takes():
     with pytest.raises(PsephosError, match="must be given with a Tree only"):
         export_text(C45Classifier().fit(X, y), classes=["a", "b"])
     for wrong in (DecisionTreeClassifier().fit(X, y), "tree"):
-        with pytest.raises(PsephosError, match=f"or a Tree, not {type(wrong).__name__}"):
+        with pytest.raises(PsephosError, match=f"or a Tree; got {type(wrong).__name__}"):
             export_text(wrong)
 
 

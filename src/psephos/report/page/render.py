@@ -51,23 +51,18 @@ def render(report: dict[str, Any]) -> str:
         "observed.js": report["observed"],
     }
     scripts = tuple(name for name in SCRIPTS if idle.get(name, True))
-    return page_of(report, STYLES, scripts)
+    return page_of(report, scripts)
 
 
 def render_validation(report: dict[str, Any]) -> str:
     """Return the page of a validation: `report` is what `summarise_validation` returns."""
     scripts = _VALIDATION if report["missed"] else _OF_NUMBERS if report["observed"] else _TABLES
-    return page_of(report, STYLES, scripts, with_reader=False)
+    return page_of(report, scripts, with_reader=False)
 
 
-def page_of(
-    report: dict[str, Any],
-    styles: Sequence[str],
-    scripts: Sequence[str],
-    with_reader: bool = True,
-) -> str:
+def page_of(report: dict[str, Any], scripts: Sequence[str], with_reader: bool = True) -> str:
     """Return a page with its style and script, preceded by the reader of plain models if needed."""
-    style = _flush(_joined("style", styles))
+    style = _flush(_joined("style", STYLES))
     script = _joined("script", scripts)
     script = _flush(reader() + script if with_reader else script)
     policy = "; ".join(

@@ -262,9 +262,9 @@ def _measures_note(folder: Folder, prior: float) -> str:
             " coverage is the share of cases between the 5 and 95 % quantiles, at best 0.9."
         )
     words = (
-        "Balanced accuracy is the mean share of each class found; ROC-AUC is"
-        f" {_auc_words(len(folder.about['classes']))}; log-loss is lower where the stated"
-        " probabilities are better."
+        "Balanced accuracy is the mean share of each class found; ROC-AUC is the chance that a case"
+        " of one class is ranked above one of the others, averaged over the classes; log-loss is"
+        " lower for better probabilities."
     )
     if math.isfinite(prior):
         words += (
@@ -276,15 +276,6 @@ def _measures_note(folder: Folder, prior: float) -> str:
 
 def _not_measured(names: Sequence[str]) -> str:
     return f" Not measured when this comparison was made: {series(names)}." if names else ""
-
-
-def _auc_words(n_classes: int) -> str:
-    if n_classes == 2:
-        return "the chance that a case of one class is ranked above one of the other"
-    return (
-        "the mean over the classes of the chance that a case of the class is ranked above one of"
-        " the others"
-    )
 
 
 def _stability_note(rows: Sequence[Standing]) -> str:

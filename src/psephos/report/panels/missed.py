@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos._types import Indices
 from psephos.figures.confusion import in_millionths
 from psephos.report.numbers.classes import (
     About,
@@ -259,9 +260,7 @@ def _figures(
         return {"label": names.label, "absent": f"{few}. {_WITHHELD} this panel."}
     if len(panel.classes) > 2:
         made = several_classes(own, is_, panel.classes, names, about)
-        beside = {
-            "cost_in": _wrong_in(is_, called(own), about.groups if panel.kept else None, panel)
-        }
+        beside = {"cost_in": _wrong_in(is_, called(own), about.groups, panel)}
         return made | beside | _several_answers(panel, chances)
     mine, units = is_ == code, in_millionths(own[:, code])
     if about.edges is not None:
@@ -302,13 +301,10 @@ def _hinted(
 
 
 def _wrong_in(
-    truth: NDArray[np.intp],
-    predicted: NDArray[np.intp],
-    groups: NDArray[np.intp] | None,
-    panel: MissedPanel,
+    truth: Indices, predicted: Indices, groups: Indices | None, panel: MissedPanel
 ) -> list[str]:
     """Return for each class the number of groups with missed cases, and with false alarms."""
-    if groups is None:
+    if groups is None or not panel.kept:
         return [""] * len(panel.classes)
     each: list[str] = []
     for c in range(len(panel.classes)):

@@ -174,7 +174,7 @@ def _model(
     after = places(float(np.abs(one.observed).max()), digits)
     for i in one.order[:WORST]:
         y, f = float(one.observed[i]), float(one.predicted[i])
-        texts = [_text(round(y, after), digits), number(f, after), difference(f - y, after)]
+        texts = [value_text(round(y, after), digits), number(f, after), difference(f - y, after)]
         folds = held_out.folds[own[i]]
         fold = next(iter(folds))[1] + 1 if len(folds) == 1 else "–"
         worst.append([own[i], one.ids[i], *texts, str(fold)])
@@ -210,10 +210,10 @@ def lead(folder: Folder, parts: Sequence[RangeErrors], one: ObservedDisplay | No
     if one is None:
         return "has too few cases to compare parts of the range."
     i = one.order[0]
-    error = one.predicted[i] - one.observed[i]
+    y, f = float(one.observed[i]), float(one.predicted[i])
     return (
-        f"errs most on {one.ids[i]}: {target} {_text(one.observed[i])}, predicted"
-        f" {_text(one.predicted[i])} ({difference(error, places(error))})."
+        f"errs most on {one.ids[i]}: {target} {value_text(y, 4)}, predicted {value_text(f, 4)}"
+        f" ({difference(f - y, places(f - y))})."
     )
 
 
@@ -225,10 +225,6 @@ def _interval(size: Estimate) -> str:
     if not math.isfinite(size.low):
         return "not known"
     return f"{three(max(size.low, 0.0))} to {three(size.high)}"
-
-
-def _text(value: float, digits: int = 4) -> str:
-    return value_text(float(value), digits)
 
 
 def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:

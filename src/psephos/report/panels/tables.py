@@ -25,10 +25,9 @@ def label_figures(folder: Folder, choice: Opening) -> dict[str, object] | None:
     shown = [one for one in choice.named() if one.fits]
     return {
         "words": (
-            "Counted over all held-out cases (a case that was held out several times counts each"
-            " time): sensitivity is the share of cases with the label for which it is predicted,"
-            " precision the share of predictions of the label that are right, F1 their harmonic"
-            " mean."
+            "Counted over all held-out cases (a case counts each time that it was held out):"
+            " sensitivity is the share of cases with the label for which it is predicted, precision"
+            " the share of predictions of the label that are right, F1 their harmonic mean."
         ),
         "models": [_table(folder, one) for one in shown],
     }

@@ -117,7 +117,7 @@ def _differs(value: float, measure: ResultMetric) -> str:
 def _reads(s: Standing) -> str:
     if s.columns.mean == 0:
         return "no column"
-    return f"{'about ' if s.columns.sd > 0 else ''}{_columns(s.columns.mean)}"
+    return f"{'about ' * (s.columns.sd > 0)}{plural(max(round(s.columns.mean), 1), 'column')}"
 
 
 def _interval(s: Standing, measure: ResultMetric) -> str:
@@ -234,11 +234,6 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
 
 def _is(named: Sequence[str]) -> str:
     return "is" if len(named) == 1 else "are"
-
-
-def _columns(mean: float) -> str:
-    """Return a mean number of columns, rounded to at least one."""
-    return plural(max(round(mean), 1), "column")
 
 
 def _apart(s: Standing) -> str:

@@ -17,11 +17,6 @@ from psephos.report.study.folder import Folder
 from psephos.vote.positive import Positive, usual_positive
 from psephos.vote.recalibration import Recalibration
 
-__all__ = [
-    "CaseAnswers", "Positive", "called", "class_codes", "confusion", "group_codes",
-    "held_out_answers", "least_found", "positive_class", "ties_to_the_first",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class CaseAnswers:

@@ -90,9 +90,7 @@ class Opened:
     @property
     def importance_words(self) -> str:
         """Return the explanation of importance and permutation importance."""
-        none = (
-            "The effect of permuting a column was not measured: models of its folds are not kept."
-        )
+        none = "The effect of permuting a column was not measured: folds' models are not kept."
         return (
             "Importance: a column's share of what moves the answers of this model to the cases it"
             " was fitted to, not what leaving the column out would change."
