@@ -74,6 +74,6 @@ def test_a_page_without_cases_says_of_each_model_what_it_may_at_its_threshold(lo
             continue
         few += 1
         assert text.startswith(f"{row['model']} finds ")
-        assert f", called ill from {words(row['threshold'])}. This page carries no case" in text
+        assert f", called ill from {words(row['threshold'])}. This page has no cases" in text
         assert "fewer than 10 of" in text
     assert few > 1

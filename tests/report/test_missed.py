@@ -243,7 +243,7 @@ def test_without_cases_the_page_has_counts_alone(compared, builders, tmp_path):
             sizes = [(positive == side).sum() for side in (False, True)]
             assert any(0 < min(k, n - k) < 10 for k, n in zip(four, sizes, strict=True))
     page = build_report(compared, tmp_path / "c.html", cases="none").read_text("utf-8")
-    assert "This page carries no cases" in page
+    assert "This page has no cases" in page
 
 
 def test_options_that_contradict_are_a_sentence():

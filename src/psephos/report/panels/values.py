@@ -178,12 +178,12 @@ def _sampled(drawn: int, n: int) -> str:
         return ""
     if not drawn:
         return (
-            "The page has no cases: bars count them in eighths of the axis, scaled by class;"
+            "The page has no cases: bars count them in eighths of the axis, on one scale;"
             f" fewer than {FEWEST} are not drawn. "
         )
     return (
         f"Of {plural(n, 'case')} {drawn} are drawn, evenly spaced in the table; the bars count"
-        " all of them, scaled by class. "
+        " all of them, on one scale. "
     )
 
 

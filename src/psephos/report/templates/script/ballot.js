@@ -119,7 +119,7 @@ page.ballot = (() => {
       value = sum(all.map(([, v]) => v)),
       whole = [make("strong", `sum: above 0 for ${study.classes[study.positive]}`)];
     return [
-      make("h3", "How the sum came about"),
+      make("h3", "Terms of the sum"),
       list([
         ...all.map(([parts, v]) =>
           item(parts, v, reach, kind(v), signed(v), { test: "case-term", value: v }),
@@ -129,7 +129,7 @@ page.ballot = (() => {
     ];
   };
 
-  // A line of ballots that say the same for the same reason.
+  // A line for ballots with the same vote for the same reason.
   const voteOf = (one, { study, hue, columns }, value, reach, size) => {
     const called = one.of.flatMap((k, i) => [
         i ? (one.against ? " and " : " or ") : "",

@@ -180,9 +180,9 @@ page.near = (() => {
       cases = rows.map((row) => row.slice(0, n)),
       found = nearest(calc.spread, mine, cases, self),
       how =
-        "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1. Cases that share but half of the columns measured here, or fewer, are not looked at.",
+        "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1. Cases that have at most half of the columns measured here are left out.",
       none =
-        "No case of the study shares more than half of the columns measured here, so that none is called near.";
+        "No case of the study shares more than half of the columns measured here, so none is near.";
     let parts = [];
     if (known && found.length)
       parts = [tableOf(about, found), familiarity(about, found), make("p", how, "note")];

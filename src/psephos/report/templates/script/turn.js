@@ -194,7 +194,7 @@ page.turn = (() => {
     return page.folded("Columns that cannot change", ...boxes);
   };
   const MEANT =
-    "counted in the share of training cases between, within the training range. It describes the model; it is not advice to act.";
+    "by the share of training cases in between, within the training range. It describes the model; it is not advice to act.";
   const wordsOf = (change, n) => {
     const many = n > MANY ? ` (the ${MANY} most important were tried)` : "";
     if (!change)

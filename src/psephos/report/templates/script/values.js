@@ -136,7 +136,7 @@
     return [...apart, ...ticks];
   };
 
-  // The cases of a lane in 48 parts of the axis, where it has more than 150 or dots would cover each other; else null.
+  // The cases of each class in 48 parts of the axis, if one has more than 150 or dots would overlap; else null.
   const [MOST, PARTS, PILE] = [150, 48, 10];
   const binsOf = (column) => {
     if (column.bins || !data.rows.length) return column.bins;
@@ -152,8 +152,8 @@
     return many ? { counts, zero } : null;
   };
 
-  // Mirrored: the positive class (and each lane of more) grows upwards, the other of two downwards. Cases at zero
-  // and without a value are numbers, for they would press the others together.
+  // Of two classes the positive grows upwards and the other downwards; more all grow upwards. Cases at zero and
+  // without a value are numbers, since they would compress the other bars.
   const bars = (column, bins, k, pos, y, tall) => {
     const most = Math.max(...bins.counts.flat(), 1),
       down = order.length === 2 && order.indexOf(k) === 1,
@@ -173,7 +173,7 @@
     return [...drawn, ...numbers];
   };
 
-  // One counted block a category and class; of many categories those of most cases, for the table has them all.
+  // One block of counted cases per category and class; of many categories only the most frequent ones.
   const MANY = 16;
   const sizeOf = (level) => level.counts.reduce((a, b) => a + (Number(b) || 0), 0);
   const counted = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`;
@@ -384,7 +384,7 @@
       rings = one.ringed.length
         ? ` Rings mark the ${one.ringed.length} prototypes of the model.`
         : "",
-      bars = `Of more than ${MOST} cases a class, or where dots would cover each other, bars count them, to one height; those at 0 or without a value are numbers. `,
+      bars = `With more than ${MOST} cases in a class, or where dots would overlap, bars count the cases, on one scale for all classes; those at 0 or without a value are numbers. `,
       names = order.flatMap((k, i) => [
         i ? ", " : "",
         make("strong", data.classes[k], hue[k]),
