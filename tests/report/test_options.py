@@ -44,7 +44,7 @@ def test_a_page_without_cases_withholds_small_classes_and_what_gives_them_away(b
         assert report["data_line"].endswith(f": {ill}.")
         assert items["21"] == f"60 cases: {ill}"
         few = "fewer than 10 cases" if cases == "none" else "7 cases only"
-        assert any(f"Class ill has {few}: what" in one for one in report["cautions"])
+        assert any(f"Class ill has {few}: its" in one for one in report["cautions"])
     row = {"by": "sex", "level": "f", "n": 9, "mae": 1.5, "mean_error": 1.0, "r2": 0.5}
     told = {"about": {"level": 0.95, "n_groups": None, "classes": [], "target": "numbers"},
             "figures": [], "subgroups": [row, row | {"level": "m", "n": 10}]}  # fmt: skip

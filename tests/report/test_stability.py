@@ -62,7 +62,7 @@ def test_the_grid_draws_what_its_caption_says():
     told = _model(one, [[0, 1], [0], [0]], ["b", "d"], ["b", "c", "d", "e"], {})
     assert [row[0] for row in told["rows"]] == [0, 2, 1]
     assert told["drawn"] == 2
-    assert "or that the fit to all cases reads. The other one is in the table." in told["note"]
+    assert "or by the fit to all cases. The other one is in the table." in told["note"]
 
 
 def test_of_one_column_it_is_said_how_often_it_came_back(builders, tmp_path):

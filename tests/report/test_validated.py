@@ -52,7 +52,7 @@ def test_the_panel_of_answers_is_the_cohorts(judged):
     assert missed["model"]["curves"]["roc"]["area"] == f"area {area:.2f}"
     again = report["island"]["missed"]["models"]["recalibrated"]
     np.testing.assert_allclose(np.array(again["q"]) / 1e6, cases["recalibrated_ill"], atol=1.1e-6)
-    assert "another model" in again["note"]
+    assert "not the model that is validated" in again["note"]
     assert "not fitted again" in missed["model"]["note"]
     west = next(row for row in missed["groups"]["rows"] if row["level"] == "west")
     assert west["n"] == "7"
@@ -94,7 +94,7 @@ def test_the_page_is_safe_and_says_what_it_leaves_out(judged):
     assert HOSTILE not in page
     assert page.count("</script>") == 2
     assert 'id="values"' not in page
-    assert "left out, for they compare fits" in page
+    assert "left out, since they compare fits" in page
     assert "SamBAClassifier" in page
 
 
@@ -123,7 +123,7 @@ def test_several_classes_and_one_class_alone(tmp_path):
     model = CARTClassifier(max_depth=1).fit(X, y)
     write_validation(validate(model, X[y == "ill"], y[y == "ill"]), tmp_path / "one")
     page = render_validation(summarise_validation(tmp_path / "one"))
-    assert "cannot be said (there are cases of one class only)" in page
+    assert "is not known (there are cases of one class only)" in page
     assert "None was fitted: " in page
 
 
@@ -136,8 +136,8 @@ def test_the_command_writes_it_and_refuses_what_it_has_not(judged, tmp_path):
     assert "counts of the 120 cases" in page
     assert "Subgroup" in page or "subgroup" in page
     for asked, words in (
-        (["--model", "cart"], "one model"),
-        (["--positive", "well"], "about 'ill'"),
+        (["--model", "cart"], "which has only one"),
+        (["--positive", "well"], "must be that of the validation, 'ill'"),
     ):
         told = CliRunner().invoke(main, ["report", str(place), *asked])
         assert told.exit_code == 2

@@ -178,7 +178,7 @@ def test_what_is_no_number_is_refused(value, words, families):
     reader.answer(row)
     with pytest.raises(ValueError, match=words):
         reader.case([*row[: places["g1"]], value, *row[places["g1"] + 1 :]])
-    with pytest.raises(ValueError, match="the words of its categories"):
+    with pytest.raises(ValueError, match="names of its categories"):
         reader.case([*row[: places["site"]], 1, *row[places["site"] + 1 :]])
     with pytest.raises(ValueError, match=r"has \d values for"):
         reader.case(row[1:])
