@@ -126,7 +126,7 @@ def test_calibrated_it_answers_as_the_calibrated_command(name, families, tmp_pat
     text = scorer(light)
     found = asked(text, path, "--calibrated", capsys=capsys)
     equal(rows_of(found.out), run("predict", tmp_path / "m.psephos", path, "--calibrated"))
-    assert "probabilities and answers are mapped by a" in found.err
+    assert "probabilities and predictions are mapped by a" in found.err
     plainly = asked(text, path, capsys=capsys).out
     assert plainly != found.out
     equal(rows_of(plainly), run("predict", tmp_path / "m.psephos", path))
@@ -282,7 +282,7 @@ def test_a_scorer_writes_over_nothing_that_it_reads(families, cases, tmp_path):
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 2
-        assert "is a file that is read here: name another" in done.stderr
+        assert "is an input file: give another" in done.stderr
     assert [one.read_bytes() for one in (path, cases)] == before
 
 

@@ -193,7 +193,7 @@ def _predict(model: PlainModel, data: Any, options: Any) -> None:
     for path in (options.table, sys.argv[0]) if options.out else ():
         there = os.path.exists(options.out) and os.path.exists(path)
         if there and os.path.samefile(options.out, path):
-            raise PsephosError(f"--out {options.out!r} is a file that is read here: name another.")
+            raise PsephosError(f"--out {options.out!r} is an input file: give another.")
     wanted, spread = dict.fromkeys(options.quantile), model.vote.spread
     if wanted and not spread:
         raise PsephosError("--quantile needs a model that predicts a distribution.")
@@ -201,12 +201,12 @@ def _predict(model: PlainModel, data: Any, options: Any) -> None:
         raise PsephosError("--quantile must be above 0 and below 1.")
     model.vote.quantiles = list(wanted or (0.05, 0.95)) if spread else []
     rule = getattr(model.vote.target, "rule", "")
-    notes = [f"the answer is {rule}."] if rule else []
+    notes = [f"the prediction is {rule}."] if rule else []
     if options.calibrated:
         mapping, words = data["recalibration"]
         if mapping is None:
             raise PsephosError(words)
-        notes.append(f"probabilities and answers are mapped by {words}.")
+        notes.append(f"probabilities and predictions are mapped by {words}.")
         model.vote.calibration = part_of(CALIBRATIONS, mapping)
     cases = CaseFile(
         options.table,
