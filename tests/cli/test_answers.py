@@ -392,9 +392,9 @@ def test_what_is_read_is_not_written_over(call, model, table, tmp_path):
         for out in (own, rows):
             refused = call(command, own, rows, "--out", out)
             assert refused.exit_code == 2
-            assert "is a file that is read here: name another" in refused.stderr
+            assert "is an input file: give another" in refused.stderr
     refused = call("fit", rows, "--target", "y", "--model", "cart", "--out", rows)
-    assert "is a file that is read here: name another" in refused.stderr
+    assert "is an input file: give another" in refused.stderr
     assert own.read_bytes() == model.read_bytes()
     assert rows.read_bytes() == table.read_bytes()
 

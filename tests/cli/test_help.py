@@ -74,7 +74,7 @@ def test_no_mark_of_the_help_library_is_shown(call):
         ("predct", "did you mean predict?"),
         ("train", "did you mean fit?"),
         ("warmup", "did you mean warm-up?"),
-        ("xyzzy", "there are compare, report"),
+        ("xyzzy", "the commands are compare, report"),
         (__file__, "is a file, not a command"),
     ],
 )

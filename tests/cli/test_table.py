@@ -183,7 +183,7 @@ def test_all_that_is_wrong_is_one_message_with_the_command(german, call, command
     out = () if command == "table" else ("--out", german.with_name("out"))
     found = call(command, german, "--target", "Befund", *out)
     assert found.exit_code == 2
-    for part in ("'CRP' holds numbers", "'Thrombozyten' holds", "'k. A.'", "FD002 words-once"):
+    for part in ("'CRP' has numbers", "'Thrombozyten' has", "'k. A.'", "FD002 words-once"):
         assert part in found.stderr
     words = shlex.split(found.stderr.splitlines()[-1].removeprefix("Repeat with:  "))
     added = words[words.index("--decimal") :]

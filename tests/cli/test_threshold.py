@@ -32,7 +32,7 @@ def test_a_file_with_a_threshold_is_honoured_by_every_command(call, table, colum
     assert done.exit_code == 0, done.output
     assert "Answer: ill where its probability is at least 38.0 %." in done.stderr
     kept = call("predict", cautious, table, "--id", "name")
-    assert "the answer is ill where its probability is at least 38.0 %" in kept.stderr
+    assert "the prediction is ill where its probability is at least 38.0 %" in kept.stderr
     assert_decided(answers(kept.stdout), 0.38, "ill", "well")
     assert call("predict", plain, table, "--id", "name", *given).stdout == kept.stdout
     assert call("predict", plain, table, "--id", "name").stdout != kept.stdout

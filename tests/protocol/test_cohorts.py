@@ -178,7 +178,7 @@ def test_a_cohort_of_one_row_has_no_r_squared(data):
     X, _, site = data
     site = site.copy()
     site[0] = "Jena"
-    with pytest.raises(PsephosError, match=r"'Jena' .* are one row, of which there is no R²"):
+    with pytest.raises(PsephosError, match=r"'Jena' .* are one row, for which R² is not defined"):
         compare(X, X[:, 0], ["mean"], "demo", leave_out=site)
 
 

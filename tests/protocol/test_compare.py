@@ -400,7 +400,7 @@ X3, Y3 = TABLE.X[:, :3], TABLE.y
         ({"models": ["samba", "adabost"]}, "there is no model 'adabost': did you mean 'adaboost'?"),
         ({"models": ["samba", "samba"]}, "models names 'samba' twice"),
         ({"models": []}, "models is empty"),
-        ({"protocol": "quik"}, "there is no protocol 'quik': did you mean 'quick'?"),
+        ({"protocol": "quik"}, "unknown protocol 'quik': did you mean 'quick'?"),
         ({"random_state": None}, "'random_state' must be"),
         ({"random_state": -1}, "'random_state' must be"),
         ({"column_names": ["a"]}, "1 names for 3 columns"),

@@ -297,7 +297,7 @@ def test_what_has_no_curve_is_refused_in_a_sentence(given):
         compare(X, partly, ["cart"], "demo", n_jobs=1, curve=True, unlabeled="")
     with pytest.raises(PsephosError, match="call compare with curve=True"):
         CurveDisplay.from_comparison(replace(given[2], curve=()))
-    with pytest.raises(PsephosError, match="from_comparison takes what compare returned"):
+    with pytest.raises(PsephosError, match="from_comparison needs the result of compare"):
         CurveDisplay.from_comparison("study")
 
 

@@ -93,7 +93,9 @@ def test_the_truth_is_measured_and_never_fitted(folder):
     assert (out / "report.html").exists() is False
     again = table_from_arrays(X, record, truth=other, recorded_class="ill")
     a = compare(table, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
-    with pytest.warns(UserWarning, match="recorded 'ill', which counts as right, truly are not"):
+    with pytest.warns(
+        UserWarning, match="recorded 'ill', which count as certain, are of the other class"
+    ):
         b = compare(again, models=["pu"], protocol=PLAN, n_jobs=1).refits[0]
     assert a["inner_pu_f"] == b["inner_pu_f"]  # settings are chosen by records alone
 
@@ -174,9 +176,9 @@ def test_files_are_read_by_options(tmp_path):
     assert_array_equal(stored.partial.codes, codes)
     with pytest.raises(PsephosError, match=r"'y' of .* holds the code -1"):
         read_table(tmp_path / "t.npz", truth="true")
-    with pytest.raises(PsephosError, match="'no idae', which stands nowhere in the target 'sure'"):
+    with pytest.raises(PsephosError, match="'no idae', which does not occur in the target 'sure'"):
         read_table(path, target="sure", unlabeled="no idae", drop=["seen", "true"])
-    with pytest.raises(PsephosError, match=r"'\?\?', which stands nowhere"):
+    with pytest.raises(PsephosError, match=r"'\?\?', which does not occur"):
         table_from_arrays(X, record, unlabeled="??")
 
 
@@ -199,7 +201,7 @@ def test_classes_of_a_file_may_be_given_as_numbers(one, tmp_path):
     ("settings", "words"),
     [
         ({"recorded_class": "sick"}, "--recorded-class is 'sick'"),
-        ({"truth": ["x"] * 150}, "which is no class of the truth"),
+        ({"truth": ["x"] * 150}, "which is not a class of the truth"),
         ({"truth": ["ill", "well", "odd"] * 50}, "of two classes, and there are 3"),
         ({"truth": ["ill", None] * 75}, "has no value in 75 row"),
         ({"unlabeled": "ill"}, "has a label in no row"),
@@ -220,7 +222,7 @@ def test_too_few_records_are_refused():
 
 def test_models_of_two_classes_are_not_given_three():
     X, *_ = cases(60)
-    with pytest.raises(PsephosError, match="'pu' tells two classes apart, and there are 3"):
+    with pytest.raises(PsephosError, match="'pu' supports two classes, and there are 3"):
         compare(X, np.arange(60) % 3, ["pu"], PLAN)
 
 

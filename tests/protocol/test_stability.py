@@ -108,5 +108,5 @@ def test_columns_come_back_from_their_text(columns):
 def test_the_text_is_short():
     assert ranges_of(np.array([0, 1, 2, 3, 4, 7, 9, 10], dtype=np.intp)) == "0..4 7 9..10"
     assert ranges_of(np.arange(100_000)) == "0..99999"
-    with pytest.raises(PsephosError, match="no list of columns"):
+    with pytest.raises(PsephosError, match="columns must be a list"):
         positions_of("0..b")

@@ -94,7 +94,7 @@ def test_degenerate_differences():
     assert math.isnan(paired_difference([1.0], [0.0], 0.25).low)
     with pytest.raises(PsephosError, match="share no split"):
         paired_difference(ROWS, "a", "nobody")
-    with pytest.raises(PsephosError, match="there is no metric 'acuracy'"):
+    with pytest.raises(PsephosError, match="got 'acuracy'"):
         paired_difference(ROWS, "a", "b", "acuracy")
     with pytest.raises(PsephosError, match="same splits"):
         paired_difference(A, B[:3], 0.25)

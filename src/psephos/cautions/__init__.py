@@ -1,6 +1,6 @@
-"""Cautions: what may be wrong with a table, before a model learns from it, numbered and named.
+"""Cautions: numbered and named checks of a table for likely mistakes, before a model is fitted.
 
-A test looks at a `Given` table and returns what it found; `registry.CAUTIONS` has all of them.
+A test takes a `Given` table and returns what it `Found`; `registry.CAUTIONS` lists all tests.
 """
 
 import warnings
@@ -26,11 +26,10 @@ def warn_of_types(
     X: Floats, names: Sequence[str], levels: Mapping[int, Sequence[str]],
     *, listed: bool, once: bool,
 ) -> None:  # fmt: skip
-    """Warn, for who called `fit`, of columns whose names or types say that they measure nothing.
+    """Warn the caller of `fit` of columns that seem not to be measurements, by name or type.
 
-    Where the user `listed` the columns of categories, these are taken as they are. What the process
-    was warned of is not repeated where `once` is wanted: for clones, of which scikit-learn's
-    searches and folds fit many, and in which an index may look otherwise.
+    Columns that the user `listed` as categories are accepted. With `once`, for the clones in
+    scikit-learn's searches and folds, a warning of this process is not repeated.
     """
     found = cautions_on(Given(X, names, levels, all_listed=listed), OF_TYPES)
     before = _warned.copy() if once else set[str]()

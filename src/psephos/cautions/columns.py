@@ -1,4 +1,4 @@
-"""Cautions on columns: what is not a measurement, though it can be learnt from."""
+"""Cautions on columns that are not measurements, although a model could use them."""
 
 import re
 from collections import Counter, defaultdict

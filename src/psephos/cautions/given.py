@@ -1,4 +1,4 @@
-"""What the tests of cautions are given, and what they return."""
+"""The input (`Given`) and the result (`Found`) of the tests of cautions."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _EMPTY = 0.1  # of the rows of a column that names or counts them
 
 @dataclass(frozen=True)
 class Given:
-    """A table, with its answers where they are known.
+    """A table, with its target if it is known.
 
     Parameters
     ----------
@@ -29,26 +29,26 @@ class Given:
     times : set of int
         Columns whose type is a date or time; their values are codes here.
     answers : ndarray of shape (n,), default=None
-        Which class, or which number, is the answer of each row, counted from 0.
+        The index of each row's class, or of its number among the different ones.
     classes : sequence of str, default=()
-        The classes that `answers` counts; none where the answer is a number.
+        The classes; empty if the target is numeric.
     numbers : ndarray of shape (n,), default=None
-        The answers that are numbers.
+        The target, if it is numeric.
     target : str, default="target"
     groups : ndarray of shape (n,), default=None
-        Rows of one value stay on one side of a split.
+        Rows of one value are never divided by a split.
     rows : sequence of str, default=()
-        The names of the rows; none: they are counted from 0.
+        The names of the rows; empty: they are counted from 0.
     n_folds : int, default=5
     all_listed : bool, default=False
-        Whether the user listed every column of words as categories: all are taken as they are.
+        Whether the user listed every column of words as categories, which accepts them.
     categorical : set of str, default={}
         Columns that the user listed with --categorical.
     aside : mapping of str to sequence of str, default={}
-        Columns that are not learnt from, and may name subjects: each row's cell as it is written.
+        Columns that models do not read, and that may name subjects: the cells as written.
     quantiles : ndarray of shape (p, 7), default=None
-        Of new cases: least, .1, .25, .5, .75, .9 and greatest value of each column in the fit; NaN
-        where not known.
+        For new cases: least, .1, .25, .5, .75, .9 and greatest value of each column in the fit; NaN
+        if not known.
     """
 
     X: Floats
@@ -69,7 +69,7 @@ class Given:
 
     @cached_property
     def whole(self) -> Indices:
-        """Columns of numbers whose values are whole, and of which there are any."""
+        """Columns of whole numbers that have any value."""
         with np.errstate(invalid="ignore"):
             odd = (np.trunc(self.X) != self.X) & ~np.isnan(self.X)
         held = ~odd.any(axis=0) & ~np.isnan(self.X).all(axis=0)
@@ -78,7 +78,7 @@ class Given:
 
     @cached_property
     def different(self) -> Indices:
-        """Those of `whole` that have another value in each row, of which a tenth may be empty."""
+        """Those of `whole` with a different value in each row; at most a tenth may be missing."""
         kept = self.X[:, self.whole]
         again = (np.diff(np.sort(kept, axis=0), axis=0) <= 0).any(axis=0)
         return self.whole[~again & (np.isnan(kept).mean(axis=0) <= _EMPTY)]
@@ -95,7 +95,7 @@ class Given:
 
     @property
     def counts(self) -> Indices:
-        """How many rows each class has; none where answers are not known, or numbers."""
+        """Number of rows of each class; empty if the target is not known, or numeric."""
         if self.answers is None or not len(self.classes):
             return np.empty(0, dtype=np.intp)
         return np.bincount(self.answers, minlength=len(self.classes))
@@ -106,7 +106,7 @@ class Given:
         return [words[code] for code in codes.astype(np.intp).tolist()]
 
     def row(self, i: int) -> str:
-        """Return what a row is called."""
+        """Return the name of a row."""
         return self.rows[i] if len(self.rows) else f"row {i}"
 
 
@@ -114,7 +114,7 @@ _PART = re.compile(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[^\W\d_A-Z]+|\d+")
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the words that a name is made of: patient and id of patient_ID; without accents."""
+    """Return the words of a name without accents: patient and id of patient_ID."""
     plain = unicodedata.normalize("NFKD", re.sub("(?<=[nN])°", "o", name))
     return [part.lower() for part in _PART.findall(re.sub(r"[\u0300-\u036f]", "", plain))]
 
@@ -154,9 +154,9 @@ _CALLED = re.compile(
 
 
 def subject_of(name: str) -> tuple[bool, bool]:
-    """Return whether a name surely calls a subject, and whether no more than that and a number.
+    """Return whether a name certainly means a subject, and whether it has no other words.
 
-    Words that may mean something else (kind, tier) do not surely.
+    Words that may mean something else (kind, tier) are not certain.
     """
     found = _CALLED.fullmatch(" ".join(parts_of(name)))
     alone = found is not None and found[1] is None
@@ -164,7 +164,7 @@ def subject_of(name: str) -> tuple[bool, bool]:
 
 
 class Found(NamedTuple):
-    """What one test found; nothing where all is empty."""
+    """The result of one test; nothing was found if all is empty."""
 
     columns: Sequence[int] = ()
     rows: Sequence[int] = ()

@@ -1,4 +1,4 @@
-"""Cautions on layout: the first line, the last row, which way a table lies, its classes."""
+"""Cautions on layout: the first line, the last row, transposed tables, spelling of classes."""
 
 import re
 from collections import Counter
@@ -92,7 +92,7 @@ def _share(names: Sequence[str], form: re.Pattern[str]) -> float:
 
 
 def gene_days(given: Given) -> Found:
-    """Find names of genes that a spreadsheet turned into days, where most names are no days."""
+    """Find names of genes that a spreadsheet turned into days, unless most names are days."""
     days = [bool(_GENE_DAY.fullmatch(name)) for name in given.names]
     return Found(np.flatnonzero(days).tolist() if 2 * sum(days) < len(days) else [])
 
@@ -113,7 +113,7 @@ def total_row(given: Given) -> Found:
 
 
 def _summing(given: Given, n: int) -> str:
-    """Return of how many columns the last row holds sums or means of the first n; '' if none."""
+    """Return which of sums or means of the first n rows the last row has, in words; '' if none."""
     body, last = given.X[:n], given.X[-1]
     sums = np.nansum(body, axis=0)
     means = sums / np.maximum((~np.isnan(body)).sum(axis=0), 1)

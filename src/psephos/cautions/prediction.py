@@ -1,4 +1,4 @@
-"""Cautions on new cases: a column that as a whole is not as it was in the fit."""
+"""Cautions on new cases: columns whose distribution differs from that in the fit."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _AGREE, _DRAWN = 0.1, 1.2  # of both where they must agree closely; times 1 / sq
 
 
 def _beyond(given: Given) -> tuple[list[int], list[int]]:
-    """Return columns that lie beyond their range as a whole, and those in other units."""
+    """Return columns whose values are all beyond their range, and those in other units."""
     outside: list[int] = []
     units: list[int] = []
     for k, known in enumerate([] if given.quantiles is None else given.quantiles):
@@ -38,12 +38,12 @@ def _beyond(given: Given) -> tuple[list[int], list[int]]:
 
 
 def _of_another_unit(values: Floats, known: Floats) -> bool:
-    """Return whether median and spread are those of the fit in another unit, or logarithms."""
+    """Return whether median and spread match those of the fit in another unit, or logarithms."""
     now, then = np.quantile(values, (0.25, 0.5, 0.75)), known[2:5]
     close = [then * c for c in (*_CLOSE, *(1 / _CLOSE))]
     degrees = [then * c + d for c, d in _SCALES if then[1] < _WARMEST]
     degrees += [(then - d) / c for c, d in _SCALES if (then[1] - d) / c < _WARMEST]
-    with np.errstate(all="ignore"):  # what cannot be a logarithm, or a power, is no match
+    with np.errstate(all="ignore"):  # undefined logarithms and powers do not match
         far = [*(then * c for c in (*_FAR, *(1 / _FAR))), *(f(then) for f in (*_LOGS, *_POWERS))]
         expected = np.array([*close, *degrees, *far])
         wide = expected[:, 2] - expected[:, 0]

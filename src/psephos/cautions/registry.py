@@ -1,4 +1,4 @@
-"""All cautions: codes, names, kinds, the commands that refuse, tests, and sentences."""
+"""All cautions: codes, names, kinds, the commands that they stop, tests, and sentences."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ _BOTH, _NONE = ("fit", "compare"), ()
 
 
 class Rule(NamedTuple):
-    """A caution there may be."""
+    """The definition of a caution."""
 
     name: str
     kind: str  # columns, rows, layout or prediction
-    refused: tuple[str, ...]  # the commands that refuse such a table
+    refused: tuple[str, ...]  # the commands that it stops
     test: Callable[[Given], Found]
-    # The sentence: {columns} with {s} behind their verb, {them}, and the facts that the test found.
+    # The sentence: {columns}, {s} after their verb, {them}, and the facts that the test found.
     words: str
-    classes: bool = False  # it is about classes: not tested where the answer is a number
+    classes: bool = False  # whether it needs classes: not tested for numeric targets
 
 
 # fmt: off
@@ -126,7 +126,7 @@ CAUTIONS: dict[str, Rule] = {
         "Units seem to have changed: {which}. Give the column in the unit of the fit."),
 }
 # fmt: on
-#: What `fit` of a frame asks: names and types of columns.
+#: The cautions that `fit` of a frame tests: names and types of columns.
 OF_TYPES = ("FD001", "FD002", "FD003", "FD004", "FD005", "FD006")
 OF_CASES = ("FD033", "FD040", "FD041")
 OF_COLUMNS = tuple(code for code, rule in CAUTIONS.items() if rule.kind == "columns")
@@ -134,7 +134,7 @@ OF_COLUMNS = tuple(code for code, rule in CAUTIONS.items() if rule.kind == "colu
 
 @dataclass(frozen=True)
 class Caution:
-    """What may be wrong with a table, before a model learns from it.
+    """A likely mistake in a table, found before a model is fitted.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Caution:
     rows : tuple of int
         Counted from 0.
     remedy : tuple of (str, str)
-        Options of the command that settle it, with their values.
+        Options of the command that resolve it, with their values.
     """
 
     code: str
@@ -183,16 +183,16 @@ class Cautions(tuple[Caution, ...]):
         return "\n".join(map(str, self)) or "no cautions"
 
     def accepted(self, codes: Sequence[str]) -> tuple[str, ...]:
-        """Return those that a user accepted, as a model file names them."""
+        """Return the accepted cautions, as in a model file."""
         return tuple(f"{one.code} {one.name}" for one in self if one.code in codes)
 
     def refused(self, command: str, accepted: Sequence[str] = ()) -> "Cautions":
-        """Return those that a command refuses, and that are not accepted."""
+        """Return the cautions that stop a command and are not accepted."""
         return Cautions(c for c in self if command in c.rule.refused and c.code not in accepted)
 
 
 def cautions_on(given: Given, codes: Iterable[str] = CAUTIONS) -> Cautions:
-    """Return the cautions of these codes, by default of all, that a table gives rise to."""
+    """Return the cautions on a table, by default of all codes."""
     tested = (code for code in codes if len(given.classes) or not CAUTIONS[code].classes)
     found = ((code, CAUTIONS[code].test(given)) for code in tested)
     return Cautions(
@@ -214,7 +214,7 @@ def _caution(code: str, found: Found, given: Given) -> Caution:
 
 
 def known_codes(codes: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the codes that are accepted; raise PsephosError if one is not that of a caution."""
+    """Return the accepted codes; raise PsephosError if one is not that of a caution."""
     codes = [codes] if isinstance(codes, str) else codes
     listed: object = codes
     if not isinstance(listed, Iterable) or not all(isinstance(one, str) for one in codes):

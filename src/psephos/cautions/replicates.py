@@ -62,14 +62,14 @@ def replicates(X: Floats, seed: int = 0) -> list[tuple[int, int]]:
 
 
 def _again(X: Floats) -> NDArray[np.bool_]:
-    """Return which columns are another one before them in another unit, but for rounding."""
+    """Return a mask of columns that equal an earlier one in another unit, up to rounding."""
     scores = np.nan_to_num((X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0))
     scores /= np.sqrt((scores**2).sum(axis=0))
     return np.triu(np.abs(scores.T @ scores) > 1 - _ROUNDED, 1).any(axis=0)
 
 
 def _close_pairs(X: Floats, rng: np.random.Generator) -> tuple[set[tuple[int, int]], float]:
-    """Return the pairs of replicates, and how many independent columns those of X are worth."""
+    """Return the pairs of replicates, and the effective number of independent columns of X."""
     pairs = _candidates(X, rng)
     i = rng.integers(len(X), size=_PAIRS)
     j = (i + rng.integers(1, len(X), size=_PAIRS)) % len(X)

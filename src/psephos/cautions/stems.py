@@ -1,4 +1,4 @@
-"""Values that begin alike: P000_V1, P000_V2 are rows of one subject, whose name is their stem."""
+"""Values with a common stem: P000_V1 and P000_V2 are rows of the subject P000."""
 
 import re
 from collections import Counter

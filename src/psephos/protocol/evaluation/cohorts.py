@@ -56,7 +56,7 @@ def cohort_splits(
 def _cannot_be_tested(table: DataTable, train: Rows, test: Rows) -> str:
     """Return why rows cannot be the test part; nothing where they can."""
     if table.kind == "numbers":
-        return "are one row, of which there is no R²" if len(test) < 2 else ""
+        return "are one row, for which R² is not defined" if len(test) < 2 else ""
     if table.kind != "classes":
         return ""
     for part, why in (

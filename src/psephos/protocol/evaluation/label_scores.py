@@ -14,10 +14,10 @@ _Mask = NDArray[np.bool_]
 
 # ------------------------------------------------------------------- the five measures
 def hamming_loss(y_true: LabelsLike, y_pred: ArrayLike, *, sample_weight: PerRow = None) -> float:
-    """Return the share of wrong answers among all rows and labels; 0 is best.
+    """Return the share of wrong predictions among all rows and labels; 0 is best.
 
-    It is `sklearn.metrics.hamming_loss`. `y_pred` is a table of 0 and 1, as `y_true`; all else is
-    as of `one_error`.
+    It is `sklearn.metrics.hamming_loss`. `y_pred` is a table of 0 and 1, as `y_true`; the rest is
+    as in `one_error`.
 
     Examples
     --------
@@ -25,16 +25,16 @@ def hamming_loss(y_true: LabelsLike, y_pred: ArrayLike, *, sample_weight: PerRow
     >>> hamming_loss([[1, 0, 0], [1, 1, 0]], [[1, 0, 1], [1, 1, 0]])  # doctest: +ELLIPSIS
     0.1666...
     """
-    truth, said = _yes(y_true, "y_true"), _yes(y_pred, "y_pred")
-    _same_shape(truth, said, "y_pred")
-    return _mean((truth != said).mean(axis=1), sample_weight)
+    truth, predicted = _yes(y_true, "y_true"), _yes(y_pred, "y_pred")
+    _same_shape(truth, predicted, "y_pred")
+    return _mean((truth != predicted).mean(axis=1), sample_weight)
 
 
 def one_error(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
     """Return how often the label of greatest score is not one of the row's; 0 is best.
 
-    Where several labels have the greatest score it is an error only if none of them is the row's.
-    Rows that have no label or all labels are left out, as the authors' program does.
+    If several labels have the greatest score, it is an error only if none of them is the row's.
+    Rows that have no label or all labels are left out, as in the authors' program.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def one_error(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow =
     References
     ----------
     Zhang & Zhou (2007), "ML-KNN: a lazy learning approach to multi-label learning", Pattern
-    Recognition 40, section 4.1; and what the authors' program does where the text is silent.
+    Recognition 40, section 4.1; details that the text leaves open follow the authors' program.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def _mean(values: Array, sample_weight: PerRow, kept: _Mask | None = None) -> fl
             f"sample_weight has shape {weight.shape}: give one number per row ({len(values)})."
         )
     if not np.isfinite(weight).all() or (weight < 0).any():
-        raise PsephosError("sample_weight holds what is no finite number of at least 0.")
+        raise PsephosError("sample_weight must be finite numbers of at least 0.")
     weight = weight if kept is None else weight * kept
     weight = np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])  # their sum is a number
     total = weight.sum()
@@ -207,12 +207,11 @@ class LabelAnswers(NamedTuple):
 
 
 def label_answers_of(model: Any, X: Values, n_labels: int) -> LabelAnswers:
-    """Return the answers of a model fitted on a table of 0 and 1, one column a label."""
+    """Return the predictions of a model fitted on a table of 0 and 1, one column per label."""
     chances: Any = model.predict_proba(X)
-    listed = bool(isinstance(chances, list))  # a table a label, as scikit-learn's trees have it
+    listed = bool(isinstance(chances, list))  # a table per label, as of scikit-learn's trees
     proba = _of_list(model, chances) if listed else np.asarray(chances, dtype=np.float64)
-    said: Any = model.predict(X)
-    given = _yes(said, "the answer of the model")
+    given = _yes(model.predict(X), "the prediction of the model")
     for values in (given, proba):
         if values.shape != (X.shape[0], n_labels):
             raise PsephosError(

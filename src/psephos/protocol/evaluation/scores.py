@@ -82,7 +82,7 @@ def answers_of(model: Any, X: Values, n_classes: int) -> ClassAnswers:
 
 
 def codes_of(model: Any, X: Values, n_classes: int) -> Indices:
-    """Return the classes that a model fitted on class codes answers."""
+    """Return the classes that a model fitted on class codes predicts."""
     codes = np.asarray(model.predict(X))
     try:
         known = np.isin(codes, np.arange(n_classes))
@@ -90,8 +90,8 @@ def codes_of(model: Any, X: Values, n_classes: int) -> Indices:
         known = np.zeros(len(codes), dtype=bool)
     if codes.shape != (X.shape[0],) or not known.all():
         raise PsephosError(
-            f"the model answers with what is no class in {int(np.count_nonzero(~known))} of "
-            f"{X.shape[0]} rows."
+            f"the model must predict class codes; it does not in {int(np.count_nonzero(~known))} "
+            f"of {X.shape[0]} rows."
         )
     return codes.astype(np.intp)
 
@@ -417,7 +417,7 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
     Raises
     ------
     PsephosError
-        If there is none of that name for such a target.
+        If the name is not that of a measure for such a target.
     """
     word = name.strip().lower()
     plain = _ALIASES.get(_plain(name), _plain(name))

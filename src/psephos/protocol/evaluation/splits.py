@@ -214,9 +214,7 @@ def protocol_named(protocol: str | Protocol, budget: str | None = None) -> Proto
     if isinstance(protocol, Protocol):
         return protocol
     if protocol not in PROTOCOLS:
-        raise PsephosError(
-            f"there is no protocol {protocol!r}: {suggest(str(protocol), PROTOCOLS)}"
-        )
+        raise PsephosError(f"unknown protocol {protocol!r}: {suggest(str(protocol), PROTOCOLS)}")
     return PROTOCOLS[protocol]
 
 
@@ -249,16 +247,16 @@ class MultilabelStratifiedKFold(_Base):
     n_splits : int, default=5
         Folds.
     shuffle : bool, default=False
-        Whether the order of rows, and what is equal, is drawn. Otherwise the first row, label or
-        fold of equals is taken, and folds are the same every time.
+        Whether the order of rows is random, and ties are broken at random. Otherwise ties go to the
+        first row, label or fold, and folds are always the same.
     random_state : int, RandomState instance or None, default=None
-        Of the drawing; only with ``shuffle=True``.
+        Seed; only with ``shuffle=True``.
 
     Raises
     ------
     PsephosError
-        In `split`: if Y is no table of 0 and 1, there are fewer rows (groups) than folds, or a
-        parameter cannot be used.
+        In `split`: if Y is not a table of 0 and 1, there are fewer rows (groups) than folds, or a
+        parameter is invalid.
 
     See Also
     --------
@@ -514,7 +512,7 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
         return  # the records count, not the classes: see `Partial.strata`
     if table.kind != "classes":
         fewest = -(-protocol.inner_folds * protocol.folds // (protocol.folds - 1))
-        each = 2 if table.kind == "numbers" else 1  # of one there is no R²
+        each = 2 if table.kind == "numbers" else 1  # R² needs two rows
         if table.n_rows < each * max(protocol.folds, fewest):
             raise PsephosError(
                 f"the table has {table.n_rows} rows, too few for the {protocol.folds} folds of "

@@ -18,12 +18,12 @@ class Stability:
     Parameters
     ----------
     value : float
-        1: the same columns every time; 0: no more alike than columns drawn by lot. NaN where it
-        is not defined: fewer than two splits, or no column or every column read on all of them.
+        1: the same columns every time; 0: agreement as by chance. NaN if it is not defined: fewer
+        than two splits, or no column or every column read on all of them.
     low, high : float
-        An interval; NaN where `value` is. It takes the splits as independent samples.
+        An interval, which treats the splits as independent samples; NaN where `value` is.
     n : int
-        M.
+        The number M of splits.
     """
 
     value: float
@@ -120,5 +120,7 @@ def positions_of(text: str) -> list[int]:
                 raise ValueError("more columns than a table has")
             found += here
         except ValueError:
-            raise PsephosError(f"{text[:60]!r} is no list of columns such as '0..4 7'.") from None
+            raise PsephosError(
+                f"columns must be a list such as '0..4 7'; got {text[:60]!r}."
+            ) from None
     return found

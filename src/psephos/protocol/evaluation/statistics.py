@@ -174,7 +174,7 @@ def _figures_of(sums: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 Rows = Sequence[Mapping[str, Any]]
-#: What is said of spreads, intervals, standard errors and stability over folds, if there is one.
+#: In place of spreads, intervals, standard errors and stability over folds, if there is one part.
 ONE_PART = "not available with one test part"
 
 
@@ -187,8 +187,8 @@ def one_part(results: Rows) -> bool:
 class FoldSpread:
     """Mean, standard deviation (divisor J - 1) and standard error SD / sqrt(J) of J values.
 
-    All are NaN for no value; SD and SE are 0 for one. The standard error takes splits as
-    independent, which they are not: it orders models, it is no interval.
+    All are NaN without values; SD and SE are 0 for one value. The standard error treats splits as
+    independent, which they are not: it can rank models, but is not an interval.
     """
 
     mean: float
@@ -381,7 +381,7 @@ def _paired(results: Any, model: str, other: str, metric: str) -> tuple[Floats, 
 def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], Mapping[str, Any]]:
     if results and metric not in results[0]:
         known = [m for m in known_measures() if m in results[0]]
-        raise PsephosError(f"there is no metric {metric!r}: there are {', '.join(known)}.")
+        raise PsephosError(f"metric must be one of {', '.join(known)}; got {metric!r}.")
     return {
         (int(row["repeat"]), int(row["fold"])): row
         for row in results
@@ -391,11 +391,11 @@ def _by_split(results: Rows, model: str, metric: str) -> dict[tuple[int, int], M
 
 # ------------------------------------------------------------------- choosing
 def constant_score(about: About) -> float:
-    """Return the first measure of a constant answer, from what is told of a comparison."""
+    """Return the first measure of a constant prediction, from the content of comparison.json."""
     if about.get("metric"):
         return float(about["metric"]["constant"] or 0.0)
     if about.get("partial") and not about["partial"]["truth"]:
-        return 1.0  # PU-F: all rows of both kinds are answered positive
+        return 1.0  # PU-F, if all rows are predicted positive
     if kind_of(about) == "classes":
         return 1 / len(about["classes"])
     known = about.get("constant")
@@ -403,10 +403,10 @@ def constant_score(about: About) -> float:
 
 
 def better_than_constant(results: Rows, about: About, *, chance: float = 0.05) -> dict[str, float]:
-    """Return the models that are better than a constant answer, and how sure that is.
+    """Return the models that are significantly better than a constant prediction, with p-values.
 
-    Were the labels given out by lot, one or more models would be returned in at most `chance` of
-    all tables, however many models were looked at.
+    If the labels were permuted at random, one or more models would be returned with a probability
+    of at most `chance`, for any number of models (Bonferroni).
 
     Parameters
     ----------
@@ -419,42 +419,41 @@ def better_than_constant(results: Rows, about: About, *, chance: float = 0.05) -
     Returns
     -------
     better : dict of str to float
-        Of each such model the probability, among as many models on labels by lot, that one does as
-        well as it; in the order of `results`. Models that read no column are never among them.
+        The p-value of each such model, corrected for the number of models, in the order of
+        `results`. Models that read no column are never included.
 
     Notes
     -----
-    A model answers q_k of a test part's n cases with class k, which has a share p_k of them. If
-    labels are dealt out by lot, its balanced accuracy has mean 1 / K and variance
+    A model predicts class k, which has a share p_k of a test part's n cases, for a share q_k of
+    them. If labels are permuted, its balanced accuracy has mean 1 / K and variance
     sum_k q_k (1 - q_k) / p_k / (K^2 (n - 1)), at most (sum_k 1 / p_k - (K - 2)^2) / (4 K^2 (n -
-    1)) whatever it answers. That is taken as the variance v of a part, and (1 / J + n_test /
-    n_train) v as that of the mean over J parts (as in `paired_difference`: a case answered by
-    way of another, and that one by way of it, count twice). Where test parts are cohorts, p_k and
-    n are of each, and v is their mean. Of n cases in groups n divided by the
-    `design_effects` of `about` count: nearly all where labels vary within groups as they do over
-    all cases, one a group where neither labels nor answers vary within groups. Of copies, and of
-    groups where `about` has no design effects, n^2 / sum of squared sizes count. Of numbers, the
-    mean squared error of the mean less that of a model is g = 2 a - q, with q the mean square of
-    predictions about the mean, and a the mean of their products with the truth, in units of the
-    truth's variance. If numbers are permuted, a has mean 0 and variance q / n, and g + q
-    is at least sqrt(g n) of its standard deviations, whatever q is. Probabilities are of a normal
-    distribution, times the number of models that read a column (Bonferroni). Where the measure is
-    of several labels, or of labels that are partly recorded, or how many cases a class has is not
-    known, v is the variance seen over the parts, and probabilities are Student's, with J - 1
-    degrees of freedom. Of a measure that was chosen (`metric` of `compare`), v is the variance over
-    200 permutations of the truth of a test part, answers staying as they are, times the design
-    effect; the mean is compared with that over the permutations, or with the best constant answer
-    where that is better, and probabilities are of Pearson's third type with their skewness.
+    1)) for any predictions. This bound is used as the variance v of a part, and (1 / J + n_test /
+    n_train) v as that of the mean over J parts (as in `paired_difference`: two cases that predict
+    each other count twice). If test parts are cohorts, p_k and n are those of each cohort, and v is
+    their mean. For cases in groups, n is divided by the `design_effects` of `about`: it is nearly n
+    if labels vary within groups as they do over all cases, and the number of groups if neither
+    labels nor predictions vary within groups. For copies, and for groups if `about` has no design
+    effects, n is replaced by n^2 / sum of squared sizes. For numbers, the mean squared error of the
+    mean minus that of a model is g = 2 a - q, where q is the mean square of predictions about the
+    mean, and a the mean of their products with the truth, in units of the truth's variance. If
+    numbers are permuted, a has mean 0 and variance q / n, and g + q is at least sqrt(g n) of its
+    standard deviations for any q. p-values are those of a normal distribution, times the number of
+    models that read a column (Bonferroni). For several labels, partly recorded labels, or unknown
+    class sizes, v is the observed variance over the parts, and p-values are Student's with J - 1
+    degrees of freedom. For a chosen measure (`metric` of `compare`), v is the variance over 200
+    permutations of the truth of a test part with fixed predictions, times the design effect; the
+    mean is compared with the mean of the permutations, or with the best constant prediction if that
+    is better, and p-values are those of Pearson's third type with their skewness.
 
-    Of a cost the mean is compared with that over the permutations alone, and each constant answer
-    by the cases at which the model differs from it. It costs less than "all positive" where of the
-    cases that it calls negative a share below 1 / (1 + missed) is positive, and less than "all
-    negative" where of those it calls positive a greater share is. Probabilities are of the share's
-    beta distribution after Jeffreys' prior, with counts divided by the design effect (Brown, Cai
-    and DasGupta 2001, Statistical Science 16). The greatest of the three is taken: permutations
-    keep the level where models repeat the noise of rows near by, counts where columns tell the
-    classes, but not well enough for this cost. Studies of before have no counts (`counts` of
-    `about`), and are compared as by other measures.
+    A cost is compared with the mean of the permutations, and with each constant prediction by the
+    cases for which the model differs from it. It is less than that of "all positive" if the share
+    of positive cases among those it calls negative is below 1 / (1 + missed), and less than that of
+    "all negative" if their share among those it calls positive is greater. p-values are those of
+    the share's beta distribution with Jeffreys' prior, with counts divided by the design effect
+    (Brown, Cai and DasGupta 2001, Statistical Science 16). The greatest of the three is used:
+    permutations keep the level if models repeat the noise of neighbouring rows, counts if columns
+    predict the classes, but not well enough for this cost. Older studies have no counts (`counts`
+    of `about`), and are compared as for other measures.
     """
     must_be_inside("chance", chance)
     every = summary(results, about)
@@ -465,7 +464,7 @@ def better_than_constant(results: Rows, about: About, *, chance: float = 0.05) -
 
 
 def _tail(one: Summary, results: Rows, about: About) -> float:
-    """Return how probable a mean as good as a model's is where labels are dealt out by lot."""
+    """Return the p-value of a model's mean under permutation of the labels, uncorrected."""
     metric = one.ranked_by.name
     rows = list(_by_split(results, one.model, metric).values())
     n_parts, n_test = len(rows), sum(int(row["n_test"]) for row in rows)

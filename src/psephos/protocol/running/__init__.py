@@ -1,1 +1,1 @@
-"""Who takes part in a comparison, how each is tuned, fitted and asked, and in which order."""
+"""The models of a comparison, and how each is tuned, fitted and evaluated."""

@@ -261,7 +261,7 @@ def final_step(estimator: Estimator) -> Any:
 
 
 def n_voters(model: Any, contender: Contender) -> int | None:
-    """Return how many voters a model has; None where it is no ensemble."""
+    """Return how many voters a model has; None if it is not an ensemble."""
     if isinstance(model, OneModelALabel):
         each = [
             n_voters(one, contender)

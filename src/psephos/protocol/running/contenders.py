@@ -215,9 +215,8 @@ class OneModelALabel(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: TableLike) -> Indices:
-        """Return the (n, K) table of 0 and 1: the labels that the models give."""
-        said = [model.predict(X) for model in self.estimators_]
-        return np.column_stack(said).astype(np.intp)
+        """Return the (n, K) table of 0 and 1: the labels that the models predict."""
+        return np.column_stack([model.predict(X) for model in self.estimators_]).astype(np.intp)
 
     def predict_proba(self, X: TableLike) -> Floats:
         """Return the (n, K) probabilities; 1 / (1 + exp(-d)) of a model that has none."""
@@ -443,8 +442,8 @@ def _given(one: object, kind: str) -> Contender:
         return replace(whole, name=name, notes=notes, multilabel=many, build=build, apart=apart)
     build = partial(_clone, model, partial(prepared, scale=True))
     needs = "" if root == "sklearn" else root
-    told: Params = {"origin": "baseline", "needs": needs, "notes": notes, "apart": apart}
-    return Contender(name, "other", build=build, **told)
+    known: Params = {"origin": "baseline", "needs": needs, "notes": notes, "apart": apart}
+    return Contender(name, "other", build=build, **known)
 
 
 def _class_at(place: str) -> object:
@@ -470,11 +469,11 @@ def _clone(
 
 
 def built(contender: Contender, params: Params, shape: Shape, seed: int) -> Any:
-    """Return an unfitted model for a table; of several labels one model a label, if need be."""
+    """Return an unfitted model for a table; one per label if it does not support several."""
     if not shape.multilabel or contender.multilabel:
         return contender.build(params, shape, seed)
-    told = replace(shape, n_classes=2, multilabel=False)
-    return OneModelALabel(contender.build(params, told, seed))
+    of_label = replace(shape, n_classes=2, multilabel=False)
+    return OneModelALabel(contender.build(params, of_label, seed))
 
 
 # ------------------------------------------------------------------- who takes part
@@ -495,11 +494,11 @@ def default_models(kind: str = "classes") -> tuple[str, ...]:
 def contenders(
     models: Sequence[object] | None, kind: str = "classes", *, n_told: int = 2
 ) -> list[Contender]:
-    """Return the contenders that `models` names, by default those for labels that are all known.
+    """Return the contenders that `models` names, by default those for fully known labels.
 
-    Each is a name, a Contender, an estimator or its class, or the place of one, 'module:Class'.
-    'all' alone names every one that is installed and tells so many classes (`n_told`) apart. Of
-    numbers the name of a classifier stands for the regressor beside it.
+    Each is a name, a Contender, an estimator or its class, or the path of one, 'module:Class'.
+    'all' means every one that is installed and supports `n_told` classes. For numbers the name of a
+    classifier means the corresponding regressor.
     """
     known = known_models(kind)
     named: Sequence[object] = default_models(kind) if models is None else models
@@ -523,8 +522,8 @@ def contenders(
             one = known[one]
         if one.two_classes and n_told > 2:
             raise PsephosError(
-                f"the model {one.name!r} tells two classes apart, and there are {n_told}: leave it "
-                "out, or join classes."
+                f"the model {one.name!r} supports two classes, and there are {n_told}: leave it "
+                "out, or merge classes."
             )
         if not one.available:
             raise MissingExtraError(one.needs, f"the model {one.name!r}", one.needs)
@@ -584,7 +583,7 @@ def partial_contenders(
 
 
 def _taking(*, both: bool) -> list[str]:
-    """Return the models that take rows without a label, and are no default otherwise."""
+    """Return the models that take rows without a label, and are not among the usual defaults."""
     every = known_models().values()
     taking = [one for one in every if one.partial_labels and not one.default and one.available]
     return [one.name for one in taking if both or not one.both_recorded]

@@ -98,8 +98,11 @@ def about_groups(
     return {"independent_rows": divided.n_independent, "design_effects": found}
 
 
-def about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> dict[str, Any]:
-    """Return a constant answer's worth, of labels and numbers, and of labels who was left out."""
+def about_labels(table: DataTable, splits: Sequence[Split], *, named: bool) -> dict[str, Any]:
+    """Return the measures of a constant prediction of labels or numbers, and models left out.
+
+    `named` is whether the user named the models.
+    """
     if table.kind == "numbers":
         flat = [np.full(len(test), table.y[train].mean()) for train, test in splits]
         pairs = [(one, table.y[test]) for one, (_, test) in zip(flat, splits, strict=True)]
@@ -118,7 +121,7 @@ def about_labels(table: DataTable, splits: Sequence[Split], *, asked: bool) -> d
     taking = set(default_models("labels"))
     return {
         "constant": float(np.mean(known)) if known else None,
-        "not_asked": [] if asked else [n for n in default_models() if n not in taking],
+        "not_asked": [] if named else [n for n in default_models() if n not in taking],
     }
 
 
@@ -157,16 +160,17 @@ def _constants(table: DataTable, train: Rows, test: Rows) -> Sequence[Answers]:
 def about_metric(
     chosen: dict[str, Any] | None, table: DataTable, finished: Finished
 ) -> dict[str, Any]:
-    """Return what comparison.json tells of a chosen measure: of constants, and of permutations.
+    """Return the entry of comparison.json on a chosen measure: of constants, and permutations.
 
-    Of a cost also what a missed case costs, and how many cases were cleared, false alarms, missed
-    and found; a case that is in several test parts counts once, by its mean.
+    For a cost it also has the cost of a missed case, and the counts of true negatives, false
+    positives, false negatives and true positives; a case in several test parts counts once, by its
+    mean.
     """
     if chosen is None:
         return {}
     moments: dict[str, list[list[float]]] = {}
     counted: dict[str, list[tuple[Rows, Rows]]] = {}
-    told: dict[str, Any] = {}
+    costs: dict[str, Any] = {}
     for task, entry in finished:
         if entry.get("chance"):
             moments.setdefault(task.contender.name, []).append(entry["chance"])
@@ -174,13 +178,13 @@ def about_metric(
                 k, p = positive_code(table), np.asarray(entry["proba"], dtype=np.float64)
                 kinds = 2 * (table.codes[task.test] == k) + called(p[:, k], entry["threshold"])
                 counted.setdefault(task.contender.name, []).append((task.test, kinds))
-                told = {"missed": missed_cost(task.protocol.metric), "counts": {}}
+                costs = {"missed": missed_cost(task.protocol.metric), "counts": {}}
     for name, own in counted.items():
         rows, kinds = (np.concatenate(one) for one in zip(*own, strict=True))
         share = len(np.unique(rows)) / len(rows)
-        told["counts"][name] = (np.bincount(kinds, minlength=4) * share).tolist()
+        costs["counts"][name] = (np.bincount(kinds, minlength=4) * share).tolist()
     chance = {name: np.mean(each, axis=0).tolist() for name, each in moments.items()}
-    return {"metric": {**chosen, "chance": chance, **told}}
+    return {"metric": {**chosen, "chance": chance, **costs}}
 
 
 def environment_of(
@@ -201,7 +205,7 @@ def environment_of(
 
 
 def _printed(finished: Finished) -> list[str]:
-    """Return which models printed in their fits or predictions."""
+    """Return notes on models that printed in their fits or predictions."""
     lines = [(task.contender.name, one) for task, e in finished for one in e["timing"]["warnings"]]
     counts = Counter(name for name, line in lines if line.startswith(PRINTED))
     where = "(the first lines are in timings.csv)"
@@ -209,19 +213,19 @@ def _printed(finished: Finished) -> list[str]:
 
 
 def rows_left_out(finished: Finished) -> list[str]:
-    """Return what models said of rows that they left out: of the refit, and in how many fits."""
+    """Return notes on rows that models left out: in the refit, and in how many fits."""
     found: dict[str, list[tuple[FitTask, str]]] = {}
     for task, entry in finished:
         found.setdefault(task.contender.name, [])
         found[task.contender.name] += [(task, one) for one in entry.get("left_out", ())]
-    words: list[str] = []
+    notes: list[str] = []
     for name, each in found.items():
         fits = sum(one.contender.name == name for one, _ in finished)
         where = f"rows were left out in {len(each)} of its {fits} fits (timings.csv)"
-        refit = [told for task, told in each if task.split is None]
+        refit = [words for task, words in each if task.split is None]
         if each:
-            words.append(f"{name}: {where}" + (f"; on all rows {refit[0]}" if refit else "."))
-    return words
+            notes.append(f"{name}: {where}" + (f"; on all rows {refit[0]}" if refit else "."))
+    return notes
 
 
 def _place(task: FitTask) -> str:
@@ -230,16 +234,16 @@ def _place(task: FitTask) -> str:
 
 # ------------------------------------------------------------------- partly recorded labels
 def refuted_records(table: DataTable) -> list[str]:
-    """Return what is to be said of records that count as right, and truly are wrong."""
+    """Return a note on records that count as certain, but are wrong."""
     partial = table.partial
     wrong = 0 if partial is None else partial.contradicted(table.codes)
     if partial is None or not wrong:
         return []
     return [
         f"{wrong} of the {int((partial.codes == 1).sum())} cases recorded "
-        f"{str(table.classes[partial.positive])!r}, which counts as right, truly are not: the "
-        "measures that need no truth (PU-F, the interval of the accuracy) and models that trust "
-        "these records are biased; check --recorded-class, or correct the records."
+        f"{str(table.classes[partial.positive])!r}, which count as certain, are of the other "
+        "class: the measures that need no truth (PU-F, the interval of the accuracy) and models "
+        "that trust these records are biased; check --recorded-class, or correct the records."
     ]
 
 
@@ -253,14 +257,14 @@ def _priors(finished: Finished) -> dict[str, list[Any]]:
 
 
 def partial_about(table: DataTable, about: Mapping[str, Any], finished: Finished) -> dict[str, Any]:
-    """Return what comparison.json says of partly recorded labels once all fits are done."""
+    """Return the entry of comparison.json on partly recorded labels after all fits."""
     if table.partial is None:
         return {}
     return {"partial": {**about["partial"], "told": _prior_words(table, finished)}}
 
 
 def _prior_words(table: DataTable, finished: Finished) -> str:
-    """Return a sentence on the class priors that models used; empty where none did."""
+    """Return a sentence on the class priors that models used; '' if none did."""
     each = {name: [one["prior"] for one in own] for name, own in _priors(finished).items()}
     if not each or table.partial is None:
         return ""
@@ -268,8 +272,8 @@ def _prior_words(table: DataTable, finished: Finished) -> str:
     what = f"The share of {positive!r} among cases without a label"
     if table.partial.prior is not None:
         return f"{what} was given as {table.partial.prior:g}, and used by {', '.join(each)}."
-    told = [f"{name} {_between(own)}" for name, own in each.items()]
-    return f"{what} was estimated in each fit: {', '.join(told)}."
+    shares = [f"{name} {_between(own)}" for name, own in each.items()]
+    return f"{what} was estimated in each fit: {', '.join(shares)}."
 
 
 def _between(shares: list[float]) -> str:
@@ -278,15 +282,16 @@ def _between(shares: list[float]) -> str:
 
 
 def doubtful_priors(finished: Finished) -> list[str]:
-    """Return what is to be said of estimates of the class prior that say little."""
+    """Return notes on doubtful estimates of the class prior."""
     words: list[str] = []
     for name, own in _priors(finished).items():
         bad = [one["prior"] for one in own if one["prior_doubtful"]]
         if bad:
             words.append(
                 f"{name}: the class prior it estimated is doubtful in {len(bad)} of {len(own)} "
-                f"fits ({_between(bad)} was used): it was clipped, or cases with a label are "
-                "hardly told from those without. Answers depend on it. Give the share of positives "
-                "among the cases without a label, if it is known: --prior (in Python prior=)."
+                f"fits ({_between(bad)} was used): it was clipped, or cases with and without a "
+                "label are hard to distinguish. Predictions depend on it. Give the share of "
+                "positives among the cases without a label, if it is known: --prior (in Python "
+                "prior=)."
             )
     return words

@@ -138,7 +138,7 @@ class Forecast:
         guessed = sum(_GUESSES.get(model, _OTHER) * work for model, work in self._work.items())
         known, budgets = guessed >= _KNOWN * self._guessed, any(self._budget.values())
         rates = {model: self._seconds[model] / work for model, work in self._work.items()}
-        # a constant is no measure of the machine: its fit takes no time beside its evaluation
+        # a constant does not measure the machine's speed: its fit takes no time
         guesses = {model: _GUESSES.get(model, _OTHER) for model in rates}
         off = [rates[model] / guess for model, guess in guesses.items() if guess > _CONSTANT]
         if not budgets and not (known and (off or self._models_left <= {*rates})):
@@ -258,24 +258,21 @@ def _print(line: str) -> None:
 
 
 def announced(progress: bool) -> AbstractContextManager[Any]:
-    """Return a context that says once that kernels are compiled, if they are.
-
-    Of several processes only the first says so.
-    """
+    """Return a context that prints once, in the first of several processes, if kernels compile."""
     name = multiprocessing.current_process().name
-    told = _tell.cache_info().currsize > 0
-    if not progress or told or (name != "MainProcess" and not name.endswith("-1")):
+    printed = _print_compiling.cache_info().currsize > 0
+    if not progress or printed or (name != "MainProcess" and not name.endswith("-1")):
         return nullcontext()
-    return announce_compiling(_tell)
+    return announce_compiling(_print_compiling)
 
 
-@cache  # once a process
-def _tell(kept: bool) -> None:
+@cache  # once per process
+def _print_compiling(kept: bool) -> None:
     if kept:
         line = "preparing kernels, once per machine: this can take minutes (psephos warm-up)"
     else:
         line = (
-            "preparing kernels, in every run since no folder for them can be written: set the "
+            "preparing kernels, in every run, since no folder for them can be written: set the "
             "variable NUMBA_CACHE_DIR to one"
         )
     _print(line)

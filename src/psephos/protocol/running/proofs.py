@@ -1,4 +1,4 @@
-"""What can be proved of the models of a comparison: rows of bounds.csv."""
+"""Error bounds of the models of a comparison: the rows of bounds.csv."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from psephos.bounds.requirements import SETTINGS, constant_error, hypotheses_of
 from psephos.estimator.vote_estimator import VoteEstimator
 
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
-DELTA = 0.05  # the chance that a bound fails, each by itself
+DELTA = 0.05  # the probability that a single bound fails
 
 BOUND_COLUMNS = ("model", "bound", "value", "delta", "vacuous", "constant_error", "of", "told")
 _FOLDS = "hold-out, folds"
@@ -26,20 +26,19 @@ _GROUPED = (
     "bounds need rows that are drawn independently of each other, and rows of one group are not: "
     "no bound for grouped rows is implemented."
 )
-_STRATIFIED = "folds hold the classes alike, as parts drawn by lot do only on average"
+_STRATIFIED = "folds are stratified by class, as random parts are only on average"
 _COPIES = "copies of a row are kept together, as one case; they are counted as rows here"
 
 
 def refit_bounds(
     model: Any, X: Any, y: Any, n_draws: int, *, timed: bool = False
 ) -> list[dict[str, Any]]:
-    """Return what is proved of a refit of psephos by the rows it was fitted on, or why nothing is.
+    """Return the bounds of a refit of psephos by its training rows, or why they do not hold.
 
-    The tandem bound of a bag or forest, and the bound that is published for such a vote: sample
-    compression for local weights, Occam's for one hypothesis, that of a version space, else
-    PAC-Bayes-kl. A refit is the best of `n_draws` settings, so each has that part of delta; where
-    their number was not fixed before (`timed`), setting i has delta / (i (i + 1)), and the least of
-    these is taken.
+    The tandem bound of a bag or forest, and the published bound for such a vote: sample compression
+    for local weights, Occam's for a single hypothesis, that of a version space, else PAC-Bayes-kl.
+    A refit is the best of `n_draws` settings, so each has delta / n_draws; if their number was not
+    fixed in advance (`timed`), setting i has delta / (i (i + 1)), and the least of these is used.
     """
     n_parts = n_draws * (n_draws + 1) if timed else n_draws
     delta = DELTA / n_parts
@@ -52,7 +51,7 @@ def refit_bounds(
 
 
 def _published(model: VoteEstimator, X: TableLike, y: LabelsLike, delta: float) -> Bound:
-    """Return the bound that is published for such a vote."""
+    """Return the published bound for such a vote."""
     facts = hypotheses_of(model)
     if facts is not None and facts.kind == "categories":
         if facts.answer is not None:
@@ -74,11 +73,11 @@ def proved(
     grouped: bool,
     copies: bool,
 ) -> list[dict[str, Any]]:
-    """Return the rows of bounds.csv: of each model its folds' certificate, then its refit's bounds.
+    """Return the rows of bounds.csv: for each model the bound of its folds, then of its refit.
 
-    Where rows come in groups (`grouped`), no bound of independent rows holds; `copies` is whether
-    copies of rows were kept together. A bound is vacuous where it is not below `constant_error`,
-    the error of always predicting the most frequent class of the table.
+    If rows are in groups (`grouped`), bounds for independent rows do not hold; `copies` is whether
+    copies of rows were kept together. A bound is vacuous if it is not below `constant_error`, the
+    error of always predicting the most frequent class of the table.
     """
     constant = constant_error(class_counts)
     rows: list[dict[str, Any]] = []
@@ -101,25 +100,25 @@ def proved(
 
 
 def _folds(fits: Finished, n_classes: int) -> Bound:
-    """Return the certificate of the models of the first repeat (of all splits at random)."""
+    """Return the bound of the models of the first repeat (of all splits if they are random)."""
     folds = any(task.split[1] > 0 for task, _ in fits)
     first = min(task.split[0] for task, _ in fits)
     used = [(t, e) for t, e in fits if not folds or t.split[0] == first]
     if any(entry["status"] != "ok" for _, entry in used):
-        raise PsephosError("a fit failed, so that the folds' models are not all there.")
+        raise PsephosError("a fit failed, so models of folds are missing.")
     sizes = [len(task.test) for task, _ in used]
     wrong = [1.0 - float(entry["measures"]["accuracy"]) for _, entry in used]
     errors = [round(share * n) for share, n in zip(wrong, sizes, strict=True)]
     return folds_bound(errors, sizes, n_classes, delta=DELTA)
 
 
-def _row(kind: str, ask: Callable[[], Bound], n_draws: int = 1, n_parts: int = 1) -> dict[str, Any]:
+def _row(kind: str, of: Callable[[], Bound], n_draws: int = 1, n_parts: int = 1) -> dict[str, Any]:
     """Return a bound as a row, or why it does not hold.
 
-    The best of `n_draws` settings was chosen by these rows: delta is shared by all of them.
+    The best of `n_draws` settings was chosen by these rows, so all share delta.
     """
     try:
-        bound = ask()
+        bound = of()
     except PsephosError as error:
         return {
             "bound": kind, "value": None, "delta": DELTA, "vacuous": None, "of": "",
@@ -129,8 +128,7 @@ def _row(kind: str, ask: Callable[[], Bound], n_draws: int = 1, n_parts: int = 1
     if n_draws > 1:
         shared = f"settings are the best of {n_draws} by these rows, each with delta / {n_parts}"
         assumes = [*(one for one in assumes if one != SETTINGS), shared]
-    told = "; ".join(assumes)
     return {
         "bound": kind, "value": bound.value, "delta": DELTA, "vacuous": bound.vacuous,
-        "of": bound.of, "told": told,
+        "of": bound.of, "told": "; ".join(assumes),
     }  # fmt: skip

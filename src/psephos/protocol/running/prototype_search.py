@@ -96,7 +96,7 @@ def follow_paths(
 
 
 def unguarded(estimator: Estimator) -> Any:
-    """Return the estimator, not fitted, whose fits are taken as they are: folds judge them."""
+    """Return an unfitted copy without `fallback`, since the folds evaluate the fits."""
     model: Any = _base.clone(estimator)
     return model.set_params(fallback=None) if "fallback" in model.get_params() else model
 
@@ -230,9 +230,9 @@ def _admissible(mean: Floats, slack: Floats, *, lower: bool) -> tuple[float, NDA
 class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
     """Proset with its penalties and its number of batches chosen by cross-validation.
 
-    A fit of B batches holds the fits of 0, 1, ... B - 1: each penalty is fitted once in each fold
-    and judged after every batch. Of the candidates whose mean score over the folds is about as
-    good as the best one's, the most penalised is fitted to all rows.
+    A fit of B batches contains the fits of 0, 1, ... B - 1: each penalty is fitted once in each
+    fold and evaluated after every batch. Among the candidates whose mean score over the folds is
+    about as good as the best, the most penalised is fitted to all rows.
 
     Parameters
     ----------
@@ -543,7 +543,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         return self._best("classes_")
 
     def _best(self, name: str) -> Any:
-        """Return an attribute of the best estimator; before fit there is none."""
+        """Return an attribute of the best estimator, or raise AttributeError before `fit`."""
         if not hasattr(self, "best_estimator_"):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted")
         return getattr(self.best_estimator_, name)

@@ -106,11 +106,11 @@ _ARGUMENTS: dict[str, allowed.Constraint] = {
 
 
 def settings_words(estimator: Estimator) -> dict[str, str]:
-    """Return all constructor parameters in words, so that a changed default is another key."""
+    """Return all constructor parameters as words, so that a changed default changes the key."""
     kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
     params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     words = {name: repr(value) for name, value in params.items()}
-    # a default repr holds an address, which is another in every run
+    # a default repr has an address, which differs in every run
     return {"class": kind, **{n: word for n, word in words.items() if " at 0x" not in word}}
 
 
@@ -149,113 +149,111 @@ def compare(
     classes: Classes = (),
     **reading: Any,
 ) -> Comparison:
-    """Compare models on a table under a nested protocol.
+    """Compare models on a table by nested cross-validation.
 
     Parameters
     ----------
     X : DataTable, path of a file, or array, frame or sparse table of shape (n, p)
-        A file is read as the command reads it (`read_table`).
+        A file is read as by the command (`read_table`).
     y : array-like of shape (n,), or table of shape (n, K), optional
-        Class labels, or numbers to predict (`task`); or 0 and 1, a column a label, of which a row
-        may have several. A DataTable has its own. Of a file the name of the column, or names of
+        Class labels, or numbers to predict (`task`); or 0 and 1, one column per label, if rows may
+        have several labels. A DataTable has its own. For a file the name of the column, or names of
         several.
     models : sequence of str, Contender, or estimator or its class, optional
-        Names from `known_models`, or 'all'; or any classifier or regressor of scikit-learn's kind,
-        also as 'module:Class', which is imported: a pipeline prepares the table for it, nothing is
-        drawn, and it is called by its class. By default those with `default` whose packages are
-        installed. Of several labels a row the default is those that take them themselves
-        (`multilabel`); any other is fitted as one model a label, which no model file holds. Of
-        labels that are partly recorded the default has those besides that take rows without one.
+        Names from `known_models`, or 'all'; or any classifier or regressor compatible with
+        scikit-learn, also as 'module:Class', which is imported: a pipeline prepares the table for
+        it, it is not tuned, and its name is that of its class. By default those with `default`
+        whose packages are installed. For several labels per row the default are those that support
+        them (`multilabel`); any other is fitted as one model per label, which is not saved to a
+        file. For partly recorded labels the default also has those that take rows without a label.
     protocol : {'quick', 'demo', 'samba'} or Protocol, default="quick"
     groups : array-like of shape (n,), optional
-        Rows of one group stay together in every split, outer and inner. Of a file the name of the
+        Rows of one group stay together in every split, outer and inner. For a file the name of the
         column; so is `truth`.
     random_state : int, default=0
-        Seeds of splits, draws and models are derived from it by the words of each task.
+        The seeds of splits, draws and models are derived from it and the words of each task.
     n_jobs : int or None, default=-1
-        Fits that run at the same time: -1 is one per core, None is 1 unless a joblib context says
-        otherwise. Results do not depend on it.
+        Number of parallel fits: -1 is one per core, None is 1 unless in a joblib context. Results
+        do not depend on it.
     out : str or Path, optional
-        A folder for results, models and journal; see docs/study-folder.md. It holds
-        one study: a table with its target, groups, settings and versions. A run of the same study
-        goes on where the last one stopped, and may name more models.
+        A folder for results, models and journal; see docs/study-folder.md. It holds one study: a
+        table with its target, groups, settings and versions. A run of the same study resumes where
+        the last one stopped, and may name more models.
     replace : bool, default=False
-        Whether another study in `out` is deleted; the same one goes on nevertheless.
+        Whether another study in `out` is deleted; the same study is resumed anyway.
     copies : {'together', 'apart'}, default="together"
-        Whether rows that are copies of each other (see `copies_of`) stay on one side of every
-        split, as the rows of one group do, or are treated as independent repeats. A warning names
-        them in both cases.
+        Whether rows that are copies of each other (see `copies_of`) stay together in every split,
+        as the rows of one group do, or are treated as independent repeats. A warning names them in
+        both cases.
     progress : bool, default=False
-        Whether to show a bar with the time left on the standard error stream; where that is no
-        terminal, a line now and then.
+        Whether to show a bar with the time left on standard error; a line now and then if that is
+        not a terminal.
     spreadsheet_safe : bool, default=False
-        Whether words in the csv files of `out` that a spreadsheet would run as formulas get an
-        apostrophe before them (`psephos.files.escaping`). Otherwise ids and labels stay.
+        Whether text in the csv files of `out` that a spreadsheet would run as a formula is prefixed
+        with an apostrophe (`psephos.files.escaping`).
     fold_models : bool, default=True
-        Whether the models of the folds are kept in `out` too, small (see `read_folds`), and columns
-        permuted among the held-out cases of each (`PermutedDisplay`); a run that keeps them fits
-        again those folds of which a run that did not has the figures only.
+        Whether the models of the folds are also kept in `out` (see `read_folds`), and columns
+        permuted among the held-out cases of each (`PermutedDisplay`). Folds of an earlier run
+        without their models are fitted again.
     dataset : str, optional
         The name of the table in results.
     column_names : sequence of str, optional
     categorical : sequence of str or int, default=()
-        Columns whose numbers are categories. The name of the target among them (of the series y,
-        else 'target') says that its values are classes as they are written: whole numbers of many
-        values, or words that differ only in case, blanks, hyphens or the form of a number.
+        Columns whose numbers are categories. The name of the target (of the series y, else
+        'target') accepts its values as classes: whole numbers of many values, or words that differ
+        only in case, blanks, hyphens or the form of a number.
     unlabeled : label, optional
-        What stands in y where a row has no label, besides None and NaN. Then, or with `truth` or
-        `recorded_class`, y is what is recorded of two classes: models are fitted, and settings
-        chosen, by that alone.
+        The value of y in rows without a label, besides None and NaN. Then, or with `truth` or
+        `recorded_class`, y are recorded labels of two classes: models are fitted, and settings
+        chosen, by these alone.
     truth : array-like of shape (n,), optional
         The true classes, for the measures on test parts. Without it the measures are those that
         need no truth (PU-F and bounds on the accuracy, see `psephos.supervision.pu_scores`).
     recorded_class : label, optional
-        The class whose records are right. By default the one class that is recorded, else the
-        second.
+        The class whose records are certain. By default the only recorded class, else the second.
     prior : float, optional
-        The share of that class among the rows without a label, above 0 and below 1. Models that
-        take a class prior are given it, and the interval of the accuracy assumes it. By default
-        each model estimates it, which a warning says where the estimate is doubtful.
+        The share of that class among the rows without a label, above 0 and below 1. Models with a
+        class prior use it, and the interval of the accuracy assumes it. By default each model
+        estimates it, with a warning if the estimate is doubtful.
     positive : label, optional
-        The class that measures and page are about, as in `psephos.validate`. By default the page
-        takes a usual one, and says why. (It was the name of `recorded_class` before.)
+        The positive class of measures and page, as in `psephos.validate`. By default the page
+        chooses a usual one, and says why. (It was the name of `recorded_class` before.)
     accept : str or sequence of str, default=()
-        A code, or codes, of cautions (docs/cautions.md) not to be warned of; the study keeps them.
+        A code, or codes, of cautions (docs/cautions.md) without warnings; the study keeps them.
     task : {'classes', 'numbers'}, optional
-        What the target holds. By default numbers where they clearly are a measurement
-        (`read_table`); in doubt the call is refused.
+        The type of the target. By default numbers if they clearly are a measurement (`read_table`);
+        in doubt it is an error.
     budget : str, optional
-        The same for every model, its default setting first: ``draws=8`` settings a search, or
-        ``seconds=60``, in which a search begins new ones (`Protocol.within`; results then depend on
-        the machine).
+        The same search for every model, its default setting first: ``draws=8`` settings, or as many
+        as begin within ``seconds=60`` (`Protocol.within`; results then depend on the machine).
     leave_out : array-like of shape (n,), or str, optional
-        The cohort (clinic, batch) of each row: each is the test part once, in place of folds that
-        are drawn. Truth values: the rows that are true are the one test part. Of a file the name of
-        a column, which is not learnt from, or COLUMN=VALUE for one test part.
+        The cohort (clinic, batch) of each row: each is the test part once, in place of random
+        folds. Booleans: the rows that are True are the only test part. For a file the name of a
+        column, which models do not read, or COLUMN=VALUE for a single test part.
     metric : str, optional
         The measure by which settings are chosen inside the folds, and models ranked, selected and
-        compared with a constant answer: of classes 'balanced_accuracy' (the default), 'accuracy',
-        'log_loss', 'roc_auc', 'average_precision', 'mcc', 'f1', 'brier_score', 'hand_till_auc' or
-        'sensitivity@0.95' (at a specificity of at least that; of two classes); of several labels or
-        of numbers one of the usual columns (Notes). Of two classes those of one class are of
-        `positive`, by default the class the page is about; of several they are means over classes.
-        'module:name' is a function of your own as those of `sklearn.metrics`: it is called with
-        (y_true, y_pred), labels as in the target (and `pos_label` where it takes one of two
-        classes), or where its second parameter is y_score, y_proba or y_prob with probabilities: of
-        two classes that of `positive`, and y_true is 1 for this class and else 0. It returns a
-        number; smaller is better where its name ends in _loss, _error or _deviance.
+        compared with a constant prediction: for classes 'balanced_accuracy' (the default),
+        'accuracy', 'log_loss', 'roc_auc', 'average_precision', 'mcc', 'f1', 'brier_score',
+        'hand_till_auc' or 'sensitivity@0.95' (at a specificity of at least that; two classes); for
+        several labels or numbers one of the usual columns (Notes). For two classes, measures of one
+        class are those of `positive`, by default that of the page; for several they are means over
+        classes. 'module:name' is a function of your own like those of `sklearn.metrics`: it is
+        called with (y_true, y_pred), labels as in the target (and `pos_label` if it has this
+        parameter, for two classes); if its second parameter is y_score, y_proba or y_prob, with
+        probabilities: for two classes that of `positive`, with y_true 1 for this class, else 0. It
+        returns a number; smaller is better if its name ends in _loss, _error or _deviance.
     select : {'best', 'one-se'}, optional
         Which settings are chosen: those of the best mean (the default), or those within one
         standard error of it whose models read the fewest columns.
     cost : float or {'missed': float}, optional
-        Of two classes: what a case of `positive` that is not found costs, where a false alarm costs
-        1. Models are ranked by the `cost` of a case, and call a case positive from the probability
-        on that costs least in the inner folds. Saved models keep it, as by `at_threshold`; the
-        usual measures and the probabilities are as without it.
+        For two classes: the cost of a missed case of `positive`, if a false alarm costs 1. Models
+        are ranked by the `cost` per case, and predict `positive` from the probability of least cost
+        in the inner folds. Saved models keep it, as by `at_threshold`; the usual measures and the
+        probabilities do not change.
     curve : bool, default=False
         Whether each model is also fitted, with its tuned settings, to the 1, 2, 4, ... 64 columns
-        that it ranks first inside each fold (`CurveDisplay`): up to eight fits a fold more. Not of
-        several labels a row, or labels that are partly recorded.
+        that it ranks first inside each fold (`CurveDisplay`): up to eight more fits per fold. Not
+        for several labels per row, or partly recorded labels.
     time_limit : float, optional
         Seconds after which a fit, or its predictions, is stopped and counts as failed, within a
         search its draw; other fits go on. They run in processes of their own, which end in
@@ -312,7 +310,7 @@ def compare(
         about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
         about |= about_cautions(cautions, accepted)
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
-        about |= about_labels(table, splits, asked=models is not None)
+        about |= about_labels(table, splits, named=models is not None)
         about |= about_metric(ranked, table, finished) | partial_about(table, about, finished)
         bounds = _bounds(table, finished, copies=found is not None)
         ours = _models(finished, folder, fitted, cautions.accepted(accepted))
@@ -321,9 +319,9 @@ def compare(
         permuted = permuted_rows(table, finished, ours, study, n_jobs) if keep else []
         about |= {"permuted": "groups"} if exchanged(table) else {}
         if folder is not None:
-            told = (about, environment_of(named, study.journal, finished, doubts), bounds, ours)
+            known = (about, environment_of(named, study.journal, finished, doubts), bounds, ours)
             more = {CURVE: points, PERMUTED: permuted}
-            publish(study, table, finished, *told, more, spreadsheet_safe=spreadsheet_safe)
+            publish(study, table, finished, *known, more, spreadsheet_safe=spreadsheet_safe)
         _warn(finished)
         return Comparison(
             results=[result_row(table, t, e) for t, e in finished if t.split is not None],
@@ -341,11 +339,11 @@ def compare(
         )
 
 
-# ------------------------------------------------------------------- what is asked for
+# ------------------------------------------------------------------- table and tasks
 def _divided(
     table: DataTable, protocol: Protocol, seed: int, copies: Copies | None
 ) -> tuple[DataTable, list[Split]]:
-    """Return the table as it is divided, copies in groups of their own, and its outer splits."""
+    """Return the table with copies in groups, and its outer splits."""
     if copies is None:
         return table, outer_splits(table, protocol, seed)
     together = copies.together(table)
@@ -498,7 +496,7 @@ def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
     return {"file_sha256": sha256_of(path)}
 
 
-# ------------------------------------------------------------------- what comes out
+# ------------------------------------------------------------------- results
 def _finished(
     journal: Journal, table: DataTable, tasks: Sequence[FitTask], curves: Sequence[FitTask]
 ) -> tuple[list[tuple[FitTask, Row]], list[Row]]:
@@ -514,7 +512,7 @@ def _entry(journal: Journal, task: FitTask) -> dict[str, Any]:
 
 
 def _warn(finished: Sequence[tuple[FitTask, Any]]) -> None:
-    """Warn of what is to be known of the fits, to the caller of `compare`."""
+    """Issue the warnings about the fits to the caller of `compare`."""
     for sentence in rows_left_out(finished):
         warnings.warn(sentence, CollapseWarning, stacklevel=3)
     for sentence in doubtful_priors(finished):
@@ -544,10 +542,10 @@ def _recalibrate(
     table: DataTable,
     random_state: int,
 ) -> None:
-    """Set `recalibration_` of each model: by the held-out answers of its recipe, where it can be.
+    """Set `recalibration_` of each model by the held-out predictions of its recipe.
 
-    None for models of several labels, of partly recorded labels, that have a calibration of their
-    own, or of which too few cases of a class were answered.
+    None for several labels, partly recorded labels, models that are calibrated already, and if too
+    few cases of a class were predicted.
     """
     for name, model in models.items():
         model.recalibration_ = None

@@ -19,11 +19,10 @@ def results_of(
     todo: Sequence[FitTask], table: DataTable, n_jobs: int | None, progress: bool, keep: bool,
     limit: float | None,
 ) -> Iterator[_Outcome]:  # fmt: skip
-    """Yield what `run_task` returns of each task once it is there; lost ones have failed.
+    """Yield the result of `run_task` for each task when it is done; lost tasks count as failed.
 
-    Of contenders whose code is of others (`Contender.apart`) tasks are done in processes of our
-    own as with a time limit, without one if there is none; where one is done at a time the tasks of
-    the rest stay in this process.
+    Tasks of other people's code (`Contender.apart`) run in processes of our own, as with a time
+    limit, even without one; if one task runs at a time, those of the others run in this process.
     """
     parts: dict[object, list[FitTask]] = {}  # those that share a part of their fits
     for task in todo:

@@ -178,9 +178,9 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
         "n_voters": n_voters(model, task.contender),
         "left_out": [str(w.message) for w in own if issubclass(w.category, CollapseWarning)],
     }
-    told = getattr(final_step(model), "labels_", None)
-    if told is not None and table.partial is not None:
-        entry |= {"prior": told.prior, "prior_doubtful": told.doubtful}
+    weak = getattr(final_step(model), "labels_", None)
+    if weak is not None and table.partial is not None:
+        entry |= {"prior": weak.prior, "prior_doubtful": weak.doubtful}
     if task.split is not None:
         entry |= answered(model, table, task, threshold)
     if threshold is not None:
@@ -269,12 +269,12 @@ def cheapest(p: Floats, yes: Array, missed: float) -> float:
 def with_choices(
     protocol: Protocol, table: DataTable, metric: str | None, select: str | None, cost: Any = None
 ) -> Protocol:
-    """Return a protocol that chooses draws so; None is as it does, and so is the usual measure.
+    """Return a protocol with this measure, selection and cost; None keeps that of the protocol.
 
     Raises
     ------
     PsephosError
-        If there is no such measure of the target.
+        If the target has no such measure.
     """
     if cost is not None and metric is not None:
         raise PsephosError("models are ranked by --cost (cost=): leave --metric (metric=) out.")
@@ -547,10 +547,10 @@ def _usual_score(
     if table.kind == "numbers":
         found = r_squared(NumberAnswers(np.asarray(model.predict(X), dtype=np.float64)), truth)
         return float("nan") if found is None else found
-    said = codes_of(model, X, shape.n_classes)
+    codes = codes_of(model, X, shape.n_classes)
     if table.partial is None:
-        return balanced_accuracy(said, truth)
-    found = pu_scores(said == table.partial.positive, table.partial.codes[test])["pu_f"]
+        return balanced_accuracy(codes, truth)
+    found = pu_scores(codes == table.partial.positive, table.partial.codes[test])["pu_f"]
     return float("nan") if found is None else found
 
 

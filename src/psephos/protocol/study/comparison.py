@@ -1,4 +1,4 @@
-"""What a comparison returns: its figures as rows and frames, and pictures of them."""
+"""The result of a comparison: its figures as rows and frames, and displays of them."""
 
 import math
 import textwrap
@@ -49,28 +49,29 @@ class Comparison:
     ----------
     results : list of dict
         One row per model, repeat and fold, in this order; keys are the columns of results.csv;
-        None where a figure is not defined.
+        None if a figure is not defined.
     about : dict
-        What was compared: the content of comparison.json.
+        The description of the comparison: the content of comparison.json.
     out : Path or None
         The folder, if one was written.
     models : dict of str to estimator
-        The refits on all rows of the models of psephos.
+        The models of psephos, fitted on all rows.
     refits : list of dict
-        Per model the parameters that the search on all rows chose, and its figures.
+        For each model the parameters that the search on all rows chose, and its figures.
     labels : list of dict
-        Of several labels a row: per model and label how many test rows have it, were given it, and
-        both (`rows`, `given`, `found`), with sensitivity, precision and F1; else empty.
+        For several labels per row: for each model and label how many test rows have it, are
+        predicted to have it, and both (`rows`, `given`, `found`), with sensitivity, precision and
+        F1; else empty.
     bounds : list of dict
-        What can be proved: the rows of bounds.csv.
+        Error bounds: the rows of bounds.csv.
     pooled : list of dict
-        Of a target of numbers: the rows of pooled.csv, a model each; else empty.
+        For a target of numbers the rows of pooled.csv, one per model; else empty.
     used : list of dict
-        What each model used of its budget: the rows of used.csv.
+        The draws and seconds of each model: the rows of used.csv.
     curve : list of dict
-        With ``curve=True`` the rows of curve.csv, which `CurveDisplay` is made of; else empty.
+        With ``curve=True`` the rows of curve.csv, for `CurveDisplay`; else empty.
     permuted : list of dict
-        Of folds whose models are kept the rows of permuted.csv, which `PermutedDisplay` is made of.
+        If models of folds are kept the rows of permuted.csv, for `PermutedDisplay`.
     contents : str
         Cases, classes and columns of the table, in sentences.
     """
@@ -90,11 +91,11 @@ class Comparison:
 
     @property
     def failures(self) -> list[JsonObject]:
-        """Return the rows of fits that failed, each with its sentence in 'error'."""
+        """Return the rows of fits that failed, each with its message in 'error'."""
         return [row for row in self.results if row["status"] != "ok"]
 
     def words(self) -> str:
-        """Return how the run ended, the refits on all rows included, as a sentence."""
+        """Return in a sentence how many fits failed, including those on all rows."""
         failed = [
             {**row, "place": f"repeat {row['repeat']}, fold {row['fold']}"} for row in self.failures
         ]
@@ -131,7 +132,7 @@ class Comparison:
         return frame_of(columns, backend)
 
     def __repr__(self) -> str:
-        """Return how the run ended, and the models as a table, the most accurate first."""
+        """Return a summary of the run, and a table of the models, the most accurate first."""
         return comparison_text(self)
 
     def _repr_html_(self) -> str:
@@ -143,33 +144,32 @@ class Comparison:
         return summary(self.results, self.about)
 
     def pareto(self) -> list[Summary]:
-        """Return the models that no other beats in both columns and the first measure.
+        """Return the models that are Pareto-optimal in number of columns and the first measure.
 
-        That is the `metric` of `compare`; else balanced accuracy, of several labels a row average
-        precision, of numbers R², and PU-F where the truth is not known.
+        That is the `metric` of `compare`; else balanced accuracy, average precision for several
+        labels per row, R² for numbers, and PU-F if the truth is not known.
         """
         return pareto(self.summary())
 
     def selected(self) -> Summary | None:
         """Return the model with the fewest columns within one standard error of the best.
 
-        Whoever made it: a constant answer, too, where it comes so near. It is selected on these
-        folds: its estimate is a little too good.
+        It may be any model, even a constant prediction. Since it is selected on these folds, its
+        estimate is slightly optimistic.
         """
         return one_standard_error(self.summary())
 
     def better(self, chance: float = 0.05) -> dict[str, float]:
-        """Return the models that are better than a constant answer, with probabilities.
+        """Return the models significantly better than a constant prediction, with p-values.
 
-        On labels given out by lot there are any in at most `chance` of all tables (see
-        `better_than_constant`).
+        `chance` is the significance level over all models (see `better_than_constant`).
         """
         return better_than_constant(self.results, self.about, chance=chance)
 
     def difference(self, model: str, other: str, metric: str | None = None) -> Difference:
-        """Return the mean difference model - other and its corrected interval.
+        """Return the mean difference model - other, with its corrected interval.
 
-        By default of the measure that models are ranked by (see `pareto`).
+        The default metric is that by which models are ranked (see `pareto`).
 
         Raises
         ------
@@ -198,31 +198,31 @@ def refuse_others(comparison: object) -> None:
     """Raise PsephosError unless it is what `compare` returned."""
     if not isinstance(comparison, Comparison):
         raise PsephosError(
-            f"from_comparison takes what compare returned, not {comparison!r}. To open the folder "
-            "of a study, call compare with the same table, target, models and out=folder: what is "
-            "in it is not fitted again."
+            f"from_comparison needs the result of compare; got {comparison!r}. To open the folder "
+            "of a study, call compare with the same table, target, models and out=folder: finished "
+            "fits are not repeated."
         )
 
 
 @dataclass(frozen=True)
 class AccuracyDisplay(Display):
-    """How accurate each model of a comparison is, against the columns it reads.
+    """The accuracy of each model of a comparison by the number of columns it reads.
 
-    `plot` draws each model at its columns and its accuracy, and the frontier dashed.
+    `plot` draws each model at its number of columns and accuracy, with a dashed Pareto frontier.
 
     Parameters
     ----------
     models : tuple of str
     scores, columns : tuple of ndarray
-        For each model the measure and the columns read of every fit that succeeded.
+        For each model the measure, and the number of columns read, of every successful fit.
     frontier : tuple of str
-        Models that are better than a constant answer (`Comparison.better`), and that no other beats
-        in both (`Comparison.pareto`).
+        Pareto-optimal models (`Comparison.pareto`) that are significantly better than a constant
+        prediction (`Comparison.better`).
     measure : str
     reference : str
-        The model of the best mean among those that have all folds.
+        The model with the best mean among those that have all folds.
     difference, low, high : ndarray of shape (n_models,)
-        The paired difference from it and its corrected 95 % interval; NaN of itself.
+        The paired difference from it and its corrected 95 % interval; NaN for itself.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class AccuracyDisplay(Display):
         Raises
         ------
         PsephosError
-            If it is no comparison, or every fit failed.
+            If it is not a comparison, or every fit failed.
         """
         refuse_others(comparison)
         done = [row for row in comparison.results if row["status"] == "ok"]
@@ -274,7 +274,7 @@ class AccuracyDisplay(Display):
         )
 
     def table(self) -> dict[str, list[Any]]:
-        """Return one entry a model, as the comparison lists them.
+        """Return a table with one row per model, in the order of the comparison.
 
         ``model``, ``columns`` (the mean over folds, with ``columns_low`` and ``columns_high``),
         ``score`` and ``sd`` (over the folds), ``n`` (folds), ``frontier``, and ``difference``,
@@ -320,20 +320,20 @@ def _values(rows: list[dict[str, Any]], key: str) -> Floats:
 
 @dataclass(frozen=True)
 class StabilityDisplay(Display):
-    """Which columns a model of a comparison read in which fold, and fitted to all rows.
+    """The columns that a model of a comparison read in each fold, and in the fit to all rows.
 
-    `plot` draws columns by folds, the fit to all rows last; of more than 30 columns the first.
+    `plot` draws columns by folds, the fit to all rows last; at most the first 30 columns.
 
     Parameters
     ----------
     model : str
     names : tuple of str
-        Columns that any fit read, those that came back most often first.
+        Columns that any fit read, the most frequent first.
     read : ndarray of shape (n_columns, n_folds), bool
     final : ndarray of shape (n_columns,), bool, or None
-        Which the fit to all rows reads; None where it was not kept.
+        Which the fit to all rows reads; None if it was not kept.
     stability : Stability
-        1: the same columns every time; 0: no more alike than by lot.
+        1: the same columns every time; 0: agreement as by chance.
     """
 
     model: str
@@ -349,7 +349,7 @@ class StabilityDisplay(Display):
         Raises
         ------
         PsephosError
-            If it is no comparison, the model did not take part, or which columns it read was not
+            If it is not a comparison, the model did not take part, or which columns it read was not
             kept.
         """
         refuse_others(comparison)

@@ -101,7 +101,7 @@ class Journal:
                 os.fsync(self._handle)
             except OSError as error:
                 with suppress(OSError):
-                    os.ftruncate(self._handle, end)  # half a line is no line
+                    os.ftruncate(self._handle, end)  # remove the incomplete line
                 raise unwritable(self.path, error) from error
         self._entries[entry["key"]] = json.loads(text)
 
@@ -209,15 +209,15 @@ labels.csv        where a case may have several labels: how well each model find
 pooled.csv        where the target is a number: each model's figures over all held-out cases
 cases.npz         the cases, with the columns that the saved models read
 models/           the models of the last run, fitted on all rows
-report.html       the report of the last run, if it was asked for
+report.html       the report of the last run, if it was requested
 
 comparison.json has the SHA-256 of the models, of cases.npz and of every table but timings.csv and
 used.csv; it and environment.json have a checksum of themselves: a report is refused where one of
 them was changed later, or a table is lost. The same command again writes it anew.
 
-A run with the same table and settings goes on where the last one stopped; it may name more models.
+A run with the same table and settings resumes where the last one stopped; it may name more models.
 Results, models and report are those of the models that the last run named; the fits of others stay
-in the journal, and come back without being done again when they are named. Another table, target,
+in the journal, and are used again without a new fit when they are named. Another table, target,
 grouping, protocol, seed or version is another study: it needs another folder, or --replace, which
 deletes what is listed here, and all that lies in these folders. Names that end in .psephos-part are
 files that were being written when a process was killed; the next run removes them.
@@ -225,7 +225,7 @@ files that were being written when a process was killed; the next run removes th
 
 
 def sha256_of(content: Path | bytes) -> str | None:
-    """Return the SHA-256 of bytes or of a file; None if there is no such file."""
+    """Return the SHA-256 of bytes or of a file; None if the file does not exist."""
     if isinstance(content, Path):
         if not content.is_file():
             return None
@@ -409,7 +409,7 @@ class Study:
 
 
 def _identity(folder: Path) -> JsonObject | None:
-    """Return the identity of the study in a folder; None if there is none."""
+    """Return the identity of the study in a folder; None without a study."""
     path = folder / STUDY
     if not path.exists():
         return None
@@ -423,15 +423,15 @@ def _identity(folder: Path) -> JsonObject | None:
 
 
 def _refuse_strangers(folder: Path) -> None:
-    """Raise if a folder that is no study has files of the names we would write."""
+    """Raise if a folder that is not a study has files with names that a study writes."""
     if not folder.is_dir() or (folder / STUDY).exists():
         return
     there = [n for n in (*_FILES, *_FOLDERS) if (folder / n).exists() and not _unused(folder / n)]
     if not there:
         return
     raise PsephosError(
-        f"the folder {str(folder)!r} holds {there[0]!r}, which is not of a comparison: give another"
-        " folder with --out, so that nothing is overwritten."
+        f"the folder {str(folder)!r} has {there[0]!r}, which is not of a comparison: give another "
+        "folder with --out, so that nothing is overwritten."
     )
 
 

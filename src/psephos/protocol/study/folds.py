@@ -30,7 +30,7 @@ class FoldModel:
 
 
 def packed_fold(model: Any, table: DataTable) -> bytes | str | None:
-    """Return the file of a model of a fold, or why there is none; None if there cannot be one."""
+    """Return the file of a model of a fold, or why it is not kept; None if it never is."""
     from psephos.modelfile import packed
 
     if table.multilabel or not hasattr(model, "schema_"):
@@ -65,8 +65,8 @@ def kept(content: bytes | str, key: str, folder: Path) -> dict[str, Any]:
 
 
 def folds_told(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> ColumnLists:
-    """Return the entry of comparison.json: per model what is kept of each fold, or why not."""
-    told: dict[str, list[Any]] = {}
+    """Return the entry of comparison.json: for each model the file of each fold, or why not."""
+    found: dict[str, list[Any]] = {}
     for task, entry in finished:
         if task.split is None or not (entry.get("file_sha256") or entry.get("not_kept")):
             continue
@@ -76,8 +76,8 @@ def folds_told(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> ColumnLists
         else:
             one["file"] = f"folds/{task.key[:32]}.psephos"
             one["sha256"] = entry["file_sha256"]
-        told.setdefault(task.contender.name, []).append(one)
-    return told
+        found.setdefault(task.contender.name, []).append(one)
+    return found
 
 
 def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
@@ -91,8 +91,8 @@ def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
     Returns
     -------
     models : dict of str to list of FoldModel
-        Without those that were not kept: of large files, of other libraries, of failed fits; of
-        several labels none are.
+        Without those that are not kept: large files, other libraries, failed fits, and models of
+        several labels.
 
     Raises
     ------
@@ -103,12 +103,12 @@ def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
 
     place = Path(folder)
     if not (place / MARK).is_file():
-        raise PsephosError(f"{str(place)!r} holds no finished comparison: psephos compare first.")
+        raise PsephosError(f"{str(place)!r} has no finished comparison: run psephos compare first.")
     about = read_sealed(place / MARK)
     found: dict[str, list[FoldModel]] = {}
     with unsealed(place / MARK, about):
-        told = [(name, one) for name, every in about.get("folds", {}).items() for one in every]
-        for name, one in told:
+        kept = [(name, one) for name, every in about.get("folds", {}).items() for one in every]
+        for name, one in kept:
             if "file" not in one:
                 continue
             path = place / "folds" / Path(one["file"]).name

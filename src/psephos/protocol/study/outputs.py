@@ -334,8 +334,8 @@ def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
     partial = table.partial
     header = (*first, "truth", *(f"p_{one}" for one in classes))
     if partial is not None:
-        told = ("truth", "recorded") if partial.truth else ("recorded",)
-        header = (*first, *told, *(f"p_{one}" for one in classes))
+        known = ("truth", "recorded") if partial.truth else ("recorded",)
+        header = (*first, *known, *(f"p_{one}" for one in classes))
     if table.kind == "numbers":
         return _numbers(table, fits, (*first, "truth", "predicted"), safe)
     if table.multilabel:
@@ -347,13 +347,14 @@ def _predictions(table: DataTable, fits: Finished, safe: bool) -> bytes:
             continue
         tested: list[int] = task.test.tolist()
         given: list[list[int]] = entry.get("given", [[]] * len(tested))
-        for row, said, proba in zip(tested, given, entry["proba"], strict=True):
+        for row, predicted, proba in zip(tested, given, entry["proba"], strict=True):
             truth: list[Any] = codes[row] if table.multilabel else [classes[codes[row]]]
             if partial is not None:
                 record = int(partial.recorded[row])
                 known = truth if partial.truth else []
                 truth = [*known, classes[record] if record >= 0 else ""]
-            rows.append((task.contender.name, *task.split, row, ids[row], *truth, *said, *proba))
+            key = (task.contender.name, *task.split, row, ids[row])
+            rows.append((*key, *truth, *predicted, *proba))
     return csv_bytes([header, *rows], safe=safe)
 
 

@@ -43,12 +43,12 @@ class Copies:
         )
         if treated == "apart":
             return (
-                f"{found} They are treated as independent repeats, as was asked for: a model may "
+                f"{found} They are treated as independent repeats (copies='apart'): a model may "
                 "be tested on a row that it was trained on."
             )
         return (
             f"{found} Copies stay in one fold, so that no model is tested on a row that it was "
-            "trained on. If they are independent repeats, say so with --copies apart (in Python "
+            "trained on. If they are independent repeats, give --copies apart (in Python "
             "copies='apart')."
         )
 
@@ -61,13 +61,13 @@ class Copies:
         if len(np.unique(groups)) < 2:
             raise PsephosError(
                 "copies of rows tie all rows of the table together, so that none can be held out: "
-                "remove the copies, or say with --copies apart that they are independent repeats."
+                "remove the copies, or give --copies apart if they are independent repeats."
             )
         return replace(table, groups=groups, group_name=name)
 
 
 def copies_of(table: DataTable) -> Copies | None:
-    """Return the rows of a table that are copies of each other; None if there are none.
+    """Return the rows of a table that are copies of each other; None without copies.
 
     Copies have the same values in all columns; ten or more of these must vary in the table and have
     a value here, at least one of them a fraction: measurements do not agree so by chance. A column

@@ -121,47 +121,46 @@ def read_table(
         Columns to leave out.
     categorical : sequence of str, default=()
         Columns whose numbers are categories. Text columns are always categorical. Name the
-        target to accept its values as classes whatever they look like.
+        target to accept its values as classes.
     missing : sequence of str, optional
-        Words that stand for no value, besides those of `MISSING` and the empty cell. COLUMN=WORD
-        does so in one column, or in those whose names match a pattern: ``'q*=9'``.
+        Words that mean missing, besides those of `MISSING` and the empty cell. COLUMN=WORD applies
+        to one column, or to those whose names match a pattern: ``'q*=9'``.
     decimal : {'.', ','}, optional
         The decimal mark; by default a point. The other one is found in the file of `labels_from`.
     thousands : str, optional
-        The mark between groups of three digits; by default there is none.
+        The mark between groups of three digits; by default no mark is expected.
     limits : {'half', 'limit'}, optional
-        What limits of detection (<0.5, >60) beside numbers are: half of a lower one and an upper
-        one itself, or both themselves. By default they are refused.
+        How limits of detection (<0.5, >60) among numbers are read: half of a lower limit and an
+        upper limit itself, or the limits themselves. By default they are errors.
     separator : str, optional
-        By default a tab for .tsv, else whichever of comma, semicolon and tab the first line has
-        most of; blanks where it has none of them.
+        By default a tab for .tsv, else the most frequent of comma, semicolon and tab in the first
+        line; blanks if it has none of them.
     sheet : str or int, optional
-        Of a workbook: the name of a sheet, or its number from 1. By default the only one that is
-        not empty.
+        The name of a sheet of a workbook, or its number from 1. By default the only one that is not
+        empty.
     encoding : str, optional
-        Of a text file; by default UTF-8, UTF-16 where the file says so, else Windows-1252.
+        Of a text file; by default UTF-8, UTF-16 with a byte order mark, else Windows-1252.
     transpose : bool, optional
-        Whether features stand in rows, and cases in columns. By default where the kind of file says
-        so, or where the columns named here, or the ids of `labels_from`, stand there alone.
+        Whether features are in rows, and cases in columns. By default if the format implies it, or
+        if the columns named here, or the ids of `labels_from`, are found only there.
     labels_from : str or Path, optional
-        Another table, whose columns are joined to this one where the ids are the same: the column
-        `id`, or the first of either.
+        Another table, whose columns are joined to this one by ids: the column `id`, or the first
+        column of each.
     duplicates : {'number', 'mean', 'first'}, optional
-        What is done with columns of one name: numbered (name.2), averaged, or the first taken;
-        those without a name are called 'column 3' or the like. By default both are refused.
+        How columns of the same name are treated: numbered (name.2), averaged, or the first kept;
+        columns without a name become 'column 3' or the like. By default both are errors.
     skip_last : int, optional
         How many rows at the end of a text file or a sheet are not cases, such as totals.
     keep_word : sequence of str, default=()
-        Words that stand for no value by default, and are a value here.
+        Words that mean missing by default, but are values here.
     dataset : str, optional
         The name of the table in results; by default that of the file.
     unlabeled, truth, recorded_class, prior : optional
-        Of labels that are partly recorded; `truth` is the column of the true classes,
-        which has no missing value. See `psephos.protocol.compare`. With task='numbers',
-        `unlabeled` leaves out the rows of a text file or workbook in which the target holds it, or
-        nothing.
+        For partly recorded labels; `truth` is the column of the true classes, without missing
+        values. See `psephos.protocol.compare`. With task='numbers', `unlabeled` leaves out the rows
+        of a text file or workbook in which the target has this value or is missing.
     positive : label, optional
-        The class that measures and page are about.
+        The positive class of measures and page.
     task : {'classes', 'numbers'}, optional
         What the target holds. By default numbers where they clearly are a measurement: not whole,
         with more than 20 different values or more than half as many as rows; or whole, with more
@@ -403,11 +402,11 @@ def _with_labels(roles: Roles, header: Header) -> Roles:
     if not declared:
         return roles
     if not abs(declared) < len(names):
-        said = "--labels" if n is not None else "the @relation (-C)"
+        source = "--labels" if n is not None else "the @relation (-C)"
         raise PsephosError(
-            f"{said} of {header.file!r} says that {abs(declared)} columns are labels, and it has "
-            f"{len(names)} besides those of --id and --group: at least one must be "
-            "left to learn from."
+            f"{source} of {header.file!r} declares {abs(declared)} columns as labels, and it has "
+            f"{len(names)} besides those of --id and --group: at least one must be left as a "
+            "feature."
         )
     return replace(roles, target=tuple(names[-declared:] if declared > 0 else names[:-declared]))
 

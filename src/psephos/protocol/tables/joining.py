@@ -39,7 +39,7 @@ class LabelMatches:
         self._written = {str(label): place for place, label in enumerate(labels)}
 
     def place(self, label: Label) -> int | None:
-        """Return the place of a label; None if it is none of these."""
+        """Return the index of a label; None if it is not among them."""
         kind, value = key_of_label(label)
         found = self._places.get((kind, value))
         if found is None and (kind == "word" or ("word", str(value)) in self._places):

@@ -319,15 +319,15 @@ def _measurements(name: str, place: str, value: Any) -> PsephosError:
 
 @dataclass(frozen=True)
 class Partial:
-    """What is recorded of the labels of a table of two classes."""
+    """Partly recorded labels of a table of two classes."""
 
-    # (n,), the place of each row's recorded label in the classes; -1: there is none
+    # (n,), the class index of each row's recorded label; -1 without a record
     recorded: Indices
-    positive: int  # the class whose records are right
-    # Whether the table's `y` is the true class of every row. If not, it is the record, and the
-    # other class where there is none, which is no one's label: it is never measured against.
+    positive: int  # the class whose records are certain
+    # Whether the table's `y` is the true class of every row. If not, it is the recorded class, or
+    # the other class as a placeholder without a record, which is never used in measures.
     truth: bool
-    # the share of `positive` among the rows without a label, if it is given
+    # the given share of `positive` among the rows without a label
     prior: float | None = None
 
     @property
@@ -363,7 +363,7 @@ class Partial:
             raise PsephosError(f"{len(self.recorded)} records for {len(y)} rows: one per row.")
 
     def strata(self, y: Array, n_folds: int) -> Indices:
-        """Return what folds hold alike: the record, and where there is none the truth."""
+        """Return the strata of folds: the record, and the truth of rows without a record."""
         codes = self.codes
         for code, words in ((1, "recorded positive"), (-1, "without a label")):
             n = int((codes == code).sum())
@@ -381,17 +381,17 @@ class Partial:
         return np.where(few, 0, own).astype(np.intp)
 
     def training(self, rows: Indices, *, partial_labels: bool) -> tuple[Indices, Floats]:
-        """Return the rows that a model is fitted on, and their codes, NaN where there is none.
+        """Return the rows that a model is fitted on, and their codes, NaN without a label.
 
-        A model that takes no unlabelled rows is given those with a label; where these are all
-        positive, every row, the unlabelled ones as of the other class.
+        A model that takes no unlabelled rows is fitted on those with a label; if all of these are
+        positive, on every row, with the unlabelled ones in the other class.
         """
-        told = self.recorded[rows].astype(np.float64)
+        codes = self.recorded[rows].astype(np.float64)
         if partial_labels:
-            return rows, np.where(told < 0, np.nan, told)
+            return rows, np.where(codes < 0, np.nan, codes)
         if self.one_class:
-            return rows, np.where(told < 0, 1.0 - self.positive, told)
-        return rows[told >= 0], told[told >= 0]
+            return rows, np.where(codes < 0, 1.0 - self.positive, codes)
+        return rows[codes >= 0], codes[codes >= 0]
 
     def contradicted(self, codes: Indices) -> int:
         """Return how many rows are recorded positive and truly are not; `codes` are the truth's."""
@@ -432,17 +432,17 @@ def refuse_old_positive(positive: Label | None, recorded_class: Any, *others: An
 
 
 def check_mark(mark: Any, labels: Iterable[Any], target: str) -> None:
-    """Raise PsephosError if what stands for no label stands nowhere.
+    """Raise PsephosError if the mark of rows without a label does not occur in the target.
 
-    '' stands for empty cells; words that are read as missing, such as NA, are no labels either.
+    '' means empty cells; words that are read as missing, such as NA, are not labels either.
     """
     known = list(dict.fromkeys(labels))
     if mark is not None and mark not in MISSING and mark not in known:
         some = ", ".join(shown(str(label), CELL) for label in known[:5])
         some += ", ..." if len(known) > 5 else ""
         raise PsephosError(
-            f"--unlabeled (unlabeled=) is {shown(str(mark), CELL)}, which stands nowhere in the "
-            f"target {shown(target)}; there are {some}. '' is for empty cells."
+            f"--unlabeled (unlabeled=) is {shown(str(mark), CELL)}, which does not occur in the "
+            f"target {shown(target)}; it has {some}. '' is for empty cells."
         )
 
 
@@ -453,12 +453,12 @@ def read_partial(
     target: str,
     prior: float | None = None,
 ) -> tuple[Partial, Array]:
-    """Return what is recorded, and the labels of the table.
+    """Return the recorded labels, and the labels of the table.
 
-    `recorded` are tidy labels, None where there is none; `truth` those of all rows, if they are
-    known. `positive` is the class whose records are right, in words; None: the one class that is
-    recorded, or the second of two. `prior` is its share among the rows without a label. `target` is
-    the name of the column, for messages.
+    `recorded` are tidy labels, None without a record; `truth` those of all rows, if known.
+    `positive` is the class whose records are certain; None: the only recorded class, or the second
+    of two. `prior` is its share among the rows without a label. `target` is the name of the column,
+    for messages.
     """
     held = [label for label in recorded if label is not None]
     if not held or len(held) == len(recorded):
@@ -473,8 +473,8 @@ def read_partial(
         strange = [label for label in classes if label not in every]
         if strange:
             raise PsephosError(
-                f"the target {shown(target)} records {shown(str(strange[0]), CELL)}, which is no "
-                f"class of the truth ({', '.join(map(str, every[:5]))})."
+                f"the target {shown(target)} records {shown(str(strange[0]), CELL)}, which is not "
+                f"a class of the truth ({', '.join(map(str, every[:5]))})."
             )
         classes = every
     elif len(classes) == 1:
@@ -506,24 +506,24 @@ def _other(label: Label) -> Any:
 def partly_written(
     cells: Sequence[list[Any]], roles: Any, target: str, sheet: Sheet
 ) -> tuple[Partial, Array]:
-    """Return what is recorded of labels, and the table's y.
+    """Return partly recorded labels, and the table's y.
 
-    `cells` are the words of the target, None where missing, and perhaps of the truth; `roles` has
+    `cells` are the words of the target, None if missing, and perhaps of the truth; `roles` has
     `unlabeled`, `truth`, `recorded_class` and `prior`.
     """
     known = [word is not None and word != roles.unlabeled for word in cells[0]]
     tidy = partial(written_labels, cells=sheet.cells)
     recorded = recorded_labels(cells[0], known, target, sheet.place, tidy)
-    told = None
+    truth = None
     if len(cells) > 1:
-        told = tidy(cells[1], roles.truth or "", sheet.place)
+        truth = tidy(cells[1], roles.truth or "", sheet.place)
         held = np.array([label for label in recorded if label is not None])
-        if len(held) and told.dtype.kind != held.dtype.kind:
-            told = told.astype(str)
+        if len(held) and truth.dtype.kind != held.dtype.kind:
+            truth = truth.astype(str)
             recorded = [w if has else None for w, has in zip(cells[0], known, strict=True)]
-    return read_partial(recorded, told, roles.recorded_class, target, roles.prior)
+    return read_partial(recorded, truth, roles.recorded_class, target, roles.prior)
 
 
 def label_word(label: Any) -> str | None:
-    """Return a label as a word, 1.0 as 1; None is none."""
+    """Return a label as a word, 1.0 as 1; None stays None."""
     return None if label is None else str(plain(label))

@@ -154,7 +154,7 @@ class Roles:
 
     @property
     def apart(self) -> list[tuple[str, str]]:
-        """Return the columns of one value a row that are no measurements, with their options."""
+        """Return the single columns that are not features, with their options."""
         named = [
             ("--id", self.id),
             ("--group", group_named(self.group)[0]),

@@ -136,7 +136,7 @@ class DataTable:
     cells : Cells
         How the cells of its file are written; a model fitted on the table remembers it.
     lines : sequence of int, or None
-        The line of its file where each row begins, as an editor counts; None: there are no lines.
+        The first line of each row in its file, counted from 1; None if the file has no lines.
     labels : tuple of str, default=()
         The names of the K labels where a row may have several (multi-label); else none.
     partial : Partial, default=None
@@ -388,17 +388,17 @@ class DataTable:
         model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
         model.joined_ = self.joined
-        told: Any = {"named": self.names}
+        names: Any = {"named": self.names}
         if rows:
-            told["named_rows"] = np.array(self.row_names())
-            model.vote_ = model.vote_.named_rows(told["named_rows"])
+            names["named_rows"] = np.array(self.row_names())
+            model.vote_ = model.vote_.named_rows(names["named_rows"])
         if self.multilabel:
             target = replace(model.vote_.target, classes=np.array(self.labels))
             model.vote_ = replace(model.vote_, target=target)
-        for extra, (name, words) in product(model.extras, told.items()):
-            tell: Any = getattr(getattr(model, extra, None), name, None)  # of columns or rows
-            if tell is not None:
-                setattr(model, extra, tell(words))
+        for extra, (name, words) in product(model.extras, names.items()):
+            naming: Any = getattr(getattr(model, extra, None), name, None)  # of columns or rows
+            if naming is not None:
+                setattr(model, extra, naming(words))
         return model
 
 
@@ -525,13 +525,13 @@ def _wide_sparse(X: TableLike, categorical: Sequence[str | int]) -> Sparse | Non
 def _partly(
     y: LabelsLike, unlabeled: Any, truth: Any, sure: Any, label: str, prior: float | None
 ) -> tuple[Partial, Array]:
-    """Return what is recorded of labels, and the table's y."""
+    """Return partly recorded labels, and the table's y."""
     given: list[Any] = row_values(y, "y").tolist()
     check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
-    told = None if truth is None else tidy_labels(row_values(truth, "truth").tolist(), "truth")
+    tidy = None if truth is None else tidy_labels(row_values(truth, "truth").tolist(), "truth")
     recorded = recorded_labels(given, known[:-1], label)
-    return read_partial(recorded, told, label_word(sure), label, prior)
+    return read_partial(recorded, tidy, label_word(sure), label, prior)
 
 
 def _answers(
