@@ -240,7 +240,7 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
         (["--model", "voting", "--set", "estimators=[]"], "the command fits the default members"),
         (["--model", "stacking", "--set", "levels=[]"], "the command fits the default members"),
         (["--model", "multi-view", "--set", "views=[('a',['nois'])]"], "'nois', which is not a"),
-        (["--model", "column-budget", "--set", "prices={'nois':2}"], "'nois', which is no column"),
+        (["--model", "column-budget", "--set", "prices={'nois':2}"], "got 'nois'"),
     ],
 )
 def test_parameters_that_cannot_be_set(call, table, tmp_path, settings, words):

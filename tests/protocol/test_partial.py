@@ -361,7 +361,7 @@ def test_fit_takes_labels_that_are_partly_recorded(tmp_path):
     assert_array_equal(model.classes_, ["ill", "not ill"])
     done, _ = fit(*sure, "--model", "cart", "--prior", "0.4")
     assert done.exit_code == 2
-    assert "CARTClassifier takes none" in done.output
+    assert "CARTClassifier does not" in done.output
     seen = ("--target", "seen", "--drop", "sure", "--unlabeled", "?", "--recorded-class", "ill")
     done, model = fit(*seen, "--model", "cart")
     assert "It was fitted on the cases with a label." in done.output
