@@ -477,7 +477,7 @@ def test_rows_of_fit_are_known_though_copies_are_usual():
     assert "100 of these 100 rows equal some" in told
     assert "cannot be checked" in told
     told = held_out_bound(model, table[:600][::-1], y[:600][::-1]).assumes[1]
-    assert "they are others" not in told
+    assert "they differ from the training rows" not in told
 
 
 def test_copies_of_a_row_are_one_draw(boosted):
