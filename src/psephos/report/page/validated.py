@@ -252,7 +252,9 @@ def _folder(place: Path, saved: dict[str, Any], options: PageOptions) -> Folder:
         "groups": about["n_groups"] is not None,
     }
     cases = KeptCases(ids, [], [], np.empty((len(ids), 0)), named=options.ids)
-    return Folder(place, own, {}, [], [], {}, {}, cases)
+    at = about["threshold"]
+    given = {} if at is None else dict.fromkeys((about["model"], _AGAIN), float(at))
+    return Folder(place, own, {}, [], [], {}, {}, cases, thresholds=given)
 
 
 def _answers(
@@ -271,8 +273,6 @@ def _answers(
     }
     n = len(rows)
     chances = {key: np.clip(p, 0, 1) for key, p in chances.items()}
-    if about["threshold"] is None:
-        chances = {key: ties_to_the_first(p) for key, p in chances.items()}
     answers = CaseAnswers(np.arange(n), truth, np.full(n, -1), 1, chances)
     return answers, predicted
 
@@ -362,7 +362,9 @@ def _caution(
     if missed["kind"] != "two" or missed["absent"]:
         return words
     code = about["classes"].index(about["positive"])
-    at = called(answers.chances[about["model"]][:, code], threshold)
+    chances = answers.chances[about["model"]]
+    chances = ties_to_the_first(chances) if about["threshold"] is None else chances
+    at = called(chances[:, code], threshold)
     other = int(np.count_nonzero(at != (predicted == code)))
     if other:
         cases = "A few cases" if not kept and other < FEWEST else plural(other, "case")

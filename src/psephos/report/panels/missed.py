@@ -39,6 +39,7 @@ from psephos.report.study.answers import (
     called,
     cross_fitted_answers,
     positive_class,
+    ties_to_the_first,
 )
 from psephos.report.study.folder import FEWEST, Fit, Folder
 from psephos.report.study.opened import Facts
@@ -111,6 +112,10 @@ class MissedPanel:
     def kept(self) -> bool:
         """Return whether the page contains single cases."""
         return self.options.cases != "none"
+
+    def decided(self, key: str, chances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return probabilities whose ties are on the side of the class that the model predicts."""
+        return chances if key in self.folder.thresholds else ties_to_the_first(chances)
 
     @cached_property
     def own(self) -> dict[str, LeastCost]:
@@ -239,11 +244,13 @@ def _model(panel: MissedPanel, standing: Standing | HasAnswers) -> dict[str, Any
         better=key in panel.better,
         threshold=own["at"] if own else panel.threshold,
     )
-    made = _figures(panel, answers.chances[key], names, about)
+    made = _figures(panel, panel.decided(key, answers.chances[key]), names, about)
     again = cross_fitted_answers(panel.folder, answers, key, fact.recalibration if fact else None)
     if again is not None:
         names = replace(names, axis="recalibrated probability")
-        made["again"] = _figures(panel, again, names, replace(about, areas=(), again=True))
+        made["again"] = _figures(
+            panel, panel.decided(key, again), names, replace(about, areas=(), again=True)
+        )
         if "absent" in made["again"]:
             del made["again"]
     return made | ({"own": own} if own else {})
@@ -345,7 +352,10 @@ def _first_state(
         "beside_words": _beside_words(columns, listed) if panel.kept else "",
     }  # fmt: skip
     known = panel.answers.known(key)
-    truth, chances = panel.answers.truth[known], panel.answers.chances[key][known]
+    truth, chances = (
+        panel.answers.truth[known],
+        panel.decided(key, panel.answers.chances[key])[known],
+    )
     groups = None if panel.answers.groups is None else panel.answers.groups[known]
 
     def beside(mask: NDArray[np.bool_]) -> str:

@@ -65,10 +65,7 @@ def held_out_answers(folder: Folder, models: Sequence[str]) -> CaseAnswers | Non
         truth=np.array([truth[i] for i in rows.tolist()], dtype=np.intp),
         fold=np.array([_fold(folds[i]) for i in rows.tolist()], dtype=np.intp),
         times=max(len(own) for own in folds.values()),
-        chances={
-            model: means[m] if model in folder.thresholds else ties_to_the_first(means[m])
-            for model, m in place.items()
-        },
+        chances={model: means[m] for model, m in place.items()},
         groups=group_codes(folder, rows),
     )
 
