@@ -406,7 +406,7 @@ def test_compiled_sum_is_the_generic_sum(k):
 @pytest.mark.parametrize("method", METHODS)
 def test_numbers_whose_squares_overflow_are_refused(method):
     X, y = np.arange(20.0)[:, None], np.arange(20.0)
-    with pytest.raises(PsephosError, match="divide y"):
+    with pytest.raises(PsephosError, match="Divide y"):
         numbers(method).fit(X, y * 1e150)
     with pytest.raises(PsephosError, match="base_score=1e"):
         numbers(method, base_score=1e39).fit(X, y)

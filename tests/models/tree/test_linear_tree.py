@@ -262,5 +262,5 @@ def test_groups_stay_together_and_single_rows_of_a_class_need_no_folds():
 
 def test_numbers_whose_squares_overflow_are_refused():
     X, y = pieces(60)
-    with pytest.raises(PsephosError, match="divide y"):
+    with pytest.raises(PsephosError, match="Divide y"):
         LinearTreeRegressor().fit(X, y * 1e150)
