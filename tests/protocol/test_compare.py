@@ -344,8 +344,8 @@ class _Odd:
         ([np.inf, 0.0], 0, "probabilities outside [0, 1]"),
         ([0.9, 0.9], 0, "probabilities that do not sum to 1"),
         ([0.5, 0.3, 0.2], 0, "probabilities of shape (20, 3) for 20 rows and 2 classes"),
-        ([0.5, 0.5], np.nan, "what is no class in 20 of 20 rows"),
-        ([0.5, 0.5], 2, "what is no class in 20 of 20 rows"),
+        ([0.5, 0.5], np.nan, "class codes; it does not in 20 of 20 rows"),
+        ([0.5, 0.5], 2, "class codes; it does not in 20 of 20 rows"),
     ],
 )
 def test_answers_that_are_no_probabilities_are_a_failed_row(tmp_path, proba, label, words):

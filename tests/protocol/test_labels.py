@@ -457,7 +457,7 @@ def test_the_page(study):
         "average precision", "Hamming loss", "one-error", "coverage", "ranking loss",
     ]  # fmt: skip
     assert "average precision is 0." in report["first"][0]
-    assert any("one model was fitted a label" in words for words in report["methods"])
+    assert any("one model per label was fitted" in words for words in report["methods"])
     tables = {one["key"]: one["rows"] for one in report["label_figures"]["models"]}
     assert "ml-knn" in tables
     for row, one in zip(tables["ml-knn"], found.labels, strict=False):

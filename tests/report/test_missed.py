@@ -251,7 +251,7 @@ def test_without_cases_the_page_has_counts_alone(compared, builders, tmp_path):
 def test_options_that_contradict_are_a_sentence():
     with pytest.raises(PsephosError, match=r"cases must be one of .*; got"):
         PageOptions(cases="some")
-    with pytest.raises(PsephosError, match="without cases has no ids"):
+    with pytest.raises(PsephosError, match="ids must not be given with cases='none'"):
         PageOptions(cases="none", ids=True)
     with pytest.raises(PsephosError, match="title must not be empty"):
         PageOptions(title=" ")

@@ -130,7 +130,7 @@ def test_another_name_is_found(change, families, tmp_path):
     _changed(path, other)
     load(path)
     if change == "version":
-        assert "worded otherwise" in read(path).check().note
+        assert "worded differently" in read(path).check().note
     else:
         with pytest.raises(ModelFileError, match=r"another answer|a name, a class or a reason"):
             read(path).check()

@@ -71,7 +71,7 @@ def test_the_command_and_the_page_say_so_too(tmp_path):
     assert read_validation(tmp_path / "v")["about"]["cautions"] == [ALL]
     build_report(tmp_path / "v", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
-    assert page.index(ALL) < page.index("not fitted again, was")
+    assert page.index(ALL) < page.index("not fitted again, predicted")
     assert "It is not known whether" not in page
 
 

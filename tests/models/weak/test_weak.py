@@ -455,6 +455,6 @@ def test_members_that_lack_something_are_refused_alike_at_every_prior(prior, ris
 )
 def test_advice_for_members_without_probabilities_fits_the_committee(model, hard):
     X, y, *_ = table(60)
-    with pytest.raises(PsephosError, match=r"give CalibratedClassifierCV\(SVC\(\)\)") as error:
+    with pytest.raises(PsephosError, match=r"use CalibratedClassifierCV\(SVC\(\)\)") as error:
         model.fit(X, y)
     assert ("voting='hard'" in str(error.value)) == hard
