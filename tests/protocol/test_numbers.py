@@ -326,7 +326,7 @@ def test_the_page_has_the_table_and_a_live_model_and_leaves_classes_out(study):
     none = summarise(study.out, options=PageOptions(cases="none"))
     assert none["data_line"].endswith(", a number.")  # the ends are of single cases
     assert build_report(study.out, cases="none").exists()
-    with pytest.raises(PsephosError, match="its target is a number"):
+    with pytest.raises(PsephosError, match="left out for a numeric target"):
         build_report(study.out, positive="x")
 
 
