@@ -106,7 +106,9 @@ def test_the_script_says_at_every_threshold_what_python_says(visit, study):
     page.locator(by("prevalence")).fill(str(100 * share))
     page.locator(by("prevalence")).press("Enter")
     _, rows, _ = judged(study, study[0]["bar"]["key"], 0.5, share)
-    assert [r[2:] for r in said(page)["measures"]] == [[r["value"], r["interval"]] for r in rows]
+    shown = said(page)["measures"]
+    assert [r[2:] for r in shown] == [[r["value"], r["interval"]] for r in rows]
+    assert [r[1].endswith(" in this study") for r in shown] == [False, False, True, True]
 
 
 def test_tables_are_the_same_without_script_and_pictures_need_it(visit, study):

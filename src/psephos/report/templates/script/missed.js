@@ -84,17 +84,17 @@
     return [predicted(n.found, n.alarms, m, k, odds), predicted(n.cleared, n.missed, k, m, -odds)];
   };
 
-  // ---- tables
   let prevalence = null;
   const measures = (m, n, t) => {
     const ends = m.ends[rowAt(m, t)],
+      here = prevalence === null ? "" : " in this study",
       shown = four(n).map((pair, j) => figure([...pair, ends[2 * j], ends[2 * j + 1]]));
     if (prevalence !== null) shown.splice(2, 2, ...predictive(n, prevalence)); // of no share, no value
     const heads = [
       ["sensitivity", `${pos} found`],
       ["specificity", `${neg} cleared`],
-      ["PPV", `called ${pos} are`],
-      ["NPV", `called ${neg} are`],
+      ["PPV", `called ${pos} are${here}`],
+      ["NPV", `called ${neg} are${here}`],
     ];
     const rows = four(n).map(([k, whole], j) => {
       const [value, low, high] = shown[j],
