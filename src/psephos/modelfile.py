@@ -361,7 +361,7 @@ def _model(stored: Stored) -> "VoteEstimator":
     baseline = decode(manifest.get("baseline"), arrays)  # older files have none
     if baseline is not None:
         if not isinstance(baseline, Baseline):
-            raise ModelFileError("its training means are not means: the file is damaged.")
+            raise ModelFileError("its training means are of another kind: the file is damaged.")
         baseline.check_vote(vote)
     schema.name_columns(model)
     model._set_fitted(vote, schema, extras, None, baseline)

@@ -22,7 +22,7 @@ _INDEX = re.compile(
     re.IGNORECASE,
 )
 _RISING = re.compile(r"x\.?1?|number", re.IGNORECASE)  # of an index only if it rises
-# The last word of what numbers rows, beside what subjects are called.
+# The last word of names of columns that number rows; names of subjects are tested apart.
 _ID = re.compile(
     r"[ups]?id|identifi(?:er|ant|kator)|identyfikator|nr|no|cod(?:e|igo|ice)|kodu?|key|number|"
     r"\w*nummer|numero?|numer|numara|mrn|ssn|serial|accession|bar[ck]ode?|recno|u?subjid|\w+nr|folio|"
@@ -50,7 +50,7 @@ _NEARLY, _FEW, _RANGE = 0.98, 3, 100
 _GONE = 0.1  # of the rows may lack the target under another name
 _ABSENT = 3  # values at least are between a scale from 0 or 1 and its code for no answer
 _SISTERS = 3  # columns of one form of name, as q1, q2, q3 are
-_SHORT = 100  # sentinels below are usual values, too
+_SHORT = 100  # smaller sentinels, such as 9 or 99, may be measured values as well
 # One row is enough of large ones of nines and of 1e20, two of others.
 _ONCE: tuple[float, ...] = (999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
 _ONCE += tuple(np.array(_ONCE, np.float32).tolist())  # of 32 bits 999.9 is another number

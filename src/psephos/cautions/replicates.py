@@ -1,11 +1,11 @@
 """Rows that are replicates of each other: nearer than rows of such a table are by chance.
 
-Of two rows each column says how rare it is that values are so close (the share q of random pairs of
-rows that are as close or closer), and their closeness is the sum of -log q over the columns, but
-for the two least: a replicate may differ in a column or two. Of random pairs that sum is near a
-gamma distribution, whose mean and variance they give, however the columns depend on each other.
-Replicates are pairs so close that not one would be expected in twenty such tables, and clearly
-closer than the closest of all others, for the tail of that distribution is a guess.
+For two rows, q of a column is the share of random pairs of rows whose values are at least as close.
+The closeness of the rows is the sum of -log q over the columns without its two smallest terms,
+since a replicate may differ in one or two columns. For random pairs that sum has about a gamma
+distribution; its mean and variance are estimated from them, so that columns may be dependent.
+Replicates are pairs so close that less than one would be expected in twenty such tables, and
+clearly closer than all other pairs, because the tail of that distribution is a guess.
 
 Where the columns depend strongly on each other, as those of spectra do, two rows that are close in
 one are close in all, and that sum tells little. There the same is done with the leading principal

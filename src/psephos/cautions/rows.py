@@ -40,7 +40,7 @@ _NAME = re.compile(
     rf"(?: (?:complet[oa]?|(?:(?:d[aeiou]|del|of) )?(?:{SUBJECT})))?"
 )
 _COUNTED = re.compile(r"(\D*)(\d{1,3})", re.ASCII)
-# Words that look like keys (P-007, KF01, TCGA-02-0001, 100213); and of names what has such, too.
+# Words that look like keys: P-007, KF01, TCGA-02-0001, 100213.
 _KEY = re.compile(r"(?=\d{6,}$|.*[^\W\d_])[^\W\d_]* ?(?=[^\d\s]*\d)[\w./-]+")
 _PLACED = {
     "well", "position", "pos", "time", "timepoint", "day", "tag", "week", "month", "visit", "year",

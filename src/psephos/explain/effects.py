@@ -118,7 +118,7 @@ class HasCases(Protocol):
 
     @property
     def vote(self) -> Any:
-        """Return the vote on these columns."""
+        """Return the vote, with columns indexed as in the restricted model."""
         ...
 
     @property

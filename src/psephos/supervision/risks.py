@@ -121,7 +121,7 @@ class WeightedRisk:
         )
 
     def falls_along(self, margins: Floats) -> bool:
-        """Return whether the risk decreases without limit as margins (n,) are scaled up.
+        """Return whether the risk tends to minus infinity as margins (n,) are scaled up.
 
         With a bounded loss it never does; the logistic loss grows as ``max(0, -m)``.
         """

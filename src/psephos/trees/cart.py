@@ -22,7 +22,7 @@ from psephos.trees.bins import BLOCK_CELLS, columns_of
 _Whole = NDArray[np.int64]
 
 _CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "twoing": TWOING}
-_MAX_LEVELS = 12  # of a category in a node, beyond which not every subset is tried
+_MAX_LEVELS = 12  # levels of a category in a node up to which every subset is tried
 _ROUND = (4.0 * np.finfo(np.float64).eps) ** 2
 
 

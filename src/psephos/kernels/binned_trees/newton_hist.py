@@ -215,7 +215,7 @@ def make_root(nodes, size):
     reals[0, LOW], reals[0, HIGH] = -np.inf, np.inf
 
 
-@jit(inline="always")  # one caller in a kernel, as of `best_split`
+@jit(inline="always")  # each kernel has one caller of it, as of `best_split`
 def search_node(
     pen, bins, levels, draw, node, depth, hist, scale, sums, categories, own, nodes
 ):  # fmt: skip

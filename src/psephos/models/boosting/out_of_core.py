@@ -179,7 +179,7 @@ def _check(model: Any) -> None:
 
 
 def _seen(model: Any, source: RowSource, bins: BlockBins | None) -> tuple[BlockLabels, BlockBins]:
-    """Return what is known of all labels, and bins: those given, or of even weight."""
+    """Return a summary of all labels, and the bins: those given, or bins of equal weight."""
     p = source.n_features
     if bins is not None and len(bins.n_bins) != p:
         raise PsephosError(

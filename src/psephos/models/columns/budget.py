@@ -488,7 +488,7 @@ def _price(price: Any, name: Any) -> float:
         number = -1.0 if isinstance(price, str | bool) else float(price)
     except (TypeError, ValueError):
         number = -1.0
-    if not number > 0:  # an infinite one is never selected
+    if not number > 0:  # infinity is allowed: such a column is never selected
         raise PsephosError(f"the price of column {name!r} must be above 0; got {price!r}.")
     return number
 

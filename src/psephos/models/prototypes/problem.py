@@ -42,7 +42,7 @@ class PrototypeProblem(NamedTuple):
     weight: Floats
     rows: NDArray[Any]
     names: tuple[str, ...]
-    unit: float  # of the target; 0 for classes
+    unit: float  # standard deviation of the target in its own units; 0 for classes
     copies: Floats  # number of equal rows that each represents
 
     @property

@@ -234,7 +234,7 @@ def cost_word(table: DataTable, cost: object) -> str:
         If it is not one of these, or the target does not hold two classes.
     """
     if len(table.classes) != 2 or table.kind != "classes":
-        raise PsephosError("--cost (cost=) is of a target of two classes: leave it out.")
+        raise PsephosError("--cost (cost=) is for a target of two classes: leave it out.")
     given: Any = cost
     if isinstance(cost, Mapping) and len(given) == 1:
         given = given.get("missed")

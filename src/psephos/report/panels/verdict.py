@@ -151,7 +151,10 @@ def _two_tests(folder: Folder, s: Standing, measure: ResultMetric, sure: bool) -
         how = "of the cases that it and a constant prediction call differently"
     elif not chosen and measure.name not in ("r2", "balanced_accuracy"):
         how = "one-sided and corrected for the number of models"
-    return f" Interval and p are of two tests: the interval is of the folds' spread, p is {how}."
+    return (
+        " Interval and p-value are from different tests: the interval is from the spread of the"
+        f" folds, p is {how}."
+    )
 
 
 def _reading(rows: Sequence[Standing]) -> list[Standing]:

@@ -25,7 +25,7 @@ from psephos.vote.operations.scores import Scores
 POSITIVE = Interval(0, open_low=True)
 FINAL = 1e-6  # voters' own fits end no later than at this step
 _RIDGE = 1e-9
-_CERTAIN = 11.0  # log-odds: a row that is right by less still pulls, by more than the ridge
+_CERTAIN = 11.0  # log-odds; below, the gradient of a row exceeds that of the ridge penalty
 
 
 @dataclass(frozen=True)
