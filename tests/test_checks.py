@@ -85,7 +85,7 @@ def test_frames_that_do_not_fit_are_refused(made, wrap):
 @pytest.mark.parametrize("made", [TREE, FOREST, *COMMITTEES], **NAMED)
 def test_complex_numbers_no_rows_and_other_lengths_are_refused(made):
     for answer in (made.fit, lambda X, y: made.fit(FRAME, Y).predict(X)):
-        with pytest.raises(PsephosError, match=r"Complex data not supported.* of their own"):
+        with pytest.raises(PsephosError, match=r"Complex data not supported.* as separate columns"):
             answer(X + 1j, Y)
     with pytest.raises(PsephosError, match="minimum of 1 is required"):
         made.fit(X[:0], Y[:0])
@@ -230,7 +230,7 @@ def test_load_names_what_it_was_given(tmp_path):
     assert "zip" not in str(caught.value)
     assert "psephos.read_table reads a table" in str(caught.value)
     for given in (3, None, "a\0b"):
-        with pytest.raises(PsephosError, match="give the path of a model file"):
+        with pytest.raises(PsephosError, match="must be the path of a model file"):
             load(given)
 
 

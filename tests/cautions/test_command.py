@@ -263,11 +263,11 @@ def test_a_row_counter_with_an_empty_cell_is_not_offered_as_the_id(tmp_path):
     X.assign(state=Y).to_csv(tmp_path / "t.csv", index=False)
     done = call("table", tmp_path / "t.csv", "--target", "state")
     assert "FD003 row-numbers: Column 'nth' counts the rows" in done.output
-    assert "Leave it out. Refused" in done.output
+    assert "Leave it out. Stops" in done.output
     assert following(tmp_path / "t.csv")[-2:] == ["--drop", "nth"]
     X.assign(nth=np.arange(N) + 1, state=Y).to_csv(tmp_path / "t.csv", index=False)
     done = call("table", tmp_path / "t.csv", "--target", "state")
-    assert "Leave it out, or name it as the id. Refused" in done.output
+    assert "Leave it out, or name it as the id. Stops" in done.output
     assert following(tmp_path / "t.csv")[-2:] == ["--id", "nth"]
 
 

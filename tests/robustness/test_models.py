@@ -94,7 +94,7 @@ def test_a_model_of_more_columns_than_a_file_is_for_says_to_reduce_it(tmp_path):
     model._set_fitted(
         wide, type(model.schema_)(2**21), {n: getattr(model, n, None) for n in model.extras}
     )
-    with pytest.raises(ModelFileError, match=r"on 2097152 columns.*Save model.reduce\(\)"):
+    with pytest.raises(ModelFileError, match=r"it has 2097152 columns.*Save model.reduce\(\)"):
         save(model, tmp_path / "wide")
 
 
@@ -166,7 +166,7 @@ def test_a_number_that_is_not_finite_is_refused_where_its_part_does_not_say_so(s
         array.flat[0] = value
         buffer = io.BytesIO()
         np.lib.format.write_array(buffer, array, version=(1, 0))
-        with pytest.raises(ModelFileError, match=f"'{name}' of 'stump voters' holds"):
+        with pytest.raises(ModelFileError, match=f"'{name}' of 'stump voters' has"):
             load(pack(manifest, {**files, key: buffer.getvalue()}, sound))
 
 

@@ -176,7 +176,7 @@ def test_onnx_of_answers_that_are_mapped_is_refused(name, families):
     pytest.importorskip("onnx", reason="needs onnx (extra 'onnx')")
     from psephos.scoring.onnx import onnx_model
 
-    with pytest.raises(PsephosError, match="Export a scorer"):
+    with pytest.raises(PsephosError, match="export a scorer"):
         onnx_model(families.fitted(name))
 
 
@@ -296,4 +296,4 @@ def test_a_table_of_posteriors_is_looked_up_at_the_count(m):
     table = Posteriors({"posterior": [[k / 1000 for k in range(m + 1)]], "prior": []})
     for k in range(m + 1):
         for share in (k / m, 1 / m * k, sum([1 / m] * k)):
-            assert table.chances([share], apart=True, heard=True) == [k / 1000]
+            assert table.chances([share], apart=True, has_weight=True) == [k / 1000]

@@ -162,13 +162,13 @@ def test_check_sees_names_and_classes(change, families, capsys):
         voters = data["model"]["voters"]
         voters["value"] = [[v * (1 + 1e-9) for v in row] for row in voters["value"]]
     assert names["run_scorer"](names["MODEL"], "", ["--check"]) == 0
-    assert "names and words are the same" in capsys.readouterr().out
+    assert "names and ballots are the same" in capsys.readouterr().out
     assert names["run_scorer"](names["json"].dumps(data), "", ["--check"]) == 2
     assert "damaged" in capsys.readouterr().err
 
 
 def test_every_scorer_checks_itself(model, capsys):
-    assert "names and words" in asked(scorer(model), "--check", capsys=capsys).out
+    assert "names and ballots" in asked(scorer(model), "--check", capsys=capsys).out
 
 
 def test_it_runs_where_nothing_is_installed(families, cases, tmp_path):

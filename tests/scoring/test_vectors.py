@@ -132,7 +132,7 @@ def test_another_name_is_found(change, families, tmp_path):
     if change == "version":
         assert "worded differently" in read(path).check().note
     else:
-        with pytest.raises(ModelFileError, match=r"another answer|a name, a class or a reason"):
+        with pytest.raises(ModelFileError, match=r"another label|a name, a class or a reason"):
             read(path).check()
 
 

@@ -139,7 +139,7 @@ def check(model: Path) -> None:
 
     found = read(model).check()
     rows = "1 generated row has" if found.rows == 1 else f"{found.rows} generated rows have"
-    same = "" if found.note else "; names and words are the same"
+    same = "" if found.note else "; names and ballots are the same"
     worst = f"the greatest difference is {found.worst:.1e}"
     show(f"{rows} the scores stored in the file; {worst}{same}.")
     if found.note:
