@@ -411,7 +411,7 @@ def test_labels_of_frames_and_columns():
         (lambda y: pd.Series(y, dtype="string").where(np.arange(60) != 4), "row 4 has no label"),
         (lambda y: np.where(np.arange(60) == 9, np.nan, (y == "ham") * 1.0), "NaN .* row 9"),
         (lambda y: np.array([3, *y[1:]], dtype=object), r"mixes words and other labels \(3\)"),
-        (lambda y: np.full(60, "ham"), "one class only .'ham'."),
+        (lambda y: np.full(60, "ham"), "only one class .'ham'."),
         (lambda y: np.full(60, 3), r"one class only \(3\)"),
         (lambda y: np.linspace(0, 1, 60), "Unknown label type"),
         (lambda y: y[:50], "inconsistent numbers of samples"),

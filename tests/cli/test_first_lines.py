@@ -188,11 +188,11 @@ def test_a_positive_class_that_is_none_and_the_old_use_are_sentences(
         given = ("--unlabeled", "well", "--positive", "ill", "--out", tmp_path / "m.psephos")
         done = call(command, table, *columns, *given)
         assert done.exit_code == 2
-        assert "the class whose records are right is --recorded-class" in done.output
+        assert "the class whose records are certain is --recorded-class" in done.output
     for more in ((), ("--recorded-class", "ill", "--unlabeled", "well")):  # fit reads it nowhere
         done = call("fit", table, *columns, "--positive", "ill", *more, "--out", tmp_path / "m")
         assert done.exit_code == 2
-        assert "the class whose records are right is --recorded-class" in done.output
+        assert "the class whose records are certain is --recorded-class" in done.output
 
 
 def test_output_that_is_csv_stays_csv(call, model, table):

@@ -104,7 +104,7 @@ def test_the_parameters_of_a_model_are_listed_with_their_defaults(call):
     assert "k; if there are fewer" in call("list", "ml-knn").output
     wrong = call("list", "ml-kn")
     assert wrong.exit_code == 2
-    assert "did you mean 'ml-knn'? All: psephos list." in wrong.output
+    assert "did you mean 'ml-knn'? psephos list shows all" in wrong.output
     assert "is not a model of psephos" in call("list", "sklearn-svm-linear").output + str(
         call("list", "xgboost").output
     )

@@ -121,4 +121,4 @@ def test_only_lines_and_sheets_have_last_rows_to_leave_out(tmp_path, call):
     np.save(tmp_path / "t.npy", np.arange(8.0).reshape(4, 2))
     found = call("table", tmp_path / "t.npy", "--skip-last", "1")
     assert found.exit_code == 2
-    assert "--skip-last is not for" in found.stderr
+    assert "--skip-last does not apply to" in found.stderr

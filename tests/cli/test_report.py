@@ -30,7 +30,7 @@ def test_the_page_is_as_it_is_asked_for(call, study, tmp_path):
     asked = ["--title", "Who is <well>?", "--positive", "well", "--id"]
     result = call("report", study, "--out", page, *asked, "--cases", "full", "--model", "majority")
     assert result.exit_code == 2  # nothing of it was saved
-    assert "the model 'majority' has no file" in result.output
+    assert "must be one with a file in this folder" in result.output
     result = call("report", study, "--out", page, *asked, "--cases", "full")
     assert result.exit_code == 0, result.output
     text = page.read_text("utf-8")
