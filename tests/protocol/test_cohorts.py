@@ -94,7 +94,7 @@ def test_with_one_part_nothing_is_said_of_spread_and_stability(data, tmp_path, c
     told = "".join(capsys.readouterr())
     assert "stability: not available with one test part\n" in told
     assert "spread and intervals: not available with one test part\n" in told
-    assert "is better; interval and stability: not available with one test part (curve" in told
+    assert "chosen columns; interval and stability: not available with one test part (curve" in told
     page = (tmp_path / "s" / "report.html").read_text("utf-8").partition("<script")[0]
     assert "(95 % interval not available with one test part)" in page
     assert page.count("spread, intervals and stability: not available with one test part") == 2
