@@ -207,7 +207,7 @@ def test_all_columns_that_a_new_table_lacks_are_named(call, tmp_path):
     refused = call("predict", path, told)
     assert refused.exit_code == 2
     assert (
-        f"has no column {', '.join(map(repr, names[1:]))}, which the model reads" in refused.stderr
+        f"has no column {', '.join(map(repr, names[1:]))}: the model reads them" in refused.stderr
     )
     write_csv(told, names, [[1, *"xyz", *range(5)], [2] * 9])
     refused = call("predict", path, told)
