@@ -18,7 +18,7 @@ def test_a_model_is_warmed_and_its_seconds_are_told(call):
 def test_an_unknown_model_is_one_sentence(call):
     told = call("warm-up", "--model", "c46")
     assert told.exit_code == 2
-    assert "there is no model 'c46'" in told.stderr
+    assert "got 'c46'" in told.stderr
 
 
 def test_what_a_fit_of_the_usual_kind_needs_is_warmed():

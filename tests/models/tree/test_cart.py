@@ -332,7 +332,7 @@ def test_weight_on_one_row():
     weight[7] = 3.0
     model = CARTRegressor().fit(X0, Y0, weight)
     assert_array_equal(model.predict(X0[:2]), Y0[7])
-    with pytest.raises(PsephosError, match="fewer than two classes"):
+    with pytest.raises(PsephosError, match="must have at least two classes"):
         CARTClassifier().fit(X, Y, np.arange(150) == 3)
     nearly = np.full(len(Y), 1e-300)
     nearly[3] = 1.0

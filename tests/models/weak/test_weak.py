@@ -435,7 +435,7 @@ def test_weights_that_leave_out_a_class_name_it():
 @pytest.mark.parametrize("risk", ["unbiased"])
 def test_members_that_lack_something_are_refused_alike_at_every_prior(prior, risk):
     X, _, sure, _ = table(100)
-    with pytest.raises(PsephosError, match=r"^member SVC has no predict_proba: .* in its place\.$"):
+    with pytest.raises(PsephosError, match=r"^member SVC has no predict_proba: .* instead\.$"):
         PUClassifier(SVC(), risk=risk, prior=prior).fit(X, sure)
     weight = 1.0 + np.arange(100) % 3
     near = PUClassifier(KNeighborsClassifier(), risk=risk, prior=prior, random_state=0)
