@@ -105,10 +105,10 @@ def test_soft_labels_of_some_rows():
     ("y", "words"),
     [
         (np.full(6, np.nan), "no row of y has a label"),
-        (np.array([1, 1, np.nan, 1, 1, 1.0]), "one class only"),
+        (np.array([1, 1, np.nan, 1, 1, 1.0]), "only one class"),
         (np.full((6, 2), 0.4), r"row 0 of y is \[0.4, 0.4\]"),
         (np.tile([1.5, -0.5], (6, 1)), "soft labels must be probabilities"),
-        (np.tile([1.0, 0.0], (6, 1)), "fewer than two classes"),
+        (np.tile([1.0, 0.0], (6, 1)), "at least two classes of positive"),
         (np.tile([np.nan, 1.0], (6, 1)), "soft labels must be probabilities"),
     ],
 )

@@ -151,10 +151,7 @@ def _two_tests(folder: Folder, s: Standing, measure: ResultMetric, sure: bool) -
         how = "of the cases that it and a constant prediction call differently"
     elif not chosen and measure.name not in ("r2", "balanced_accuracy"):
         how = "one-sided and corrected for the number of models"
-    return (
-        " Interval and p-value are from different tests: the interval is from the spread of the"
-        f" folds, p is {how}."
-    )
+    return f" Two tests: the interval is from the spread of the folds, p is {how}."
 
 
 def _reading(rows: Sequence[Standing]) -> list[Standing]:
