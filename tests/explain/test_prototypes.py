@@ -443,7 +443,7 @@ def test_a_batch_that_is_not_there_has_no_map():
         np.zeros(3), np.zeros((2, 3)), np.ones(2), np.array([0, 1]), np.arange(2)
     )
     blind = wrap(prototype_vote([batch], SCALING, np.array([0.5, 0.5]), Target(np.arange(2))))
-    with pytest.raises(PsephosError, match="reads no column"):
+    with pytest.raises(PsephosError, match="must read a column"):
         BatchMap.from_estimator(blind)
 
 

@@ -86,7 +86,7 @@ def held_out_bound(model: VoteEstimator, X: Any, y: LabelsLike, *, delta: float 
     counted = _counted(model, X, y)
     assumed = "the model was neither fitted on these rows nor chosen by them"
     if hasattr(model, "vote_"):
-        codes = codes_among(model.classes_, y, y)
+        codes = codes_among(cast("Any", model).classes_, cast("Any", y), y)
         one = Evaluated(model, model.vote_, model._values(X), codes, "hold-out bound")
         assumed = refuse_seen(one, assumed)
     first = first_copies(X)

@@ -67,9 +67,8 @@ def first_order_products(
     if single.ndim != 2:
         raise PsephosError(f"X must be a table of two dimensions; got {single.ndim}.")
     n, p = single.shape
-    if names is None:
-        names = getattr(X, "columns", [f"x{j}" for j in range(p)])
-    called = [str(name) for name in names]
+    own = getattr(X, "columns", [f"x{j}" for j in range(p)]) if names is None else names
+    called = [str(name) for name in own]
     if len(called) != p:
         raise PsephosError(f"names must have one name per column, {p}; got {len(called)}.")
     whole, at = np.empty((n, p + p * (p - 1) // 2)), p

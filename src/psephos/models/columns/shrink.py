@@ -186,8 +186,9 @@ def _left_out(
 ) -> Any:
     """Return the out-of-bag rows of each voter, (T, n); None if they are not to be used."""
     method: Any = getattr(model, "left_out", None)
-    use = method is not None and wanted is not False
-    found = method(X, y, sample_weight, groups=groups) if use else None
+    found = None
+    if method is not None and wanted is not False:
+        found = method(X, y, sample_weight, groups=groups)
     if wanted and found is None:
         raise PsephosError(
             "out_of_bag=True needs the training rows (and weights) of a model that drew them with "

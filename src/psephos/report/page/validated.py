@@ -253,7 +253,7 @@ def _folder(place: Path, saved: dict[str, Any], options: PageOptions) -> Folder:
     }
     cases = KeptCases(ids, [], [], np.empty((len(ids), 0)), named=options.ids)
     at = about["threshold"]
-    given = {} if at is None else dict.fromkeys((about["model"], _AGAIN), float(at))
+    given = {} if at is None else {str(about["model"]): float(at), _AGAIN: float(at)}
     return Folder(place, own, {}, [], [], {}, {}, cases, thresholds=given)
 
 
