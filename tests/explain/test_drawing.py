@@ -29,7 +29,7 @@ THREE = [1.0, 2.0, 3.0]
     [
         ({"y_true": 1.0, "y_pred": 2.0}, r"got shapes \(\) and \(\)"),
         ({"y_true": [[1.0]] * 3}, r"got shapes \(3, 1\)"),
-        ({"y_pred": list("abc")}, "y_pred holds"),
+        ({"y_pred": list("abc")}, "y_pred must be numeric"),
         ({"stated": [[0.0, 1.0]]}, r"stated must have .* each of 3 cases"),
         ({"stated": [[1.0, 0.0]] * 3}, "low <= high"),
         ({"groups": [1]}, "one group per row"),

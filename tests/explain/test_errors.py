@@ -72,7 +72,7 @@ def test_one_model_of_its_dimension_is_all_of_them(fitted):
 def test_what_cannot_be_shown_is_said(fitted):
     with pytest.raises(PsephosError, match="reference 'lda' must be finite; got nan"):
         ErrorDisplay.from_estimator(fitted, {"lda": float("nan")})
-    with pytest.raises(PsephosError, match="SamBAClassifier has no library"):
+    with pytest.raises(PsephosError, match="got SamBAClassifier, which has no library"):
         ErrorDisplay.from_estimator(SamBAClassifier())
 
 

@@ -29,7 +29,7 @@ def _study():
 @pytest.mark.parametrize("given", ["study", None])
 def test_a_folder_is_no_comparison_and_the_sentence_says_how_to_open_it(given):
     for display, more in ((AccuracyDisplay, ()), (StabilityDisplay, ("cart",))):
-        with pytest.raises(PsephosError, match=r"not ('study'|None)\. To open the folder .* out="):
+        with pytest.raises(PsephosError, match=r"got ('study'|None)\. To open the folder .* out="):
             display.from_comparison(given, *more)
 
 
