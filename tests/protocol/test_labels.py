@@ -324,7 +324,7 @@ def test_labels_of_npz_that_are_no_labels(tmp_path):
     with pytest.raises(PsephosError, match=r"'Y' of 'o\.npz' holds Python objects"):
         read_table(tmp_path / "o.npz")
     np.savez(tmp_path / "d.npz", X=np.eye(3), Y=Y[:, :, None])
-    with pytest.raises(PsephosError, match=r"'Y' of 'd\.npz' has shape \(3, 2, 1\): it is"):
+    with pytest.raises(PsephosError, match=r"'Y' of 'd\.npz' must be a table .* got shape \(3, 2, 1\)"):
         read_table(tmp_path / "d.npz")
 
 
@@ -338,7 +338,7 @@ def test_several_targets_in_text(tmp_path):
     assert read_table(path, target=["l1"], drop=["l2"]).labels == ()
     with pytest.raises(PsephosError, match="label 'l2' is 'x' in line 3"):
         read_table(path, n_labels=2)
-    with pytest.raises(PsephosError, match=r"--labels of 't\.csv' says that 3 columns are labels"):
+    with pytest.raises(PsephosError, match=r"--labels of 't\.csv' declares 3 columns as labels"):
         read_table(path, n_labels=3)
     with pytest.raises(PsephosError, match="--labels and --target both say"):
         read_table(path, target="l1", n_labels=2)
