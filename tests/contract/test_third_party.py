@@ -229,7 +229,7 @@ def test_a_model_that_its_family_does_not_name_is_told_where(monkeypatch, ask):
 
     monkeypatch.delattr(family, "CARTClassifier")
     with pytest.raises(
-        PsephosError, match=r"tree/__init__\.py has no CARTClassifier, which .*__all__"
+        PsephosError, match=r"tree/__init__\.py has no CARTClassifier, but .*__all__"
     ):
         ask()
 
