@@ -324,7 +324,7 @@ def test_labels_of_npz_that_are_no_labels(tmp_path):
     with pytest.raises(PsephosError, match=r"'Y' of 'o\.npz' holds Python objects"):
         read_table(tmp_path / "o.npz")
     np.savez(tmp_path / "d.npz", X=np.eye(3), Y=Y[:, :, None])
-    with pytest.raises(PsephosError, match=r"'Y' of 'd\.npz' must be a table .* got shape \(3, 2, 1\)"):
+    with pytest.raises(PsephosError, match=r"'Y' of 'd\.npz' must be a table .* shape \(3, 2, 1\)"):
         read_table(tmp_path / "d.npz")
 
 

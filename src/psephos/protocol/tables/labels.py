@@ -425,8 +425,8 @@ def refuse_old_positive(positive: Label | None, recorded_class: Any, *others: An
     if positive is not None and recorded_class is None and partly:
         raise PsephosError(
             f"--positive {shown(positive)} (positive=) names the class that measures and page are "
-            "about; the class whose records are certain is --recorded-class (recorded_class=): give "
-            "that instead, or both."
+            "about; the class whose records are certain is --recorded-class (recorded_class=): "
+            "give that instead, or both."
         )
     return partly or recorded_class is not None
 
