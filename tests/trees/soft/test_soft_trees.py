@@ -84,7 +84,7 @@ def test_forward_is_the_mean_of_the_leaves_by_the_chances_of_reaching_them(tempe
     trees, X, _, _ = drawn(3)
     found = forward(trees, X, temperature)
     for m, i in product(range(3), range(len(X))):
-        assert_allclose(found.said[m, :, i], said_by(trees, m, X[i], temperature), rtol=1e-12)
+        assert_allclose(found.outputs[m, :, i], said_by(trees, m, X[i], temperature), rtol=1e-12)
     for level in found.reach:
         assert_allclose(level.sum(axis=0), 1.0, rtol=1e-12)
 
@@ -101,7 +101,7 @@ def test_votes_say_what_forward_says():
     coef, bias = trees.gate.transpose(1, 0, 2).copy(), trees.bias.T.copy()
     voters = soft_voters(coef, bias, trees.leaf.transpose(0, 2, 1))
     votes = voters.votes(X)
-    assert_allclose(votes, forward(trees, X).said.transpose(2, 0, 1), rtol=1e-10)
+    assert_allclose(votes, forward(trees, X).outputs.transpose(2, 0, 1), rtol=1e-10)
     assert_array_equal(voters.votes(X[:1])[0], votes[0])
     assert_array_equal(voters.take(np.array([1])).votes(X)[:, 0], votes[:, 1])
     far = soft_voters(np.ones((1, 1, 1)), np.full((1, 1), -800.0), np.array([[[1.0], [2.0]]]))
@@ -113,7 +113,7 @@ def test_votes_say_what_forward_says():
 def test_the_loss_is_that_of_the_pseudo_code(loss, nu):
     trees, X, y, w = drawn(2)
     for detach in (True, False):
-        found, _ = residual_losses(forward(trees, X).said, y, w, loss, nu, detach)
+        found, _ = residual_losses(forward(trees, X).outputs, y, w, loss, nu, detach)
         assert found == pytest.approx(algorithm_2(trees, X, y, w, loss, nu), rel=1e-12)
 
 
@@ -192,7 +192,7 @@ def test_any_loss_with_a_gradient_trains_soft_trees():
 
 def test_the_loss_of_the_sum_is_that_of_the_margins():
     trees, X, y, w = drawn(2)
-    value, _ = summed_loss(forward(trees, X).said, y, w, CrossEntropy(), 0.5)
+    value, _ = summed_loss(forward(trees, X).outputs, y, w, CrossEntropy(), 0.5)
     trainer = SoftTrainer(trees, SoftPlan(CrossEntropy(), False, 0.5))
     margins = trainer.margins(X)
     assert value == pytest.approx(CrossEntropy().value(margins, y, w))
