@@ -68,7 +68,7 @@ def test_options_in_commands_that_pages_show_exist():
 
 def test_commands_of_the_readme_run(tmp_path, monkeypatch):
     """Those for a table of the reader's, with two models; .ci/run runs its test command."""
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="the table is written by pandas")
     monkeypatch.chdir(tmp_path)
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     table = X.iloc[20:60, 20:24].assign(diagnosis=y.map({0: "malignant", 1: "benign"}))
