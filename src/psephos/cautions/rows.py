@@ -231,6 +231,8 @@ def _names_subjects(
     several = np.flatnonzero(sizes > 1)
     rows = int(sizes[several].sum())
     called, alone = subject_of(name)
+    if not words and parts_of(name) == ["groups"]:  # as scikit-learn calls them
+        called = alone = True
     keys = [f"{value:.0f}" for value in values] if known_words is None else known_words
     coded = words and all(map(_KEY.fullmatch, keys))
     least = _SEVERAL if known_words is None else _CODED if coded else _FEWEST
