@@ -41,7 +41,7 @@ from psephos import (
 from psephos._errors import ModelFileError, PsephosError
 from psephos.base import VoteEstimator
 from psephos.estimator.params import Unsaved
-from psephos.models.swag import Library
+from psephos.models.swag.library import Library
 from psephos.testing import small_table
 
 # every row of these tables has a label, which weak labels warn of

@@ -21,63 +21,51 @@ if TYPE_CHECKING:  # for editors and type checkers; at run time see __getattr__
     )
     from psephos.calibrating import at_threshold, calibrate
     from psephos.modelfile import load, save
-    from psephos.models.boosting import (
-        AdaBoostClassifier,
-        CompressedSamBAClassifier,
+    from psephos.models.boosting.adaboost import AdaBoostClassifier
+    from psephos.models.boosting.compressed_samba import CompressedSamBAClassifier
+    from psephos.models.boosting.gradient import (
         GradientBoostingClassifier,
         GradientBoostingRegressor,
-        LocalBoostingClassifier,
-        NewtonBoostingClassifier,
-        NewtonBoostingRegressor,
-        SamBAClassifier,
+    )
+    from psephos.models.boosting.local_boosting import LocalBoostingClassifier
+    from psephos.models.boosting.newton import NewtonBoostingClassifier, NewtonBoostingRegressor
+    from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
+    from psephos.models.boosting.samba import SamBAClassifier
+    from psephos.models.boosting.soft.estimators import (
         SoftGradientBoostingClassifier,
         SoftGradientBoostingRegressor,
     )
-    from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
-    from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
+    from psephos.models.columns.budget import ColumnBudgetClassifier, ColumnBudgetRegressor
     from psephos.models.columns.shrink import shrink
-    from psephos.models.committees import (
-        AdaBoostRegressor,
-        BaggingClassifier,
-        BaggingRegressor,
-        CascadeClassifier,
+    from psephos.models.committees.adaboost_regressor import AdaBoostRegressor
+    from psephos.models.committees.bagging import BaggingClassifier, BaggingRegressor
+    from psephos.models.committees.cascade import CascadeClassifier
+    from psephos.models.committees.ensemble_selection import (
         EnsembleSelectionClassifier,
         EnsembleSelectionRegressor,
-        MultiViewClassifier,
-        MultiViewRegressor,
-        StackingClassifier,
-        StackingRegressor,
-        VotingClassifier,
-        VotingRegressor,
     )
-    from psephos.models.concepts import (
-        BayesOptimalClassifier,
-        GibbsClassifier,
-        VersionSpaceClassifier,
-    )
+    from psephos.models.committees.multi_view import MultiViewClassifier, MultiViewRegressor
+    from psephos.models.committees.stacking import StackingClassifier, StackingRegressor
+    from psephos.models.committees.voting import VotingClassifier, VotingRegressor
+    from psephos.models.concepts.bayes_optimal import BayesOptimalClassifier
+    from psephos.models.concepts.gibbs import GibbsClassifier
+    from psephos.models.concepts.version_space import VersionSpaceClassifier
     from psephos.models.distilling import twice_learn
-    from psephos.models.forest import (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        PureRandomForestClassifier,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-    from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-    from psephos.models.neighbours import MLKNeighborsClassifier
-    from psephos.models.prototypes import ProsetClassifier, ProsetRegressor
-    from psephos.models.swag import SparseWrapperClassifier, SparseWrapperRegressor
-    from psephos.models.tree import (
-        C45Classifier,
-        C45RulesClassifier,
-        CARTClassifier,
-        CARTRegressor,
-        LinearTreeClassifier,
-        LinearTreeRegressor,
-        SoftTreeClassifier,
-        SoftTreeRegressor,
-    )
-    from psephos.models.weak import LIoISClassifier, OneSidedNoiseClassifier, PUClassifier
+    from psephos.models.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+    from psephos.models.forest.pure import PureRandomForestClassifier
+    from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+    from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
+    from psephos.models.neighbours.ml_knn import MLKNeighborsClassifier
+    from psephos.models.prototypes.proset import ProsetClassifier, ProsetRegressor
+    from psephos.models.swag.wrapper import SparseWrapperClassifier, SparseWrapperRegressor
+    from psephos.models.tree.c45 import C45Classifier
+    from psephos.models.tree.c45_rules import C45RulesClassifier
+    from psephos.models.tree.cart import CARTClassifier, CARTRegressor
+    from psephos.models.tree.linear_tree import LinearTreeClassifier, LinearTreeRegressor
+    from psephos.models.tree.soft_tree import SoftTreeClassifier, SoftTreeRegressor
+    from psephos.models.weak.liois import LIoISClassifier
+    from psephos.models.weak.one_sided import OneSidedNoiseClassifier
+    from psephos.models.weak.pu import PUClassifier
     from psephos.protocol import ProsetSearchCV, check_table, compare, read_table
     from psephos.recalibrating import recalibrated
     from psephos.registry import register

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from psephos import PsephosError, SamBAClassifier
-from psephos.models.prototypes import ProsetClassifier
+from psephos.models.prototypes.proset import ProsetClassifier
 from psephos.report import PageOptions, build_report, summarise
 from psephos.report.panels.methods import ITEMS, read_notes
 from psephos.report.study.opened import renamed_rows

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.trees import c45_rules
 from psephos.trees.c45 import C45Options, grow_c45
-from psephos.trees.c45_rules import C45Rule, RuleTest, find_rules, matches
+from psephos.trees.c45_rules import C45Rule, find_rules, matches
+from psephos.trees.tree_leaves import RuleTest
 
 OPTIONS = C45Options(release="c45", pruning=False)
 LIMIT = OPTIONS.limit()

@@ -24,13 +24,15 @@ _warned: set[str] = set()  # columns of which this process was warned
 
 def warn_of_types(
     X: Floats, names: Sequence[str], levels: Mapping[int, Sequence[str]],
-    *, listed: bool, once: bool,
+    categories: object, *, once: bool,
 ) -> None:  # fmt: skip
     """Warn the caller of `fit` of columns that seem not to be measurements, by name or type.
 
-    Columns that the user `listed` as categories are accepted. With `once`, for the clones in
-    scikit-learn's searches and folds, a warning of this process is not repeated.
+    Columns that the user listed in `categories` are accepted (not if it is a word, as 'auto').
+    With `once`, for the clones in scikit-learn's searches and folds, a warning of this process is
+    not repeated.
     """
+    listed = not isinstance(categories, str)
     found = cautions_on(Given(X, names, levels, all_listed=listed), OF_TYPES)
     before = _warned.copy() if once else set[str]()
     for one in found:

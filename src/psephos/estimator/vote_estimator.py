@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Usage
-from psephos.cautions import warn_of_types
 from psephos.estimator.columns import is_lazy
 from psephos.estimator.contender import Anatomy, Contender
 from psephos.estimator.input import (
@@ -123,9 +122,10 @@ class VoteEstimator(BaseEstimator):
             schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
             table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
             if is_outermost() and schema.names and isinstance(table.values, np.ndarray):
-                listed = not isinstance(getattr(self, "categorical_features", None), str)
-                levels = schema.words().levels
-                warn_of_types(table.values, schema.names, levels, listed=listed, once=self._cloned)
+                from psephos.cautions import warn_of_types  # here: its patterns take long to import
+
+                given, levels = getattr(self, "categorical_features", None), schema.words().levels
+                warn_of_types(table.values, schema.names, levels, given, once=self._cloned)
             if getattr(self, "warm_start", False):
                 context = replace(context, previous=self._previous(schema, labels.target))
             return self._learn(table, labels, weight, context, schema)

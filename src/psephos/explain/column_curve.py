@@ -15,8 +15,8 @@ from psephos._types import Axes, ColumnLists, Floats, NDArray, PerRow, TableLike
 from psephos.explain.drawing import Display
 from psephos.files.names import percent
 from psephos.models.cloning import fitted
-from psephos.models.columns import ColumnBudgetClassifier, ColumnBudgetRegressor
-from psephos.models.committees import VotingClassifier, VotingRegressor
+from psephos.models.columns.budget import ColumnBudgetClassifier, ColumnBudgetRegressor
+from psephos.models.committees.voting import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits
 
 _distance: Any = scipy.spatial.distance

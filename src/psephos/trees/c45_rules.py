@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from psephos.kernels.sorted_trees.c45_prune import Limit, added_errors
 from psephos.trees.tree import Tree
+from psephos.trees.tree_leaves import RuleTest
 
 _Floats = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
@@ -20,18 +21,6 @@ _EXHAUSTIVE = 10  # number of rules of a class up to which all subsets are tried
 _STARTS = 5  # times eleven random starts of the search otherwise
 _WORST = 0.7  # rules of greater error are dropped
 _NOTHING = 1e-9  # shares of a sum of weights below this are rounding errors
-
-
-@dataclass(frozen=True)
-class RuleTest:
-    """A condition: ``column <= value``, ``column > value`` or, on categories, ``column = value``.
-
-    It does not hold for a missing value.
-    """
-
-    column: int
-    op: str
-    value: float
 
 
 @dataclass(frozen=True)

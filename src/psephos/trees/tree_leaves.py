@@ -33,6 +33,18 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class RuleTest:
+    """A condition of a rule: ``column <= value``, ``column > value`` or, on categories, ``=``.
+
+    It does not hold for a missing value.
+    """
+
+    column: int
+    op: str
+    value: float
+
+
+@dataclass(frozen=True)
 class Leaf:
     """A leaf, and the conditions that lead to it, in order of appearance.
 

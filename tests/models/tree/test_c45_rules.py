@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
 from psephos import C45RulesClassifier, PsephosError
-from psephos.trees.c45_rules import RuleTest
+from psephos.trees.tree_leaves import RuleTest
 from psephos.vote import FirstMatch, rule_voters
 from psephos.vote.voters.rules import chains_of_tests
 

@@ -45,8 +45,8 @@ from psephos.models.committees.naming import (
 )
 from psephos.models.committees.voting import VotingClassifier
 from psephos.models.ensemble import Ensemble
-from psephos.models.forest import RandomForestClassifier
-from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
+from psephos.models.forest.random_forest import RandomForestClassifier
+from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.vote import Constant, Readout, Vote
 from psephos.vote.voters.stumps import prior_voter

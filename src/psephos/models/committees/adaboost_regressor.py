@@ -19,7 +19,7 @@ from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_
 from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.models.tree import CARTRegressor
+from psephos.models.tree.cart import CARTRegressor
 from psephos.runtime.progress import tracked
 from psephos.trees.forest_rows import number_of
 from psephos.vote import Constant, Readout, Vote

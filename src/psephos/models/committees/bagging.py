@@ -33,7 +33,7 @@ from psephos.models.ensemble import Ensemble
 from psephos.models.first_fit import REDUCED, FirstFit
 from psephos.models.sampling import OUT_OF_BAG, Draw, DrawsRows, earlier, groups_drawn, out_of_bag
 from psephos.models.training import ordered_groups, row_groups
-from psephos.models.tree import CARTClassifier, CARTRegressor
+from psephos.models.tree.cart import CARTClassifier, CARTRegressor
 from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
 from psephos.trees.forest_rows import Bootstraps, GroupDraws, number_of
 from psephos.vote import ConstantVoters, Voters

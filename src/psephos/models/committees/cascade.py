@@ -21,7 +21,8 @@ from psephos.models.committees.levels import (
     side_by_side,
 )
 from psephos.models.committees.naming import CV, SMALL, NamedMembers, checked
-from psephos.models.forest import ExtraTreesClassifier, RandomForestClassifier
+from psephos.models.forest.extra_trees import ExtraTreesClassifier
+from psephos.models.forest.random_forest import RandomForestClassifier
 from psephos.vote import ConfidenceGate, Readout, Vote
 
 

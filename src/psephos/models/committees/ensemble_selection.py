@@ -17,13 +17,9 @@ from psephos.models.committees.levels import StackLevels, chances_of, fold_plan
 from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, NamedMembers, checked
 from psephos.models.committees.stacking import member_scores
 from psephos.models.ensemble import Ensemble
-from psephos.models.forest import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
+from psephos.models.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
 from psephos.vote import Vote
 
 

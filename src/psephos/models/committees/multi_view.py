@@ -32,7 +32,7 @@ from psephos.models.committees.naming import (
     reads_categories,
     weights_of,
 )
-from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
+from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from psephos.vote import Available, Readout, Vote, Voters
 from psephos.vote.operations.joined import join
 from psephos.vote.voters.stumps import prior_voter

@@ -14,9 +14,9 @@ from psephos.estimator.input import CategoricalFeatures
 from psephos.estimator.params import Accepts, Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.files.field_types import GREATEST
-from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
-from psephos.models.linear import RankRidgeClassifier, RankRidgeRegressor
-from psephos.models.tree import CARTClassifier, CARTRegressor
+from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
+from psephos.models.tree.cart import CARTClassifier, CARTRegressor
 
 
 def is_member(estimator: Any) -> bool:

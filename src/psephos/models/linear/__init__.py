@@ -1,5 +1,1 @@
 """Linear models."""
-
-from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
-
-__all__ = ["RankRidgeClassifier", "RankRidgeRegressor"]

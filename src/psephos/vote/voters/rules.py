@@ -8,9 +8,8 @@ import numpy as np
 
 from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import Thresholds
-from psephos.trees.c45_rules import RuleTest
 from psephos.trees.tree import Tree
-from psephos.trees.tree_leaves import way_words
+from psephos.trees.tree_leaves import RuleTest, way_words
 from psephos.vote.codec import register, register_form
 from psephos.vote.operations.nodes import chains, leaf_chains
 from psephos.vote.operations.trees import Trees

@@ -6,7 +6,7 @@ from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats
 from psephos.models.columns.problem import SelectionProblem
 from psephos.models.committees.fitting import Data, MemberTask, fit_all
-from psephos.models.forest import RandomForestClassifier, RandomForestRegressor
+from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 
 _TREES, _STABLE = 2000, 10_000
 _LEAF = 5  # rows of a leaf for regression: smaller leaves fit noise and cost most of the time
