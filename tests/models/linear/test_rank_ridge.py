@@ -125,6 +125,13 @@ def test_rows_that_cannot_be_divided():
     assert not model.losses_.any()
 
 
+def test_a_normal_score_of_zero_is_written_as_zero():
+    """The median of an even number of rows is between two of them, up to a rounding error."""
+    values = np.sort(np.random.default_rng(6).normal(size=(6, 1)), axis=0)
+    model = RankRidgeClassifier().fit(values, np.arange(6) > 2)
+    assert " × 0 (" in str(model.explain(np.median(values, axis=0)[None]))
+
+
 def test_categories_and_a_file(tmp_path):
     rng = np.random.default_rng(4)
     colour = rng.choice(["blue", "green", "red"], 90)

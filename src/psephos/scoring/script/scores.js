@@ -124,8 +124,8 @@ VOTERS["scores"] = class extends Scoring {
       const value = this.entered(this.spans[t][0] + i, x[read[i]]);
       const entered = words.entered ? words.entered(read[i], value) : value;
       const gap = Number.isNaN(x[read[i]]) ? " missing" : "";
-      const [by, into] = [Math.abs(coef[i]), entered].map((v) => inWords(v, 0, digits));
-      return `${sign}${by} × ${into} (${words.term(read[i]) ?? words.name(read[i]) + gap})`;
+      const [by, into] = [Math.abs(coef[i]), inWords(entered, words.unit, digits)];
+      return `${sign}${inWords(by, 0, digits)} × ${into} (${words.term(read[i]) ?? words.name(read[i]) + gap})`;
     });
     const more = order.slice(6);
     const signed = (value) => `${value < 0 ? "-" : "+"} ${inWords(Math.abs(value), scale, digits)}`;

@@ -100,7 +100,7 @@ VOTERS["ranked voters"] = class extends OnTable {
       return `normal score at ${words.term(j) ?? whole}`;
     });
     const cell = (i) => words.cell(this.columns[i], x[this.columns[i]]);
-    return this.inner.reasons(this.table(x), words.of(names, {}, { cell }));
+    return this.inner.reasons(this.table(x), words.of(names, {}, { cell, unit: 1 }));
   }
 };
 

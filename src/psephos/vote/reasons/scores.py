@@ -129,7 +129,8 @@ class Score(Reason):
         for term in self.terms[:NAMED]:
             sign = "- " if term.coef[0] < 0 else "+ " if parts else ""
             name = self._named(term, names)
-            by, entered = (number(v, 0.0, digits) for v in (abs(term.coef[0]), term.entered))
+            unit = 0.0 if math.isnan(term.normal) else 1.0  # of normal scores
+            by, entered = number(abs(term.coef[0]), 0.0, digits), number(term.entered, unit, digits)
             parts.append(f"{sign}{by} × {entered} ({name})")
         more = self.terms[NAMED:]
         if more:
