@@ -56,6 +56,13 @@ def test_predict_gives_the_models_answers(call, model, loaded, tmp_path):
     np.testing.assert_allclose(chances, loaded.predict_proba(frame), rtol=0, atol=1e-12)
 
 
+def test_a_file_whose_rows_are_columns_can_be_transposed(call, model, tmp_path):
+    lines = [["feature", "a", "b"], *([name, "1", "2"] for name in HEADER)]
+    path = write_csv(tmp_path / "turned.csv", lines[0], lines[1:])
+    result = call("predict", model, path, "--no-transpose")
+    assert "; or transpose the file if its rows are columns of the model." in result.stderr
+
+
 def test_columns_are_matched_by_name_and_others_ignored(call, model, loaded, tmp_path):
     rows = rows_of(12, 3)
     whole = write_csv(tmp_path / "whole.csv", HEADER, rows)

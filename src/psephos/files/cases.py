@@ -134,6 +134,8 @@ def places_in(header: Header, wanted: Wanted, id_column: str | None, notes: list
         what = "it" if len(lacking) == 1 else "them"
         alone = "; its first line names only one column: give the --separator of cells"
         alone *= len(header.names) == 1
+        if len(gone) == len(names) > 1 < len(header.names):
+            alone = "; or transpose the file if its rows are columns of the model"
         add = f" Add {'the others' if alike else what}, left empty where nothing was measured"
         raise PsephosError(
             f"{without}: the model reads {what}.{hint}"
