@@ -75,6 +75,7 @@ site_pages.write(HERE / "made")
 def setup(app):
     """Connect what changes links that lead out of the documentation, and what runs commands."""
     app.connect("source-read", site_pages.inner_links)
+    app.connect("source-read", site_pages.model_links)
     for part in ("description", "usage", "options", "arguments"):
         app.connect(f"sphinx-click-process-{part}", site_pages.without_markup)
     app.connect("build-finished", site_run.clean)

@@ -111,6 +111,22 @@ _PLACES = (
 )
 
 
+_MODEL = re.compile(r"(?<![\[`])`([a-z0-9]+(?:-[a-z0-9]+)*)`(?!`)")
+
+
+def model_links(_app, page, source):
+    """Link the names of models to their classes on the page that helps to choose one."""
+    if page != "which-model":
+        return
+    kinds = importlib.import_module("psephos.registry").model_names()
+
+    def linked(match):
+        kind = kinds.get(match[1])
+        return f"{{py:obj}}`{match[1]} <psephos.{kind}>`" if kind else match[0]
+
+    source[0] = _MODEL.sub(linked, source[0])
+
+
 def inner_links(_app, page, source):
     """Lead links to files of the repository to their page; of other files keep the words."""
 

@@ -15,8 +15,9 @@ matplotlib.use("Agg")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TESTED = {
     "plot_ballots", "plot_bayes_optimal", "plot_bias_variance", "plot_bounds", "plot_cohort",
-    "plot_contours", "plot_drift", "plot_forest_rates", "plot_iris_surfaces", "plot_prototypes",
-    "plot_swag_network", "plot_two_trees", "plot_version_space", "plot_weight_estimation",
+    "plot_contours", "plot_drift", "plot_few_columns", "plot_forest_rates", "plot_iris_surfaces",
+    "plot_prototypes", "plot_swag_network", "plot_two_trees", "plot_version_space",
+    "plot_weight_estimation",
 }  # fmt: skip
 
 
@@ -322,3 +323,15 @@ def test_the_surfaces_of_iris_are_of_the_models_that_the_rules_choose():
     words = figure.axes[0].get_title()
     assert f"{int(model.n_prototypes_.sum())} prototypes" in words
     assert f"{(model.predict(new) == truth).mean():.2f}" in words  # classes of equal sizes
+
+
+def test_few_columns_are_as_good_as_all_and_those_that_decide_return():
+    module, rng = example("plot_few_columns"), np.random.default_rng(0)
+    X, y = module.rows_of(200, rng)
+    curve = module.curve(X, y, (1, 4)).table()
+    assert curve["score"][1] > curve["score"][0]
+    assert curve["difference"][1] > 0.1
+    columns, stated, again = module.rates(X, y, rng, n_samples=4)
+    assert sorted(columns[:4]) == [0, 1, 2, 3]
+    assert again[:4].min() > again[4:].max()
+    assert stated[:4].min() > stated[4:].max()
