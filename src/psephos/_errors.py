@@ -11,7 +11,19 @@ _T = TypeVar("_T")
 
 
 class PsephosError(ValueError):
-    """A value that cannot be used; the message says where it is and what to do."""
+    """A value that cannot be used; the message says where it is and what to do.
+
+    It is a ValueError, and the base class of all errors that psephos raises for a user's input.
+
+    Examples
+    --------
+    >>> from psephos import CARTClassifier, PsephosError
+    >>> try:
+    ...     CARTClassifier(max_depth=-1).fit([[1.0], [2.0]], ["ill", "well"])
+    ... except PsephosError as error:
+    ...     print(error)  # doctest: +ELLIPSIS
+    CARTClassifier: parameter 'max_depth' must be a whole number of at least 1 ...; got -1.
+    """
 
     #: Command-line options, with values, that resolve it when the command is repeated.
     options: tuple[tuple[str, str], ...] = ()
@@ -131,23 +143,91 @@ class Complaints:
 
 
 class CollapseWarning(UserWarning):
-    """A row was left out, because no remaining hypothesis agrees with it."""
+    """A row was left out, because no remaining hypothesis agrees with it.
+
+    `VersionSpaceClassifier` warns so; its ``on_collapse="skip"`` leaves rows out without a warning.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from psephos import CollapseWarning, VersionSpaceClassifier
+    >>> with warnings.catch_warnings(action="ignore", category=CollapseWarning):
+    ...     model = VersionSpaceClassifier().fit([[1.0], [2.0], [1.0]], ["yes", "no", "no"])
+    >>> model.collapses_
+    ['row 2: no conjunction for class yes agrees with it and the rows before']
+    """
 
 
 class WeakLabelsWarning(UserWarning):
-    """Every row has a label, but the model learns from rows without one."""
+    """Every row has a label, but the model learns from rows without one.
+
+    The models for partly recorded labels warn so. If one label means "not known", declare it.
+
+    Examples
+    --------
+    >>> from psephos import PUClassifier
+    >>> X, y = [[float(i)] for i in range(20)], [1] * 8 + [0] * 12
+    >>> model = PUClassifier(prior=0.5, unlabeled=0).fit(X, y)  # 0 is "not known": no warning
+    >>> model.labels_.n_unlabelled
+    12
+    """
 
 
 class ConstantAnswerWarning(UserWarning):
-    """A fitted classifier predicts one class for every training row."""
+    """A fitted classifier predicts one class for every training row.
+
+    The models for partly recorded labels warn so, mostly because of an unsuitable class prior.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from psephos import ConstantAnswerWarning, PUClassifier
+    >>> X, y = [[float(i)] for i in range(20)], [1] * 3 + [None] * 17
+    >>> chosen = {"action": "always", "category": ConstantAnswerWarning}
+    >>> with warnings.catch_warnings(record=True, **chosen) as caught:
+    ...     model = PUClassifier(prior=0.99).fit(X, y)
+    >>> print(str(caught[0].message).partition(":")[0])
+    PUClassifier predicts 1 for all 20 training rows
+    """
 
 
 class UnknownLevelWarning(UserWarning):
-    """Some values of a categorical column are not among the model's categories: read as missing."""
+    """Some values of a categorical column are not among the model's categories: read as missing.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> from psephos import CARTClassifier, UnknownLevelWarning
+    >>> X = pd.DataFrame({"sex": ["f", "f", "m", "m"]}, dtype="category")
+    >>> model = CARTClassifier(n_folds=0).fit(X, ["ill", "ill", "well", "well"])
+    >>> with warnings.catch_warnings(action="ignore", category=UnknownLevelWarning):
+    ...     model.predict(pd.DataFrame({"sex": ["not known"]})).tolist()
+    ['ill']
+    """
 
 
 class TableWarning(UserWarning):
-    """A caution on a table (docs/cautions.md); `code` is its number, such as 'FD004'."""
+    """A caution on a table; docs/cautions.md has a paragraph on each code.
+
+    Parameters
+    ----------
+    words : str
+        The message.
+    code : str, default=""
+        The code of the caution, such as 'FD004'.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> from psephos import CARTClassifier, TableWarning
+    >>> X = pd.DataFrame({"Unnamed: 0": range(30), "dose": [3, 1, 2, 5, 4] * 6})
+    >>> with warnings.catch_warnings(record=True, action="always", category=TableWarning) as caught:
+    ...     model = CARTClassifier().fit(X, ["ill", "well"] * 15)
+    >>> [one.message.code for one in caught]
+    ['FD004']
+    """
 
     def __init__(self, words: str, code: str = "") -> None:
         super().__init__(words)

@@ -71,6 +71,17 @@ def save(model: "VoteEstimator", path: str | os.PathLike[str]) -> None:
         class).
     UnwritableError
         A `PsephosError`: if the file cannot be written, as when the disk is full.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import CARTClassifier, save
+    >>> model = CARTClassifier().fit(*load_iris(return_X_y=True))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, pathlib.Path(folder, "iris.psephos"))
+    ...     [path.name for path in pathlib.Path(folder).iterdir()]
+    ['iris.psephos']
     """
     if not isinstance(path, str | os.PathLike) or "\0" in os.fspath(path):
         raise ModelFileError(f"path must be the path of the file to write; got {path!r}.")
@@ -235,6 +246,18 @@ def load(path: str | os.PathLike[str]) -> "VoteEstimator":
     ModelFileError
         If the file does not exist (the error is also a FileNotFoundError), is damaged, a folder
         or another kind of file, or was written by a newer version.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import CARTClassifier, load, save
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(CARTClassifier().fit(X, y), path := pathlib.Path(folder, "iris.psephos"))
+    ...     model = load(path)
+    >>> model.predict(X[:2]).tolist()
+    [0, 0]
     """
     return read(path).model()
 

@@ -100,14 +100,15 @@ def register(model: _Model) -> _Model:
         If it is not derived from an estimator of psephos, declares no name, or its name or class
         name is already taken.
 
-    Notes
-    -----
-    For example::
-
-        @psephos.register
-        class MineClassifier(VoteClassifier):
-            contender = Contender("mine", "tree", notes="ours")
-            ...
+    Examples
+    --------
+    >>> from psephos import CARTClassifier, register
+    >>> from psephos.protocol import Contender, known_models
+    >>> @register
+    ... class OneSplitClassifier(CARTClassifier):
+    ...     contender = Contender("one-split", "tree", notes="a tree of one split")
+    >>> "one-split" in known_models()
+    True
     """
     _check_estimator(model)
     contender = model.__dict__.get("contender")

@@ -117,7 +117,9 @@ _SETTINGS = (  # options that are parameters of `psephos.compare`
     help="Selection inside the folds: the best settings, or those with the fewest columns within "
     "one standard error of the best.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of splits and draws."
+)
 @click.option(
     "--n-jobs",
     type=int,

@@ -37,12 +37,11 @@ _NUMBERS = "-regressor"  # suffix of the names of regressors
     "left without target, id, group and dropped ones.",
 )
 @click.option(
-    "--out",
-    type=OUT_FILE,
-    required=True,
-    help="The model file to write, such as model.psephos.",
+    "--out", type=OUT_FILE, required=True, help="The model file to write, such as model.psephos."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its `random_state`."
+)
 @partial_options
 @threshold_options
 @accept_option

@@ -11,11 +11,7 @@ from psephos.cli.words import show
 
 @click.command(short_help="Write the page of a comparison or validation.")
 @click.argument("folder", type=IN_FOLDER)
-@click.option(
-    "--out",
-    type=OUT_FILE,
-    help="The file to write.  [default: FOLDER/report.html]",
-)
+@click.option("--out", type=OUT_FILE, help="The file to write.  [default: FOLDER/report.html]")
 @click.option(
     "--model",
     metavar="MODEL",

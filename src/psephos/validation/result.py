@@ -69,6 +69,15 @@ class Validation:
         The model, on the columns it reads.
     summary : Profile, default=None
         The summary of the cohort's columns that a recalibrated model keeps.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from psephos import CARTClassifier, validate
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> found = validate(CARTClassifier().fit(X[:300], y[:300]), X[300:], y[300:])
+    >>> found.figure("accuracy")["hits"], found.rows("confusion")
+    (244, [{'truth': '0', '0': 64, '1': 2}, {'truth': '1', '0': 23, '1': 180}])
     """
 
     about: dict[str, Any]

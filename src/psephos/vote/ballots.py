@@ -65,6 +65,18 @@ class Ballots:
     shares : ndarray of shape (n, T)
         The weights as the score uses them.
     contributions : ndarray of shape (n, T, K)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import AdaBoostClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = AdaBoostClassifier(n_estimators=2).fit(X[50:], y[50:])
+    >>> model.explain(X[50:51])
+    row 0: 1 (88.1 %)
+      adds to class 2 weight voter because → it says
+      -0.5807         58.1 % 1     petal width (cm) = 1.4 <= 1.75 → 1
+      -0.4193         41.9 % 2     petal length (cm) = 4.7 <= 4.95 → 1
     """
 
     vote: Vote

@@ -51,6 +51,17 @@ class Vote:
     -----
     X is always the table the model was fitted on, shape (n, p), dense or sparse; only the columns
     in `columns` are read. Sums run over blocks of rows, so memory stays small for any n and T.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import AdaBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> vote = AdaBoostClassifier(n_estimators=3).fit(X[50:], y[50:]).vote_
+    >>> vote
+    Vote(3 of stump voters, constant weights, normalised, reading 2 of 4 columns)
+    >>> bool(abs(vote.score(X) - vote.contributions(X).sum(axis=1)).max() < 1e-12)
+    True
     """
 
     tag: ClassVar[str] = "vote"

@@ -286,6 +286,17 @@ def compare(
     and `average_precision`, by which settings and models are chosen. Of numbers they are `r2`, by
     which these are chosen, `mae`, `rmse`, and of a model that states a distribution `pinball`,
     `crps` and `coverage_90`; folds hold alike by fifths of the target.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from psephos import compare
+    >>> from psephos.protocol import Protocol
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> small = Protocol(folds=2, inner_folds=2, draws=1)  # the default is 5 folds, 10 draws
+    >>> found = compare(X, y, ["cart", "rank-ridge"], small, n_jobs=1)
+    >>> [one.model for one in found.pareto()]
+    ['cart', 'rank-ridge']
     """
     allowed.check_values("compare", own := locals(), _ARGUMENTS)
     given = {name: own[name] for name in _OF_TABLE}

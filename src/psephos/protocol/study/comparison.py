@@ -62,18 +62,18 @@ class Comparison:
         For several labels per row: for each model and label how many test rows have it, are
         predicted to have it, and both (`rows`, `given`, `found`), with sensitivity, precision and
         F1; else empty.
-    bounds : list of dict
-        Error bounds: the rows of bounds.csv.
     pooled : list of dict
         For a target of numbers the rows of pooled.csv, one per model; else empty.
+    bounds : list of dict
+        Error bounds: the rows of bounds.csv.
+    contents : str
+        Cases, classes and columns of the table, in sentences.
     used : list of dict
         The draws and seconds of each model: the rows of used.csv.
     curve : list of dict
         With ``curve=True`` the rows of curve.csv, for `CurveDisplay`; else empty.
     permuted : list of dict
         If models of folds are kept the rows of permuted.csv, for `PermutedDisplay`.
-    contents : str
-        Cases, classes and columns of the table, in sentences.
     """
 
     results: list[dict[str, Any]]

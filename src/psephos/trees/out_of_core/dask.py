@@ -75,6 +75,15 @@ def dask_partitions(X: Any, y: Any, weight: Any = None) -> list[Any]:
         If Dask is not installed.
     PsephosError
         If the collections have different numbers of partitions.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from psephos import dask_partitions
+    >>> X = da.random.default_rng(0).normal(size=(6, 2), chunks=(3, 2))
+    >>> parts = dask_partitions(X, X[:, 0] > 0)
+    >>> [part.compute()[0].shape for part in parts]
+    [(3, 2), (3, 2)]
     """
     try:
         delayed: Any = import_module("dask.delayed").delayed

@@ -214,6 +214,18 @@ class ParquetRows:
     PsephosError
         If no file is found, a file lacks a column, or a column is not numeric (truth values count
         as 0 and 1).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import pandas as pd
+    >>> from psephos import ParquetRows
+    >>> table = pd.DataFrame({"dose": [1.0, 2.0, 3.0], "age": [50, 61, 47], "ill": [0, 1, 1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table.to_parquet(pathlib.Path(folder, "cases.parquet"))
+    ...     rows = ParquetRows(folder, "ill", block_rows=2)
+    ...     print(rows.names, [len(block.y) for block in rows.blocks()])
+    ['dose', 'age'] [2, 1]
     """
 
     def __init__(
