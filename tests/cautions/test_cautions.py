@@ -213,23 +213,23 @@ def test_what_is_about_classes_is_listed_and_not_tested_of_numbers():
 
 def test_sentences_on_numbers_say_what_was_found():
     rough, exact = check_table(frame(w=np.floor(8 * SEEN)), SEEN), check_table(frame(w=Y), Y)
-    assert "puts the rows in the order of the target, or of it rounded" in rough[0].sentence
+    assert "sorts the rows as the target, or the rounded target, does" in rough[0].sentence
     assert "divides the rows exactly as the target does" in exact[0].sentence
     subjects = check_table(frame(patient=OF_SUBJECT), np.cos(OF_SUBJECT))
     assert "whose rows have one number: a model" in subjects[0].sentence
 
 
-def test_a_total_row_is_said_to_be_what_was_found():
+def test_the_sentence_on_a_total_row_states_what_was_found():
     """By its name alone, or by the sums of most columns."""
     table = frame(d=RNG.normal(size=N), e=RNG.normal(size=N))
     total = table.sum().to_frame().T.assign(e=0.5)
     (found,) = check_table(pd.concat([table, total], ignore_index=True))
-    assert "(row 60) is not a case: it holds the sums of the first 60 rows in 4 of 5 col" in str(
-        found
+    assert "(row 60) seems not to be a case: it holds the sums of the first 60 rows in 4 of 5" in (
+        str(found)
     )
     few = table.iloc[:4].assign(who=["p1", "p2", "p3", "Total"])
     (found,) = (one for one in check_table(few) if one.code == "FD033")
-    assert "(row 3) is not a case: it is called 'Total', as a total is. Leave" in str(found)
+    assert "(row 3) seems not to be a case: it is named 'Total'. Leave" in str(found)
 
 
 def test_of_subjects_the_group_is_advised():
@@ -260,7 +260,7 @@ def test_sentences_state_what_was_found():
     assert f"(such as 'seen again after 0 days'), {counts}, as names, ids" in found.sentence
     scale = np.where(np.arange(len(Y)) % 8 == 0, 9, np.random.default_rng(0).integers(1, 6, len(Y)))
     (found,) = check_table(frame(scale=scale), Y)
-    assert "not known: 9 in 'scale' (the others are 1 to 5). If they do" in found.sentence
+    assert "missing ones: 9 in 'scale' (the others are 1 to 5). If so" in found.sentence
 
 
 def test_every_caution_has_a_test_and_a_paragraph():
@@ -457,7 +457,7 @@ def test_an_id_that_stands_twice_is_the_group():
     number[-1] = number[0]
     found = check_table(frame(patient_id=number), Y)[0]
     assert (found.code, found.remedy) == ("FD005", (("--group", "patient_id"),))
-    assert "stand in several rows ('patient_id')" in found.sentence
+    assert "occur in several rows ('patient_id')" in found.sentence
 
 
 BLANK = [None, *["g"] * (N - 1)]

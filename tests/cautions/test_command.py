@@ -94,7 +94,7 @@ def test_replicates_that_folds_divide_end_compare_unless_grouped_or_accepted(
     given = (*given, "--protocol", "quick", "--no-report", "--drop", "patient")
     done = call(*given, "--out", tmp_path / "s")
     assert done.exit_code == 2
-    assert "FD020 replicates: 40 rows are replicates" in done.output
+    assert "FD020 replicates: 40 rows seem to be replicates" in done.output
     assert not (tmp_path / "s").exists()
     assert "FD025 divided-subjects: Column 'patient' is not learnt from" in done.output
     done = call(*given, "--out", tmp_path / "s", "--accept", "FD020", "--accept", "FD025")
@@ -102,7 +102,7 @@ def test_replicates_that_folds_divide_end_compare_unless_grouped_or_accepted(
     kept = json.loads((tmp_path / "s" / "comparison.json").read_text())["cautions"]
     assert [(one["code"], one["accepted"]) for one in kept] == [("FD020", True), ("FD025", True)]
     listed = summarise(tmp_path / "s")["cautions"]
-    assert any(one.startswith("FD020 replicates (accepted): 40 rows are") for one in listed)
+    assert any(one.startswith("FD020 replicates (accepted): 40 rows seem") for one in listed)
     assert "FD020 replicates (accepted)" in done.stderr
     assert load(tmp_path / "s" / "models" / "adaboost.psephos").accepted_ == (
         "FD020 replicates", "FD025 divided-subjects",
@@ -156,7 +156,7 @@ def test_predict_and_validate_say_that_units_changed(tmp_path):
     fit = ("fit", tmp_path / "t.csv", "--target", "state", "--model", "adaboost", "--out", model)
     assert call(*fit).exit_code == 0
     assert "FD04" not in call("predict", model, tmp_path / "t.csv").stderr
-    assert "FD041 other-units: Units seem to have changed: 'a'" in call(
+    assert "FD041 other-units: The unit seems to have changed: 'a'" in call(
         "predict", model, tmp_path / "new.csv").stderr  # fmt: skip
     assert "FD040 beyond-range" in call("predict", model, tmp_path / "far.csv").stderr
     done = call("validate", model, tmp_path / "new.csv", "--target", "state")
@@ -222,7 +222,7 @@ def test_a_table_without_a_target_knows_subjects_and_offers_words_first(visits):
     visits.write_text(pd.concat([counts, pd.read_csv(visits)], axis=1).to_csv(index=False))
     done = call("table", visits, "--drop", "who", "--drop", "scanned")
     assert "target   columns of 2 to 12 different values: state, and 12 of numbers" in done.stdout
-    assert "FD024 subjects: Column 'person' names subjects of several rows each:" in done.stdout
+    assert "FD024 subjects: Column 'person' names subjects with several rows each:" in done.stdout
     assert "--group person" in done.stdout.splitlines()[-1]
 
 

@@ -116,7 +116,7 @@ def test_one_class_written_in_several_ways_is_refused_unless_insisted_on(call, t
     done = call(command, table, "--target", "y", *given)
     assert done.exit_code == 2
     assert "differ only in case, blanks, hyphens or the form of a number: " in done.output
-    assert "'Yes' (10 rows) and 'yes' (10 rows). Write them alike" in done.output
+    assert "'Yes' (10 rows) and 'yes' (10 rows). Spell them alike" in done.output
     assert "--accept FD034" in done.output
     done = call("fit", table, "--target", "y", "--categorical", "y", *out)
     assert done.stderr.startswith("40 cases: No 20, Yes 10, yes 10.")

@@ -695,7 +695,7 @@ def test_python_refuses_what_the_command_refuses():
     assert list(table.categories) == [0]
     spaced = np.array(["yes", "yes ", "no"])[np.arange(120) % 3]
     found = table_from_arrays(X, pd.Series(spaced, name="y")).cautions()
-    assert "'yes' (40 rows) and 'yes ' (40 rows). Write them alike" in str(found)
+    assert "'yes' (40 rows) and 'yes ' (40 rows). Spell them alike" in str(found)
     assert len(table_from_arrays(X, pd.Series(spaced, name="y"), categorical=["y"]).classes) == 3
 
 

@@ -15,14 +15,14 @@ from psephos.files.cells import Cells
 from psephos.files.near import CELL, quoted, shown, some
 from psephos.files.spelling import alike
 
-_LEAST = 10  # rows: of fewer, order and differences are chance
+_LEAST = 10  # minimum rows; with fewer, order and distinct values are due to chance
 _INDEX = re.compile(
     r"unnamed: ?0|level_0|__index_level_0__|index|row[ ._]?(?:index|names?|number|nr|no|id)|"
     r"\.\.\.1",
     re.IGNORECASE,
 )
-_RISING = re.compile(r"x\.?1?|number", re.IGNORECASE)  # of an index only if it rises
-# The last word of names of columns that number rows; names of subjects are tested apart.
+_RISING = re.compile(r"x\.?1?|number", re.IGNORECASE)  # an index only if the values increase
+# The last word of the name of a column of identifiers; names of subjects are tested separately.
 _ID = re.compile(
     r"[ups]?id|identifi(?:er|ant|kator)|identyfikator|nr|no|cod(?:e|igo|ice)|kodu?|key|number|"
     r"\w*nummer|numero?|numer|numara|mrn|ssn|serial|accession|bar[ck]ode?|recno|u?subjid|\w+nr|folio|"
@@ -35,28 +35,29 @@ _PLACES = {"easting", "northing", "utm", "coord", "coordinate", "x", "y", "hochw
 _DATE = re.compile(r"date|\w*datum|fecha|timestamp|dob")
 _EXACT = 2.0**53  # whole numbers up to here are doubles
 _DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
-_ROWS_EACH = 5  # of a range of the target
-_CLASSES, _RANGES = "all classes apart", "the range of the target that each row is in,"
+_ROWS_EACH = 5  # minimum rows of each range of the target
+_CLASSES, _RANGES = "the class", "the range of the target"
 _GROUPED = (
     " If {} names subjects or batches of several rows, name it as the group (--group): if it is "
-    "only left out, rows of one are in both the training and the test part."
+    "only left out, rows of one of them are in both the training and the test part."
 )
-_EVEN = 2.4  # kurtosis: 1.8 of ids spread evenly, 3 of measurements about a middle
-# Of ids of no name: rows and least at least; equal pairs expected; distance from an even spread.
+_EVEN = 2.4  # kurtosis: 1.8 of a uniform, 3 of a normal distribution
+# Ids in columns of other names: minimum rows; minimum value; equal pairs that random numbers would
+# have; the Kolmogorov-Smirnov distance from a uniform distribution, times sqrt(rows).
 _MANY, _FOUR_DIGITS, _PAIRS, _FAR = 100, 1000, 5, 1.36
-_BLOCK = 1.1  # ids that were issued together are within a tenth of the least
-# Of the rows outside the commonest class; codes at most of numbers, a class, and their range.
+_BLOCK = 1.1  # the greatest of ids that were issued together is at most a tenth above the least
+# FD009: share of the rows outside the commonest class; maximum codes per class, and their range.
 _NEARLY, _FEW, _RANGE = 0.98, 3, 100
-_GONE = 0.1  # of the rows may lack the target under another name
-_ABSENT = 3  # values at least are between a scale from 0 or 1 and its code for no answer
-_SISTERS = 3  # columns of one form of name, as q1, q2, q3 are
+_GONE = 0.1  # maximum share of missing values in a copy of the target
+_ABSENT = 3  # a code for "no answer" is farther than this above a scale from 0 or 1
+_SISTERS = 3  # minimum columns whose names differ in a number, such as q1, q2, q3
 _SHORT = 100  # smaller sentinels, such as 9 or 99, may be measured values as well
-# One row is enough of large ones of nines and of 1e20, two of others.
+# Of these codes one row is enough; of other codes above 100 two.
 _ONCE: tuple[float, ...] = (999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
-_ONCE += tuple(np.array(_ONCE, np.float32).tolist())  # of 32 bits 999.9 is another number
+_ONCE += tuple(np.array(_ONCE, np.float32).tolist())  # 999.9 of a float32 is another float64
 _CODES = (7, 8, 9, 77, 88, 97, 98, 99, 99.9, 777, 888, 998, 7777, 8888, 9998, 65535, *_ONCE)
 _CODES += (float(np.float32(99.9)),)
-#: Not known, without accents, in the languages of `SUBJECT`.
+#: Words for "not known" in nine languages, without accents.
 _UNKNOWN = re.compile(
     r"unk(?:nown)?|not (?:known|available|reported|recorded)|no data|missing|don ?t know|dk|"
     r"unbekannt|fehlend|keine angabe|k a|wei(?:ß|ss) nicht|inconnue?s?|non (?:renseigne|connu)e?|"
@@ -65,7 +66,7 @@ _UNKNOWN = re.compile(
     r"dato mancante|non (?:noto|disponibile)|onbekend|geen gegevens|nieznan[yae]|brak danych|"
     r"bilinmiyor|bilinmeyen|belirtilmemis"
 )
-#: Columns of Scanpy and Seurat that hold clusters of cells, with their settings behind.
+#: Names of the columns of clusters of cells that Scanpy and Seurat write, with their settings.
 _CLUSTERS = re.compile(
     r"(?:.* )?(?:leiden|louvain|seurat clusters?|phenograph|w?snn(?= res)|k ?means(?= clus)|"
     r"h?dbscan)"
@@ -84,7 +85,7 @@ def _drop(given: Given, columns: Sequence[int] | Indices, **facts: str) -> Found
 
 
 def _naming(given: Given, columns: Indices) -> Found:
-    """Return columns that name or count the rows: one with a value in each may name the cases."""
+    """Report columns that name or count the rows; one without missing values may be the id."""
     full = {given.names[j] for j in columns.tolist() if not np.isnan(given.X[:, j]).any()}
     by = f", or name {'it' if len(columns) == 1 else 'one'} as the id" if full else ""
     found = _drop(given, columns, id=by)
@@ -97,15 +98,16 @@ def dates(given: Given) -> Found:
     least, most = (end.reduce(given.X[:, given.whole], axis=0) for end in (np.fmin, np.fmax))
     whole = given.whole[(least >= _FIRST_DAY) & (most < _LAST_DAY)]
     written = [int(j) for j in whole if are_written_days(given.X[:, j])]
-    serial: list[int] = given.whole[least >= _SERIAL].tolist()  # days or seconds since a first one
+    serial: list[int] = given.whole[least >= _SERIAL].tolist()  # days or seconds since an origin
     written += [j for j in serial if any(map(_DATE.fullmatch, parts_of(given.names[j])))]
     return _drop(given, sorted({*columns, *written, *given.times}))
 
 
 def words_once(given: Given) -> Found:
-    """Find columns of text in which most rows have a value of their own: names, ids, free text.
+    """Find columns of text in which most rows have a unique value: names, ids, free text.
 
-    Of free text (most values of three words or more) a third as many values as rows are enough.
+    For free text (most values of three words or more) it is enough that there are more than a third
+    as many values as rows.
     """
     columns, many = list[int](), list[str]()
     ids, stems = set[int](), dict[int, str]()
@@ -117,7 +119,7 @@ def words_once(given: Given) -> Found:
         if different >= _LEAST and (remarks or 2 * (counts == 1).sum() > counts.sum()):
             columns.append(j)
             many.append(f"{different} in {counts.sum()} rows")
-            form = None if are_dates(words) else stem_form(words)  # days name no case
+            form = None if are_dates(words) else stem_form(words)  # dates do not name cases
             stems |= {j: form} if form else {}
             names = not are_dates(words) and not any(" " in word for word in words)
             if names and different == len(codes):
@@ -144,7 +146,7 @@ def _counting(given: Given) -> tuple[Indices, Indices]:
     names = [given.names[j] for j in map(int, kept)]
     called = np.array([_INDEX.fullmatch(name) is not None for name in names])
     of_rising = np.array([_RISING.fullmatch(name) is not None for name in names])
-    rises, first = ~(values[1:] <= before).any(axis=0), values[0]  # an empty cell does not fall
+    rises, first = ~(values[1:] <= before).any(axis=0), values[0]  # NaN: no comparison is true
     saved = called | (of_rising & rises & (first >= 0) & (first < n))
     saved |= (first == 0) & (steps == 1).all(axis=0)
     counting = high - low < np.where(rises, 2 * n, n)
@@ -157,14 +159,15 @@ def counts_rows(given: Given) -> Found:
 
 
 def saved_index(given: Given) -> Found:
-    """Find an index that a program wrote beside the table."""
+    """Find a row index that a program wrote into the file."""
     return _naming(given, _counting(given)[0])
 
 
 def ids(given: Given) -> Found:
-    """Find numbers that name the rows: of many digits, or in a column named id, nr or similar.
+    """Find numbers that identify the rows: of many digits, or in a column named id or similar.
 
-    Of columns called so, of five digits, a tenth of the numbers may come again: then it is a group.
+    In a column of such a name a tenth of the numbers may repeat, if all have five digits or more:
+    then it may be the group.
     """
     if len(given.X) < _LEAST:
         return Found()
@@ -179,7 +182,7 @@ def ids(given: Given) -> Found:
     found, names = _ids_once(given), [given.names[j] for j in again]
     if not names:
         return found
-    more = f"; where numbers stand in several rows ({quoted(names)}), name it the group instead"
+    more = f"; if numbers occur in several rows ({quoted(names)}), name it as the group instead"
     remedy = [*found.remedy, *(("--group", name) for name in names)]
     facts = {"id": found.facts.get("id", "") + more}
     return found._replace(columns=[*found.columns, *again], facts=facts, remedy=remedy)
@@ -215,10 +218,7 @@ def _is_called(name: str) -> bool:
 
 
 def _are_issued(given: Given, j: int) -> bool:
-    """Return whether numbers are spread evenly, in no order, and tell no answer.
-
-    None stands twice, where of random ones of their range five pairs or more would be equal.
-    """
+    """Return whether numbers are uniform, unordered, and not correlated with the target."""
     known = ~np.isnan(given.X[:, j])
     values, n = given.X[known, j], known.sum()
     spread = (np.sort(values) - values.min()) / np.ptp(values)
@@ -241,7 +241,7 @@ def _has_many_digits(values: Floats) -> bool:
 
 
 def sentinels(given: Given) -> Found:
-    """Find a number such as -999 that seems to stand for a missing value."""
+    """Find numbers such as -999, and words such as unknown, that seem to mean a missing value."""
     p, found = len(given.names), dict[int, list[float]]()
     places, target = dict[tuple[float, str], list[str]](), _target_numbers(given)
     parts = [given.X] if target is None else [given.X, target[:, None]]
@@ -282,7 +282,7 @@ def sentinels(given: Given) -> Found:
 
 
 def _unknown_words(given: Given) -> list[tuple[int, str]]:
-    """Return words that say that a value is not known, by column."""
+    """Return the words that mean "not known", as pairs of column and word."""
     every = [(j, word) for j, own in given.unlisted.items() for word in own]
     return [(j, word) for j, word in every if _says_unknown(word)]
 
@@ -294,8 +294,8 @@ def _says_unknown(word: str) -> bool:
 def _families(given: Given, pairs: Sequence[tuple[int, float]]) -> dict[tuple[int, float], str]:
     """Return, by column and code, patterns of numbered columns (q1, q2, ...) that all have a code.
 
-    q[0-9]* is used where q* would match another column, or where there are groups, the name of
-    whose column is not known here.
+    q[0-9]* is used if q* would match another column, or if there are groups: the name of their
+    column is not known here.
     """
     families = defaultdict[tuple[str, float], list[int]](list)
     for j, v in pairs:
@@ -312,7 +312,7 @@ def _families(given: Given, pairs: Sequence[tuple[int, float]]) -> dict[tuple[in
 def _with_sisters(
     given: Given, found: dict[int, list[float]], places: dict[tuple[float, str], list[str]]
 ) -> dict[int, list[float]]:
-    """Return the codes of columns, with those that three others of their names have: q11 of q1."""
+    """Return the codes by column; q11 has those that three others of its name (q1, q2, q3) have."""
     forms = ["" if j in given.levels else re.sub(r"\d+", "*", k) for j, k in enumerate(given.names)]
     of = [(forms[j], v) for j, codes in found.items() if j < len(forms) for v in codes]
     for form, value in [key for key, n in Counter(of).items() if n >= _SISTERS]:
@@ -332,7 +332,7 @@ def _with_sisters(
 
 
 def _target_numbers(given: Given) -> Floats | None:
-    """Return the target of each row as a number: itself, or the number that each class is."""
+    """Return the target as numbers: itself, or the labels if three classes or more are numbers."""
     labels = [Cells().number(label) for label in given.classes]
     known = [label for label in labels if label is not None]
     if given.answers is None or len(known) < 3 or len(known) < len(labels):
@@ -367,9 +367,9 @@ def is_target(given: Given) -> Found:
     """Find a column that divides the rows as the target does: the target under another name."""
     columns = _twins(given)
     s = "s" * (len(columns) == 1)
-    how = f"divide{s} the rows exactly as the target does, so that nothing is"
+    how = f"divide{s} the rows exactly as the target does"
     if given.numbers is not None:
-        how = f"put{s} the rows in the order of the target, or of it rounded, so that little is"
+        how = f"sort{s} the rows as the target, or the rounded target, does"
     return _drop(given, columns, how=how)
 
 
@@ -380,7 +380,7 @@ def _twins(given: Given) -> list[int]:
     if not len(given.classes):
         return _ordered_alike(given.X, given.answers)
     X, few = given.X.copy(), 4 * len(given.classes)
-    for j, words in given.levels.items():  # a class may be written in several ways
+    for j, words in given.levels.items():  # a class may be spelled in several ways
         for same in alike(words) if len(words) <= few else ():
             X[np.isin(X[:, j], [words.index(word) for word in same]), j] = words.index(same[0])
     low, high = _ends(X, given.answers)
@@ -396,23 +396,24 @@ def _ends(X: Floats, answers: Indices) -> tuple[Floats, Floats]:
 
 
 def _ordered_alike(X: Floats, answers: Indices) -> list[int]:
-    """Return columns that rise, or fall, wherever the number does, in other units or rounded.
+    """Return the columns that sort the rows as a numeric target does, up or down.
 
-    Rounded they have more than ten values; of fewer the agreement may be no accident.
+    They are copies in another unit, or rounded to more than ten values; a column of fewer values
+    may sort the rows so without being a copy.
     """
     ordered = X[np.argsort(answers, kind="stable")]
     sizes = np.bincount(answers)
     ends = np.cumsum(sizes)
     low = np.fmin.reduceat(ordered, ends - sizes)
     high = np.fmax.reduceat(ordered, ends - sizes)
-    turns = (np.fmax.accumulate(high)[:-1] > low[1:]).any(axis=0)  # missing values do not
+    turns = (np.fmax.accumulate(high)[:-1] > low[1:]).any(axis=0)  # without missing values
     turns &= (np.fmin.accumulate(low)[:-1] < high[1:]).any(axis=0)
     same: list[int] = np.flatnonzero(~turns & (np.isnan(X).mean(axis=0) < _GONE)).tolist()
     return [j for j in same if len(np.unique(X[:, j])) > min(_LEAST, len(sizes) - 1)]
 
 
 def tells_all(given: Given) -> Found:
-    """Find a column that by itself tells all classes apart: it may be written after the answer."""
+    """Find columns that alone predict the class: they may have been written after it was known."""
     sizes, answers, n = given.counts, given.answers, len(given.X)
     if given.numbers is not None:
         return _tells_ranges(given, given.numbers)
@@ -422,7 +423,7 @@ def tells_all(given: Given) -> Found:
     order = np.argsort(low, axis=0)  # an interval for each class?
     low, high = np.take_along_axis(low, order, 0), np.take_along_axis(high, order, 0)
     columns = (high[:-1] < low[1:]).all(axis=0) & (gone.mean(axis=0) < 0.5)
-    for one in (0, 1) if len(sizes) == 2 else ():  # a value where the answer is one of two?
+    for one in (0, 1) if len(sizes) == 2 else ():  # a value in the rows of one of two classes?
         columns |= (gone == (answers == one)[:, None]).all(axis=0)
     for j, words in given.levels.items():
         held = ~np.isnan(given.X[:, j])
@@ -433,14 +434,14 @@ def tells_all(given: Given) -> Found:
     nearly = _nearly(given, answers)
     nearly = {j: words for j, words in nearly.items() if not columns[j]}
     columns[[*nearly]] = True
-    but = f"but for few rows ({some([*nearly.values()])})" if nearly else "without an error"
+    but = f"with few errors ({some([*nearly.values()])})" if nearly else "without an error"
     names = [j for j in np.flatnonzero(columns).tolist() if _has_several(given, j, len(sizes))]
     group = _GROUPED.format(quoted(given.names[j] for j in names)) if names else ""
     return _drop(given, np.flatnonzero(columns), what=_CLASSES, but=but, group=group)
 
 
 def _nearly(given: Given, answers: Indices) -> dict[int, str]:
-    """Return columns of words, or of few codes, that tell the class of nearly all rows."""
+    """Return columns of words, or of few codes, that predict nearly all rows, and their errors."""
     low, high = (end.reduce(given.X[:, given.whole], axis=0) for end in (np.fmin, np.fmax))
     few, found = _FEW * len(given.classes), dict[int, str]()
     near: list[int] = given.whole[high - low < _RANGE].tolist()
@@ -455,30 +456,34 @@ def _nearly(given: Given, answers: Indices) -> dict[int, str]:
 
 
 def _has_several(given: Given, j: int, n_classes: int) -> bool:
-    """Return whether a column has two values a class or more, of several rows each."""
+    """Return whether a column has at least two values per class, each in several rows."""
     sizes = np.unique(given.X[:, j], return_counts=True)[1]
     return len(sizes) >= 2 * n_classes and bool(sizes.min() > 1)
 
 
 def clusters(given: Given) -> Found:
-    """Find clusters that single-cell programs made of the table's own columns, by their names."""
+    """Find clusters that programs computed from the table itself, by the names of columns."""
     coded: list[int] = [*given.levels, *given.whole.tolist()]
     columns = [j for j in coded if _CLUSTERS.fullmatch(" ".join(parts_of(given.names[j])))]
     names = quoted(given.names[j] for j in columns)
     words = [
-        f"Clusters ({names}) were made of the measurements themselves, with the rows of test parts "
-        "among them, and new cases have none: leave them out."
+        f"Clusters ({names}) were computed from the measurements of all rows, those of the test "
+        "parts among them, and new cases have none: leave them out."
     ] * bool(columns)
     if _CLUSTERS.fullmatch(" ".join(parts_of(given.target))):
         words.append(
-            f"The target {shown(given.target)} holds clusters that were made of the measurements: "
-            "models that find them again say how they were made, and nothing of other data."
+            f"The target {shown(given.target)} holds clusters that were computed from the "
+            "measurements: models that predict them only show how they were computed."
         )
     return _drop(given, columns)._replace(facts={"words": " ".join(words)})
 
 
 def explained(values: Floats, answers: Indices) -> float:
-    """Return the share of the rows outside the commonest class that a few values set right."""
+    """Return Goodman and Kruskal's lambda of a column of few values; 0 if it has many.
+
+    It is the share of the rows outside the commonest class that the commonest class of each value
+    predicts correctly, less those of the commonest class that it predicts wrongly.
+    """
     held = ~np.isnan(values)
     levels, codes = np.unique(values[held], return_inverse=True)
     if not 2 <= len(levels) <= max(2, len(values) / 10):
@@ -490,7 +495,7 @@ def explained(values: Floats, answers: Indices) -> float:
 
 
 def _tells_ranges(given: Given, y: Floats) -> Found:
-    """Find columns of which each value, or word, stands in a range of the target of its own."""
+    """Find columns each of whose values has a separate range of the target."""
     found = list[int]()
     for j in [*given.levels, *given.whole.tolist()]:
         codes, sizes = np.unique(given.X[:, j], return_inverse=True, return_counts=True)[1:]

@@ -18,12 +18,12 @@ _FIRST = (
     r"de[czs]|d[eé]c|ene|abr|dic|gen|mag|giu|lug|ott)"
 )
 _MONTH = rf"{_FIRST}[^\W\d]*\.?"
-#: Of English and German, whole or shortened: beside a day or a year of two digits alone.
+#: English and German months, in full or shortened, beside only a day or a two-digit year.
 _ONLY_MONTH = (
     r"(?:jan(?:uary?)?|feb(?:ruary?)?|mar(?:ch)?|m(?:ä|ae)?rz|apr(?:il)?|ma[yi]|june?|july?|juni|juli|"
     r"aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)\.?"
 )
-#: abr/21, avr.-21, 1/abr: that a word such as set or mar is a month, only several tell.
+#: abr/21, avr.-21, 1/abr: words such as set or mar are months only if there are several months.
 _SHORT_MONTH = re.compile(
     rf"(?P<m>{_FIRST})(?:[^\W\d]{{0,2}}\.?[\s-]+|[^\W\d]*\.?/)['’]?\d{{2}}|"
     rf"\d{{1,2}}(?:\.?[\s-]+|\.)(?P<n>{_FIRST})[^\W\d]{{0,2}}\.?|"
@@ -52,7 +52,7 @@ _FORMS = [
         _CLOCK,
     )
 ]
-#: HLA alleles (02:01, 24:02:01): all of their further fields are low, which minutes are not.
+#: HLA alleles (02:01, 24:02:01): all fields after the first are 01 to 19, unlike minutes.
 _ALLELE = re.compile(r"(?!00)\d{2,3}(?::(?:0[1-9]|1\d)){1,3}")
 _SHARE = 0.9
 
@@ -69,10 +69,10 @@ def is_date(word: str) -> bool:
 
 
 def are_dates(words: Sequence[str]) -> bool:
-    """Return whether nine of ten words or more are dates, not alleles, and there are several."""
+    """Return whether there are several words, nine of ten or more of them dates, not alleles."""
     if len(words) < 2:
         return False
-    head = words[:20]  # most columns of words are known by these
+    head = words[:20]  # these suffice to reject most columns of words
     short = list(filter(None, (_SHORT_MONTH.fullmatch(word.strip()) for word in head)))
     months = {(m["m"] or m["n"] or m["o"]).lower() for m in short}
     forms = (is_date, _SHORT_MONTH.fullmatch) if len(months) >= _MONTHS else (is_date,)
@@ -87,7 +87,7 @@ def _share(forms: Sequence[Callable[[str], object]], words: Sequence[str]) -> fl
 
 
 def are_written_days(values: Floats) -> bool:
-    """Return whether whole numbers are days as 20210209, 9022021 or 2092021 write one."""
+    """Return whether whole numbers are dates, such as 20210209, 9022021 or 2092021."""
     days = np.unique(values[~np.isnan(values)]).astype(np.int64)
     front, middle, last = days // 10**6, days // 10**4 % 100, days % 10**4
     forms = ((days // 10**4, last // 100, last % 100), (last, middle, front), (last, front, middle))

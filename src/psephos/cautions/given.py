@@ -11,7 +11,7 @@ import numpy as np
 
 from psephos._types import Floats, Indices, NDArray
 
-_EMPTY = 0.1  # of the rows of a column that names or counts them
+_EMPTY = 0.1  # maximum share of missing values in a column that names or counts the rows
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,18 @@ class Given:
     times : set of int
         Columns whose type is a date or time; their values are codes here.
     answers : ndarray of shape (n,), default=None
-        The index of each row's class, or of its number among the different ones.
+        The class index of each row; of a numeric target the index among its sorted values.
     classes : sequence of str, default=()
         The classes; empty if the target is numeric.
     numbers : ndarray of shape (n,), default=None
         The target, if it is numeric.
     target : str, default="target"
     groups : ndarray of shape (n,), default=None
-        Rows of one value are never divided by a split.
+        Rows of one group stay together in every split.
     rows : sequence of str, default=()
         The names of the rows; empty: they are counted from 0.
     n_folds : int, default=5
+        The number of folds that each class should have rows for.
     all_listed : bool, default=False
         Whether the user listed every column of words as categories, which accepts them.
     categorical : set of str, default={}
@@ -114,19 +115,19 @@ _PART = re.compile(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[^\W\d_A-Z]+|\d+")
 
 
 def parts_of(name: str) -> list[str]:
-    """Return the words of a name without accents: patient and id of patient_ID."""
+    """Return the words of a name in lower case without accents: patient, id for patient_ID."""
     plain = unicodedata.normalize("NFKD", re.sub("(?<=[nN])°", "o", name))
     return [part.lower() for part in _PART.findall(re.sub(r"[\u0300-\u036f]", "", plain))]
 
 
-#: Parts of the names of columns of places, by their postal code.
+#: Words in the names of columns of postal codes.
 POSTAL = {"zip", "zipcode", "postal", "post", "postcode", "plz", "cep", "cap", "cp"}
 _OF = (
     r"id|ids|nr|no|num|number|name|code|codigo|codice|kodu?|numero?|numara|numaras[ıi]|nummer|"
     r"kennung|dossier|folio|registro|nhc|clinic[oa]|d[aeio]|del|della|van|номер|код|cislo|broj|sifra|"
     r"azonosito|tunnus|αριθμος"
 )
-#: What subjects, and their files, are called in English, German, French, Spanish, Italian,
+#: Names of subjects, and of their records, in English, German, French, Spanish, Italian,
 #: Portuguese, Dutch, Polish, Czech, Croatian, Hungarian, Finnish, Greek, Turkish, Russian, Chinese
 #: and Japanese, without accents.
 SUBJECT = (
@@ -140,7 +141,7 @@ SUBJECT = (
     r"expediente|cedula|matricul[ae]|aktenzeichen|пациент(?:ка|[аы])?|испытуем\w+|больнои|"
     r"(?:患者|病人|被験者|被试|受试者)(?:id|no|番号|编号|編號|号)?|(?:病历|病歷|住院|病案|カルテ)(?:号|號|番号)"
 )
-#: What they may be called, but also counts (of children) and kinds of anything.
+#: Names that may mean a subject, but also a count (of children) or a kind.
 _MAYBE = (
     r"vpn?|kind|enfant|nin[oa]|crianca|bambin[oa]|dziecko|cocuk|child|infant|baby|client[ea]?|kunde|"
     r"klant|klient|customer|tier|dier|kuh|vache|vaca|mucca|cow|hund|chien|perro|cane|dog|pferd|cheval|"
@@ -164,7 +165,7 @@ def subject_of(name: str) -> tuple[bool, bool]:
 
 
 class Found(NamedTuple):
-    """The result of one test; nothing was found if all is empty."""
+    """The result of one test; nothing was found if all fields are empty."""
 
     columns: Sequence[int] = ()
     rows: Sequence[int] = ()

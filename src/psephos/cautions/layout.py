@@ -37,11 +37,11 @@ _GENE_DAY = re.compile(
     r"\d{4}-(?:03|09|12)-(?:0[1-9]|1[0-5])(?:[ T]00:00(?::00)?)?",
     re.IGNORECASE,
 )
-_MOST, _BY_CHANCE = 0.8, 1e-4  # of the columns; that a row is a mean row by accident
+_MOST, _BY_CHANCE = 0.8, 1e-4  # share of the columns; p-value of a row of rounded means
 
 
 def no_names(given: Given) -> Found:
-    """Find a first line that is a case: the target is one of its classes, or names are values."""
+    """Find a first line that is a case: the target's name is a class, or names are values."""
     places, at = _numbers(given)
     values = sum(given.names[j] in words for j, words in given.levels.items())
     kept = given.X[:, places]
@@ -57,19 +57,19 @@ def no_names(given: Given) -> Found:
 
 
 def _numbers(given: Given) -> tuple[list[int], Floats]:
-    """Return the columns whose names are numbers, and these."""
+    """Return the columns whose names are numbers, and these numbers."""
     read = [(j, Cells().number(name)) for j, name in enumerate(given.names)]
     known = {j: value for j, value in read if value is not None}
     return [*known], np.array([*known.values()])
 
 
 def _one_way(at: Floats) -> bool:
-    """Return whether names that are numbers rise or fall, as wavelengths do."""
+    """Return whether names that are numbers increase or decrease, as wavelengths do."""
     return bool((np.diff(at) > 0).all() or (np.diff(at) < 0).all())
 
 
 def merged_names(given: Given) -> Found:
-    """Find names that a program made where a merged cell left them empty."""
+    """Find names that a program made up for empty or merged cells of the first line."""
     known = set(given.names)  # of two "dose" pandas makes dose and dose.1
     places, at = _numbers(given)
     known -= {given.names[j] for j in places if _one_way(at)}
@@ -78,11 +78,11 @@ def merged_names(given: Given) -> Found:
 
 
 def lies_across(given: Given) -> Found:
-    """Find features in rows: rows are called as features are, or columns as samples are."""
+    """Find features in rows: rows are named like features, or columns like samples."""
     if _share(given.rows, _FEATURE) > 0.5:
-        return Found(facts={"what": f"rows are called as features are: {quoted(given.rows[:3])}"})
+        return Found(facts={"what": f"rows are named like features ({quoted(given.rows[:3])})"})
     if _share(given.names, _SAMPLE) > 0.5:
-        return Found(facts={"what": f"columns as samples are: {quoted(given.names[:3])}"})
+        return Found(facts={"what": f"columns are named like samples ({quoted(given.names[:3])})"})
     return Found()
 
 
@@ -92,7 +92,7 @@ def _share(names: Sequence[str], form: re.Pattern[str]) -> float:
 
 
 def gene_days(given: Given) -> Found:
-    """Find names of genes that a spreadsheet turned into days, unless most names are days."""
+    """Find names of genes that a spreadsheet turned into dates, unless most names are dates."""
     days = [bool(_GENE_DAY.fullmatch(name)) for name in given.names]
     return Found(np.flatnonzero(days).tolist() if 2 * sum(days) < len(days) else [])
 
@@ -108,12 +108,12 @@ def total_row(given: Given) -> Found:
     found = (_summing(given, n) or _summing(given, n - 1)) if n > 3 else ""
     if not (found or called):
         return Found()
-    why = f"holds the {found}" if found else f"is called {shown(called[0], CELL)}, as a total is"
+    why = f"holds the {found}" if found else f"is named {shown(called[0], CELL)}"
     return Found((), [n], {"row": given.row(n), "why": why}, [("--skip-last", "1")])
 
 
 def _summing(given: Given, n: int) -> str:
-    """Return which of sums or means of the first n rows the last row has, in words; '' if none."""
+    """Return in words whether the last row holds sums or means of the first n; '' if neither."""
     body, last = given.X[:n], given.X[-1]
     sums = np.nansum(body, axis=0)
     means = sums / np.maximum((~np.isnan(body)).sum(axis=0), 1)
@@ -133,9 +133,9 @@ def _summing(given: Given, n: int) -> str:
 
 
 def _rounded(body: Floats, last: Floats, means: Floats) -> bool:
-    """Return whether a row holds means, rounded to the digits that it shows, as none other does.
+    """Return whether the last row holds means, rounded to its digits, and no other row does.
 
-    The chance of a column is the share of the other rows that are as near.
+    The product over columns of the share of rows that are as near to the mean must be small.
     """
     shown = [*(np.round(last, k) == last for k in range(7)), np.full(len(last), fill_value=True)]
     half = 0.5 * 10.0 ** -np.argmax(shown, axis=0)

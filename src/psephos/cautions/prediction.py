@@ -7,22 +7,23 @@ from psephos.cautions.given import Found, Given
 from psephos.files.near import shown, some
 
 _LEAST = 5  # cases with a value
-#: What one unit is in another: powers of ten, feet, days of years, mmol/l of glucose, cholesterol
-#: and triglycerides, and µmol/l of creatinine and bilirubin.
+#: Factors between units: powers of ten; feet and cm; years and days; mmol/l and mg/dl of glucose,
+#: cholesterol and triglycerides; µmol/l and mg/dl of creatinine and bilirubin.
 _FAR = np.array([10.0, 100.0, 1e3, 1e6, 1e9, 30.48, 365.25, 18.016, 38.67, 88.57, 88.4, 17.1])
-#: Inches, pounds, stones, months of years, mmol/l of urea and haemoglobin: sick people may have as
-#: much more of something, so that these must agree more closely.
+#: Inches, pounds, stones, months, urea and haemoglobin: values of sick people may be higher by such
+#: factors, so that median and spread must agree more closely.
 _CLOSE = np.array([2.54, 2.20462, 6.35029, 12.0, 2.8, 1.6114])
 _SCALES = [(1.8, 32.0), (1.0, 273.15)]  # Fahrenheit and Kelvin of Celsius: times, plus
-_WARMEST = 60.0  # degrees Celsius of the median
+_WARMEST = 60.0  # maximum median in degrees Celsius
 _LOGS = (np.log2, np.log1p, np.log, np.log10, lambda x: np.log2(1 + x))
 _POWERS = (np.exp2, np.expm1, np.exp, lambda x: 10.0**x, lambda x: np.exp2(x) - 1)
-_NEAR, _SPREAD = 0.75, 0.7  # quartile ranges of the median; logarithms of it and of the spread
-_AGREE, _DRAWN = 0.1, 1.2  # of both where they must agree closely; times 1 / sqrt(cases)
+# Tolerance of the median, in quartile ranges; of the logarithms of median and spread.
+_NEAR, _SPREAD = 0.75, 0.7
+_AGREE, _DRAWN = 0.1, 1.2  # of both for the factors of _CLOSE: 0.1 + 1.2 / sqrt(cases)
 
 
 def _beyond(given: Given) -> tuple[list[int], list[int]]:
-    """Return columns whose values are all beyond their range, and those in other units."""
+    """Return the columns whose values all lie outside the training range; those in other units."""
     outside: list[int] = []
     units: list[int] = []
     for k, known in enumerate([] if given.quantiles is None else given.quantiles):
@@ -56,16 +57,16 @@ def _of_another_unit(values: Floats, known: Floats) -> bool:
 
 
 def beyond_range(given: Given) -> Found:
-    """Find columns all of whose values lie beyond those of the fit, on one side."""
+    """Find columns all of whose values lie above, or all below, those of the fit."""
     columns = _beyond(given)[0]
     return Found(columns, facts={"which": some([shown(given.names[k]) for k in columns])})
 
 
 def other_units(given: Given) -> Found:
-    """Find columns whose values are those of the fit times a usual factor."""
+    """Find columns in another unit than in the fit, or whose logarithms were taken."""
     columns, known = _beyond(given)[1], given.quantiles
     words = [
-        f"{shown(given.names[k])} (median {np.nanmedian(given.X[:, k]):.4g}, in the fit "
+        f"{shown(given.names[k])} (median {np.nanmedian(given.X[:, k]):.4g}, in training "
         f"{known[k][3]:.4g})" for k in columns if known is not None
     ]  # fmt: skip
     return Found(columns, facts={"which": some(words)})

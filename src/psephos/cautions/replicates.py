@@ -4,12 +4,13 @@ For two rows, q of a column is the share of random pairs of rows whose values ar
 The closeness of the rows is the sum of -log q over the columns without its two smallest terms,
 since a replicate may differ in one or two columns. For random pairs that sum has about a gamma
 distribution; its mean and variance are estimated from them, so that columns may be dependent.
-Replicates are pairs so close that less than one would be expected in twenty such tables, and
-clearly closer than all other pairs, because the tail of that distribution is a guess.
+Replicates are pairs so close that less than one would be expected in twenty such tables. They must
+also be 1.45 times as close as 99 % of the other candidates, because the tail of that distribution
+is only approximate.
 
 Where the columns depend strongly on each other, as those of spectra do, two rows that are close in
-one are close in all, and that sum tells little. There the same is done with the leading principal
-components of the columns.
+one are close in all, and the sum is not informative. The test is then repeated on the leading
+principal components of the columns.
 """
 
 import numpy as np
@@ -17,18 +18,19 @@ from scipy.special import gammaincc
 
 from psephos._types import Floats, Indices, NDArray
 
-_PAIRS, _MOST_COLUMNS = 4096, 256  # random pairs; columns that are looked at
-# Random sets of columns in which neighbours are searched (fewer in long tables), the size of
-# a set, and the neighbours of a row.
+_PAIRS, _MOST_COLUMNS = 4096, 256  # number of random pairs; maximum number of columns
+# Random sets of columns in which neighbours are searched, the size of a set, the neighbours of
+# a row, and the rows from which there are a third as many sets.
 _SUBSETS, _TREE, _NEAR, _LONG = 16, 8, 3, 1000
-_EQUAL, _SHARE = 3, 0.25  # columns, or share of them, in which other candidates are equal
+_EQUAL, _SHARE = 3, 0.25  # minimum number and share of columns in which other candidates are equal
 _LEAST_COLUMNS, _CHANCE = 4, 0.05
-_FARTHEST = 16.0  # -log q of a pair that is closer than any other
-_COMMON = 0.5  # share of the commonest value in the middle column of a table that is mostly empty
-_ROUNDED = 1e-5  # of 1, the correlation of kilograms and pounds
-_TIMES = 1.45  # how many times closer than the closest of other rows
-# Components of columns that are worth fewer independent ones than this share of them, and most of
-# whose values are different; at least so many columns, and rows a component.
+_FARTHEST = 16.0  # maximum of -log q
+_COMMON = 0.5  # median share of the commonest value of a column in a table that is mostly empty
+_ROUNDED = 1e-5  # distance from 1 of the correlation of a column with itself in another unit
+_TIMES = 1.45  # closeness relative to the 99th percentile of the other candidates
+# Number of components; they are tested if the columns have the information of fewer independent
+# ones than this share of them, most of their values are different, and they are at least so many;
+# rows for each component.
 _COMPONENTS, _WORTH, _DIFFERENT, _WIDE, _ROWS = 16, 0.2, 0.5, 32, 3
 
 
@@ -90,7 +92,7 @@ def _close_pairs(X: Floats, rng: np.random.Generator) -> tuple[set[tuple[int, in
 
 
 def _differ(X: Floats) -> float:
-    """Return the share of rows that have a value of their own in the middle column."""
+    """Return the share of rows with distinct values, the median over columns."""
     ordered = np.sort(X, axis=0)
     return float(np.median((np.diff(ordered, axis=0) > 0).mean(axis=0)))
 
@@ -106,8 +108,8 @@ def _components(X: Floats) -> Floats:
 def _alike_where_rare(X: Floats, pairs: Indices) -> NDArray[np.bool_]:
     """Return which pairs may be replicates in a table most of which is one value, such as 0.
 
-    Any two rows are close there, and those that hold the same few values closer still: half of the
-    values that both have beside the common one must be equal.
+    Any two rows are close there. Of the values where neither row has the common one, more than half
+    and more than four must be equal.
     """
     common = np.array([_commonest(column) for column in X.T])
     same = common == X
@@ -124,7 +126,7 @@ def _commonest(column: Floats) -> float:
 
 
 class _Closeness:
-    """How rare it is that values of each column are so close."""
+    """How rarely values of each column are so close."""
 
     def __init__(self, X: Floats, random: Floats):
         n = len(X)
@@ -135,7 +137,10 @@ class _Closeness:
         self._ties = np.maximum(ties, 2) / (n * (n - 1))
 
     def of(self, differences: Floats) -> Floats:
-        """Return the sum of -log q over the columns, but for the least two, of each pair."""
+        """Return the sum of -log q over the columns, for each pair.
+
+        The two smallest terms are left out; of 5 to 7 columns one, of fewer none.
+        """
         out = np.zeros_like(differences)
         for k in range(differences.shape[1]):
             d, known = differences[:, k], self._sorted[: self._held[k], k]
@@ -154,7 +159,7 @@ class _Closeness:
 
 def _candidates(X: Floats, rng: np.random.Generator) -> Indices:
     """Return pairs that are neighbours by ranks in some sets of columns, or equal in a quarter."""
-    from scipy.spatial import KDTree  # commands that answer new cases need none
+    from scipy.spatial import KDTree  # slow to import, and predictions do not need it
 
     n, p = X.shape
     ends = [[np.searchsorted(np.sort(x), x, side) for side in ("left", "right")] for x in X.T]

@@ -1,4 +1,4 @@
-"""Cautions on rows: replicates, subjects, the order of the rows, few of a class, batches."""
+"""Cautions on rows: replicates, subjects, the order of the rows, small classes, batches."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _BATCH = re.compile(
     r"study|machine|maschine|ger(?:a|ae)t|instrument|operator|reader|ward|lote?|flow ?cell|"
     r"chargen?|zentrum|standort|station)(?: (?:id|nr|no|name|number|code|\d+))*"
 )
-#: Parts of a body, which are sites too.
+#: Parts of the body, which a column "site" may hold.
 _BODY = re.compile(
     r"\b(?:left|right|upper|lower|proximal|distal|(?:colon|rect|sigm|cec|caec|mamm|pulmon|"
     r"bronch|hepat|cerebr|prostat|ovar|uter|cervi|endometri|gastr|pancrea|thyroid|o?esophag|"
@@ -47,17 +47,18 @@ _PLACED = {
     "plot", "dose", *POSTAL,
 }  # fmt: skip
 _LEAST, _EXPLAINED = 20, 0.5
-_ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6  # of a subject at most, on average
-_SEVERAL, _FEWEST = 10, 5  # subjects, and those of a column named patient, subject, ...
-_CODED = 3  # of those, subjects such as D1, D2 and D3
-_KEYS, _EVENLY = 20, 0.8  # keys, and the share of them that have equally many rows
-# Values of a target with equally many rows; steps of their scale for each; greatest.
+# Maximum mean rows per subject; minimum share of subjects with one class, and its p-value.
+_ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6
+_SEVERAL, _FEWEST = 10, 5  # minimum subjects; in a column named patient, subject, ...
+_CODED = 3  # in such a column, if they are keys such as D1, D2 and D3
+_KEYS, _EVENLY = 20, 0.8  # minimum keys, and the share of them that have equally many rows
+# FD026: minimum share of values with equally many rows; steps of the scale per value; maximum.
 _SAME, _FINE, _SIZE = 0.9, 4, 1e9
-_FAR = 5.0  # standard deviations fewer changes than in any order
+_FAR = 5.0  # standard deviations below the expected changes in random order
 
 
 def divided_replicates(given: Given) -> Found:
-    """Find rows that are replicates of each other and not of one group."""
+    """Find rows that are replicates of each other and not in one group."""
     pairs, tied = replicates(given.X), given.groups
     pairs = [(a, b) for a, b in pairs if tied is None or tied[a] != tied[b]]
     if not pairs:
@@ -81,7 +82,7 @@ def divided_replicates(given: Given) -> Found:
 
 
 def subjects(given: Given) -> Found:
-    """Find columns that name subjects of several rows each.
+    """Find columns that name subjects with several rows each.
 
     Columns named patient, subject or similar; others if the rows of each value have one class.
     """
@@ -93,20 +94,20 @@ def subjects(given: Given) -> Found:
 def keys(given: Given) -> Found:
     """Find words that look like keys in about equally many rows: of subjects, or of a design.
 
-    Where the target is not known any words are enough that have equally many rows.
+    If the target is not known, any words with equally many rows are found.
     """
     found = sorted({*_keyed(given)} - {*_of_subjects(given, [*given.levels])})
     return Found(found, remedy=[("--group", str(given.names[j])) for j in found[:1]])
 
 
 def _of_subjects(given: Given, columns: Sequence[int] | None = None) -> list[int]:
-    """Return which columns of words or whole numbers, or of those given, name subjects."""
+    """Return the columns that name subjects, by default among those of words or whole numbers."""
     coded = [*given.levels, *given.whole.tolist()] if columns is None else columns
     return [j for j in coded if _column_names(given, j, keyed=j not in given.levels)]
 
 
 def _keyed(given: Given) -> list[int]:
-    """Return which columns of words name subjects, or look like keys, which may."""
+    """Return the columns of words that name subjects or look like keys."""
     return [j for j in given.levels if _column_names(given, j, keyed=True)]
 
 
@@ -118,7 +119,7 @@ def _column_names(given: Given, j: int, *, keyed: bool) -> bool:
 
 
 def many_words(given: Given) -> Found:
-    """Find other words of which there are many for so few rows, as of names of persons."""
+    """Find other columns with many different words for so few rows, such as names of persons."""
     known = {*words_once(given).columns, *_keyed(given)}
     found = dict[int, str]()
     for j in [j for j in given.unlisted if j not in known]:
@@ -138,7 +139,7 @@ def _of_one(given: Given, columns: Sequence[Floats]) -> str:
 
 
 def divided_subjects(given: Given) -> Found:
-    """Find a column that is not learnt from and names subjects, and is not the group."""
+    """Find a column that models do not read, that names subjects and is not the group."""
     for name, form, codes in _aside_subjects(given):
         if not _tied(codes, given.groups):
             group = f"{name}={form}" if form else name
@@ -157,9 +158,9 @@ def _aside_subjects(given: Given) -> Iterator[tuple[str, str | None, Floats]]:
 def _grouping(
     columns: Mapping[str, Sequence[str]],
 ) -> Iterator[tuple[str, str | None, Floats, bool]]:
-    """Yield each column of words that may be the group: name, form of its stems, and codes.
+    """Yield each column that may be the group: its name, the pattern of its stems, and codes.
 
-    Missing words are NaN. The last says whether the cells are words, not numbers.
+    Missing cells are NaN. The last element is whether the cells are words, not numbers.
     """
     for name, cells in columns.items():
         known = list(dict.fromkeys(cells))
@@ -172,7 +173,7 @@ def _grouping(
 
 
 def counts_within(given: Given) -> Found:
-    """Find what counts the rows of each subject: 1, 2, 3, or from 0; also V1, V2, V3."""
+    """Find columns that count the rows of each subject: 1, 2, 3, or from 0; also V1, V2, V3."""
     groups = [given.X[:, j] for j in given.levels]
     groups += [codes for _, _, codes, _ in _grouping(given.aside)]
     if given.groups is not None:
@@ -183,7 +184,7 @@ def counts_within(given: Given) -> Found:
 
 
 def _numbered(given: Given) -> Given:
-    """Return the table with the numbers of words that have one beginning: of V1, V2 1 and 2."""
+    """Return the table with words that differ only in a number (V1, V2) as that number."""
     X, levels = given.X.copy(), dict(given.levels)
     for j, words in given.levels.items():
         parts = [_COUNTED.fullmatch(word.strip()) for word in words]
@@ -211,7 +212,7 @@ def _counting_each(given: Given, group: Floats) -> list[int]:
 
 
 def _tied(codes: Floats, groups: NDArray[np.generic] | None) -> bool:
-    """Return whether all rows of a code are in one group."""
+    """Return whether the rows of each code are all in one group."""
     pairs = set(zip(codes.tolist(), [] if groups is None else groups.tolist(), strict=False))
     return len(pairs) == len(np.unique(codes))
 
@@ -259,7 +260,7 @@ def _names_subjects(
         return True
     if not len(given.classes):  # a number that the target is made of
         return False
-    changes = (np.diff(first) != 0).sum()  # few: a number that tells the class
+    changes = (np.diff(first) != 0).sum()  # few: intervals of the number predict the class
     return bool(2 * changes > (len(values) - 1) * (1 - (share**2).sum()))
 
 
@@ -272,7 +273,10 @@ def _are_keys(words: Sequence[str], sizes: Indices, name: str) -> bool:
 
 
 def _pure(given: Given, column: Floats) -> tuple[Indices, NDArray[np.bool_]]:
-    """Return the answer of each value's first row, and which of several rows have one answer."""
+    """Return the least class index of each value's rows, and which of several rows have one class.
+
+    A numeric target counts as if each of its values were a class.
+    """
     known = ~np.isnan(column)
     _, subject, sizes = np.unique(column[known], return_inverse=True, return_counts=True)
     ordered = np.asarray(given.answers)[known][np.argsort(subject, kind="stable")]
@@ -282,7 +286,7 @@ def _pure(given: Given, column: Floats) -> tuple[Indices, NDArray[np.bool_]]:
 
 
 def ordered(given: Given) -> Found:
-    """Find an order of the rows that tells the class; of rows of one group the first counts."""
+    """Find an order of the rows that predicts the class; successive rows of a group count once."""
     if given.answers is None or not len(given.counts):
         return Found()
     facts = _drift(given.answers, "row")
@@ -296,7 +300,7 @@ def ordered(given: Given) -> Found:
 
 
 def _drift(answers: Indices, what: str) -> dict[str, str]:
-    """Return how often the answer changes, if far less often than in any order."""
+    """Return how often the class changes, in words, if far less often than in random order."""
     n, share = len(answers), np.bincount(answers) / len(answers)
     expected = (n - 1) * (1 - (share**2).sum())
     changes = int((np.diff(answers) != 0).sum())
@@ -312,9 +316,9 @@ def _codes(groups: NDArray[np.generic]) -> Floats:
 
 
 def repeated_numbers(given: Given) -> Found:
-    """Find a target with decimals of which each value stands in equally many rows, two or more.
+    """Find a target with decimals each of whose values occurs in equally many rows, two or more.
 
-    Rows of one group count as one.
+    Rows of one group with one value count once.
     """
     y, what = given.numbers, "rows"
     if y is None or len(y) < _LEAST or np.abs(y).max() > _SIZE:
@@ -350,7 +354,7 @@ def _of_body(words: Sequence[str]) -> bool:
 
 
 def batches(given: Given) -> Found:
-    """Find a batch or site that tells the class."""
+    """Find a batch or site that predicts the class."""
     answers = given.answers
     if answers is None or not len(given.counts) or len(answers) < _LEAST:
         return Found()

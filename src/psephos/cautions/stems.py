@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from psephos.files.near import CELL, shown
 
-_LEAST, _ROWS_EACH = 10, 8  # stems of several words; words of a stem at most, on average
-_BY_CHANCE = 1e-4  # that last digits are only these
-# What stands before the last part of a word: a mark, or letters behind a digit.
+_LEAST, _ROWS_EACH = 10, 8  # minimum stems with several words; maximum mean words per stem
+_BY_CHANCE = 1e-4  # p-value of the set of last digits
+# The separator before the last part of a word: punctuation, or letters after a digit.
 _BEFORE_LAST = re.compile(r"[\W_]+(?=[^\W_]+$)|(?<=\d)[^\W\d_]+(?=\d*$)")
 
 
 def stem_form(words: Sequence[str]) -> str | None:
-    """Return the pattern of different words of which several share a stem; None without one.
+    """Return the pattern of distinct words of which several share a stem, or None.
 
-    Of a pattern the first ``*`` is the stem: ``*_*`` of P000_1, ``*?`` of 17a, and of 1001, 1002,
-    1011 where the last digit counts. Few endings recur.
+    The first ``*`` of a pattern is the stem: ``*_*`` for P000_1, ``*?`` for 17a, and for 1001,
+    1002, 1011, whose last digit counts. There must be fewer endings than stems, and at most 16.
 
     Examples
     --------
@@ -46,9 +46,9 @@ def stem_form(words: Sequence[str]) -> str | None:
 
 
 def _ending(words: Sequence[str]) -> str:
-    """Return what stands behind a mark at the end of all words, as .png and .nii.gz do; '' if not.
+    """Return the ending that all words share, such as .png or .nii.gz, or ''.
 
-    It has a letter, and no * or ?, which mean any text in a pattern.
+    It starts with punctuation and has a letter, but no * or ?, the wildcards of a pattern.
     """
     first, rest = words[0].strip(), [word.strip() for word in words[1:]]
     for mark in re.finditer(r"(?:[^\w*?]|_)(?=[^*?]*[^\W\d_])", first) if rest else ():
@@ -59,9 +59,9 @@ def _ending(words: Sequence[str]) -> str:
 
 
 def _last_counts(numbers: Sequence[str]) -> bool:
-    """Return whether the last digit counts the rows of the others: 1001, 1002, 1011, 1013.
+    """Return whether the last digit counts the rows of each stem: 1001, 1002, 1011, 1013.
 
-    All digits from 0 or 1 to the last are there, and not by chance; of a stem some may be missing.
+    All digits from 0 or 1 to the greatest must occur, and not by chance; a stem may lack some.
     """
     ends = sorted({int(number[-1]) for number in numbers})
     counts = ends in ([*range(len(ends))], [*range(1, len(ends) + 1)])
@@ -69,19 +69,19 @@ def _last_counts(numbers: Sequence[str]) -> bool:
 
 
 def stem_of(word: str, form: str) -> str | None:
-    """Return what the first ``*`` of a pattern is in a word; None of a word of another form."""
+    """Return the text that the first ``*`` of a pattern matches in a word; None without a match."""
     first, *rest = (re.escape(part).replace(r"\?", ".") for part in form.split("*"))
     found = re.fullmatch(f"{first}(.+){'.*'.join(rest)}", word)
     return found and found[1]
 
 
 def stem_advice(name: str, words: Sequence[str], form: str) -> str:
-    """Return the sentence on a column whose values share stems: which, and how to name them."""
+    """Return the sentence on a column whose values share stems: an example, and what to do."""
     stems = [stem_of(word.strip(), form) for word in words]
     most = Counter(stems).most_common(1)[0][0]
     pair = [shown(word, CELL) for word, stem in zip(words, stems, strict=True) if stem == most][:2]
     return (
         f"Values of {shown(name)} begin alike, as those of one subject do ({', '.join(pair)}): "
-        f"name what they share as the group (--group {shown(f'{name}={form}')}); if the column is "
+        f"make the common part the group (--group {shown(f'{name}={form}')}); if the column is "
         "only left out, rows of one subject are in both the training and the test part."
     )
