@@ -213,7 +213,7 @@ def test_a_dropped_column_of_subjects_ends_compare_and_not_fit(visits, tmp_path)
     table = read_table(visits, target="state", drop=["person", "scanned"], group="who=*_V*")
     assert sorted(set(table.groups)) == [f"P{k:03}" for k in range(30)]
     assert "FD025" not in str(table.cautions())
-    with pytest.raises(PsephosError, match=r"'P000_V1' in line 2, which is not of the form \*-\*"):
+    with pytest.raises(PsephosError, match=r"'P000_V1' in line 2, which does not match \*-\*"):
         read_table(visits, target="state", group="who=*-*")
 
 

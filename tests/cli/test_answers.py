@@ -241,7 +241,7 @@ def test_npz_in_and_csv_in_are_the_same(call, tmp_path):
         (["--model", "samba", "--set", "categorical_features=1"], "no parameter"),
         (
             ["--model", "SparseWrapperRegressor"],
-            "is not a number: correct it, or say --task classes",
+            "is not a number: correct it, or give --task classes",
         ),
         (["--model", "swag", "--set", "m=some"], "parameter 'm' must be"),
         (["--model", "voting", "--set", "estimators=[]"], "the command fits the default members"),

@@ -86,7 +86,7 @@ def test_names_that_stand_twice_hide_no_complaint_on_cells(tmp_path, call):
     path.write_text("id,a,a,,y\n" + rows.replace("c3,4", "c3,low"))
     refused = call("table", path, "--target", "y")
     assert refused.exit_code == 2
-    for words in ("column 4 of 't.csv' has no name", "'a' stands twice", "in line 5 ('low')"):
+    for words in ("column 4 of 't.csv' has no name", "'a' occurs twice", "in line 5 ('low')"):
         assert words in refused.stderr
     again = ["--duplicates", "number", "--missing", "low", "--id", "id"]
     assert f"--target y {' '.join(again)}\n" in refused.stderr

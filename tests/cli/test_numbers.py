@@ -52,7 +52,7 @@ def test_the_name_of_a_classifier_finds_the_regressor_and_the_default_is_a_fores
     [
         ("y", ("--model", "samba"), "samba predicts classes, and 'y' holds numbers"),
         ("y", ("--threshold", 0.5), "--threshold is for two classes, and y holds numbers"),
-        ("site", ("--model", "cart-regressor"), "not a number: correct it, or say --task classes"),
+        ("site", ("--model", "cart-regressor"), "not a number: correct it, or give --task classes"),
         ("few", ("--model", "cart-regressor", "--task", "classes"), "use --model cart, or give"),
         ("y", ("--model", "sklearn-k-nn"), "psephos compare evaluates it"),
     ],

@@ -156,7 +156,7 @@ def test_labels_that_hold_an_equals_sign_are_renamed(place, tmp_path):
     psephos.save(psephos.CARTClassifier().fit(table[list("abcd")], y), model)
     found = _run("validate", model, tmp_path / "t.csv", "--target", "dx", "--classes", "a=ill=ill")
     assert found.exit_code == 2
-    assert "may say that 'a' is 'ill=ill' or 'a=ill' is 'ill'" in found.output
+    assert "may mean that 'a' is 'ill=ill' or 'a=ill' is 'ill'" in found.output
     found = _run("validate", place / "m.psephos", place / "other.csv", "--target", "dx", *_NAMED,
                  "--classes", "CRC=well")  # fmt: skip
     assert "names 'CRC' twice" in found.output

@@ -30,7 +30,7 @@ def test_from_the_file_of_views_to_predictions(flowers, call):
     words = ["--target", "kind", "--views", flowers / "views.csv", "--out", out]
     found = call("fit", flowers / "t.csv", *words, "--model", "multi-view")
     assert found.exit_code == 0, found.output
-    assert "petal (2 columns); of no view, and not read by multi-view: 'noise'." in found.stderr
+    assert "petal (2 columns); without a view, and not read by multi-view: 'noise'." in found.stderr
     model = load(out)
     assert model.view_names_ == ("sepal", "petal")
     assert model.views == [("sepal", ["sepal_l", "sepal_w"]), ("petal", ["petal_l", "petal_w"])]

@@ -203,7 +203,7 @@ def test_categories_of_digits_in_h5ad_are_categories(tmp_path):
         "columns of obs used as features: 'cluster'; leave out with --drop those that are "
         "not known for new cases."
     )
-    assert "beside categories: 'NA' in 'cluster'" in found.notes[1]
+    assert "in columns of categories: 'NA' in 'cluster'" in found.notes[1]
     assert found.left_out == ("row names",)
 
 
@@ -383,7 +383,7 @@ def test_texts_with_a_decimal_comma_beside_numbers_of_a_sheet_are_read_by_the_ma
     rows = [[f"{i},32" if i % 3 else i + 0.32, "uv"[i % 2]] for i in range(12)]
     filled(book.active, [["crp", "y"], *rows])
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(PsephosError, match=r"numbers: read these with --decimal ,") as found:
+    with pytest.raises(PsephosError, match=r"numbers: read the texts with --decimal ,") as found:
         read_table(tmp_path / "t.xlsx", target="y")
     assert found.value.options == (("--decimal", ","),)
     table = read_table(tmp_path / "t.xlsx", target="y", decimal=",")
@@ -394,7 +394,7 @@ def test_a_repeated_id_is_no_group_where_there_is_one(tmp_path):
     rows = [f"s{max(i, 1)},{i // 2},{i % 5}.5,{'uv'[i % 2]}\n" for i in range(20)]
     (tmp_path / "t.csv").write_text("id,litter,a,y\n" + "".join(rows))
     for group, options in ((None, (("--group", "id"),)), ("litter", ())):
-        with pytest.raises(PsephosError, match="an id names one row") as found:
+        with pytest.raises(PsephosError, match="each row must have its own") as found:
             read_table(tmp_path / "t.csv", target="y", id="id", group=group)
         assert found.value.options == options
 

@@ -157,7 +157,7 @@ def test_names_that_stand_several_times(tmp_path, how, names, rows):
 
 def test_sentences_on_names_that_stand_several_times(tmp_path):
     path = write(tmp_path / "t.csv", "a,a,y\n1,x,u\n2,3,v\n")
-    with pytest.raises(PsephosError, match=r"stands twice .* --duplicates number, mean or first"):
+    with pytest.raises(PsephosError, match=r"occurs twice .* --duplicates number, mean or first"):
         read_table(path, target="y")
     with pytest.raises(PsephosError, match="'a' hold words, which have no mean"):
         read_table(path, target="y", duplicates="mean")
@@ -253,7 +253,7 @@ def test_all_complaints_of_layout_and_cells_in_one_message(tmp_path):
 def test_names_of_arrays_that_stand_twice_are_numbered(tmp_path):
     y, names = np.array(list("uvuv")), ["a", "y", "a", "c"]
     np.savez(tmp_path / "t.npz", X=np.eye(4), y=y, feature_names=names)
-    with pytest.raises(PsephosError, match="stands twice") as found:
+    with pytest.raises(PsephosError, match="occurs twice") as found:
         read_table(tmp_path / "t.npz")
     assert found.value.options == (("--duplicates", "number"),)
     table = read_table(tmp_path / "t.npz", duplicates="number")
@@ -302,7 +302,7 @@ def test_rows_named_twice_may_be_features(tmp_path):
     path = write(tmp_path / "t.csv", f"gene,s1,s2,s3\n{rows}y,u,v,u\n")
     with pytest.raises(PsephosError, match=r"holds 13 different words .* give --transpose"):
         read_table(path, target="y")
-    with pytest.raises(PsephosError, match="'g3' stands twice"):
+    with pytest.raises(PsephosError, match="'g3' occurs twice"):
         read_table(path, target="y", transpose=True)
     found = read_table(path, target="y", transpose=True, duplicates="first")
     assert found.X[:, 3].tolist() == [3, 4, -3]

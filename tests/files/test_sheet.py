@@ -186,7 +186,8 @@ def test_a_note_names_columns_whose_cells_begin_with_0(tmp_path, mark):
 def test_a_note_names_words_that_are_missing_beside_categories(tmp_path):
     lines = ["pain,x,y", *["None,1,a", "mild,NA,b", "NA,3,a"] * 4]
     (tmp_path / "t.csv").write_text("\n".join(lines))
-    note = "values that are read as missing, beside categories: 'NA' in 'pain', 'None' in 'pain'; "
+    note = "values that are read as missing in columns of categories: 'NA' in 'pain', "
+    note += "'None' in 'pain'; "
     note += "--keep-word makes one a category (--keep-word NA)."
     assert any(note in one for one in read_table(tmp_path / "t.csv", target="y").notes)
     kept = read_table(tmp_path / "t.csv", target="y", keep_word=["None"]).notes

@@ -118,7 +118,7 @@ def test_products_too_large_are_refused_alike(folder):
 
 
 def test_names_and_sizes_that_are_refused(folder, tmp_path, monkeypatch):
-    with pytest.raises(PsephosError, match="holds × as a word"):
+    with pytest.raises(PsephosError, match="has the word ×"):
         read_table(folder / "hand.csv", target="state", interactions=True)
     one = tmp_path / "one.csv"
     one.write_text("a,b,y\n1,red,p\n2,blue,q\n3,red,p\n4,blue,q\n")

@@ -47,7 +47,7 @@ def drawn(n=60, seed=0):
 
 def test_a_positive_class_is_for_one_label_a_row():
     with pytest.raises(
-        PsephosError, match=r"is 'x': the target is not of classes, one a case: leave it out\.$"
+        PsephosError, match=r"is 'x': the target does not have one class per case: leave it out\.$"
     ):
         compare(*drawn(), ["ml-knn"], SMALL, positive="x")
 
@@ -280,7 +280,7 @@ def test_arff_with_the_weights_that_weka_writes(tmp_path):
     ]
     equal = "1,2,u,1,{2}\n3,4,'v w',1,{2}\n"
     notes = read_table(arff(tmp_path / "t.arff", equal, head), target="c").notes
-    assert notes == ("1 column of one value, which says nothing: 's'.",)
+    assert notes == ("1 column of one value, without information: 's'.",)
 
 
 def test_heads_of_arff(tmp_path):
@@ -340,7 +340,7 @@ def test_several_targets_in_text(tmp_path):
         read_table(path, n_labels=2)
     with pytest.raises(PsephosError, match=r"--labels of 't\.csv' declares 3 columns as labels"):
         read_table(path, n_labels=3)
-    with pytest.raises(PsephosError, match="--labels and --target both say"):
+    with pytest.raises(PsephosError, match="--labels and --target both name"):
         read_table(path, target="l1", n_labels=2)
     with pytest.raises(PsephosError, match="no column 'l3'"):
         read_table(path, target=["l1", "l3"])

@@ -235,7 +235,7 @@ def test_models_of_the_other_kind_and_several_numbers_are_refused_with_a_way_out
     for models, target, words in (
         ("samba", y, "'samba' predicts classes, and the target holds numbers"),
         ("sklearn-ridge", y > 10, "'sklearn-ridge' predicts numbers, and the target holds classes"),
-        (None, np.column_stack([y, y]), "Name one target; several numbers at once"),
+        (None, np.column_stack([y, y]), "Name one target; some regressors"),
     ):
         with pytest.raises(PsephosError, match=words):
             compare(X, target, models=models, n_jobs=1)

@@ -175,7 +175,7 @@ def test_what_follows_from_a_line_that_was_not_read_is_no_complaint(tmp_path, ho
         (PLAIN + "1,2\n", {}, "line 5 of 't.csv' has 2 cells where the first line names 3 columns"),
         ("", {}, "'t.csv' is empty: its first line must name the columns"),
         ("a,label\n", {}, "has no rows below the line of column names"),
-        ("a,a,label\n1,2,x\n", {}, "the column name 'a' stands twice (columns 1 and 2)"),
+        ("a,a,label\n1,2,x\n", {}, "the column name 'a' occurs twice (columns 1 and 2)"),
         ("a,,label\n1,2,x\n", {}, "column 2 of 't.csv' has no name"),
         ("1,2\n1,2\n", {"target": "1"}, "holds numbers only: it must name the columns"),
         (
@@ -194,7 +194,7 @@ def test_what_follows_from_a_line_that_was_not_read_is_no_complaint(tmp_path, ho
         (
             "a,label\n" + "1,0.5\n2,1.25\n" * 3,
             {},
-            "the target 'label' holds measurements (line 2: 0.5), or classes that are written so",
+            "the target 'label' holds measurements (line 2: 0.5), or classes that look like them",
         ),
         ("a,label\n1,x\n2,3\n", {"task": "numbers"}, "the target 'label' has 'x' in line 2"),
         ("a,label\n1,\n2,3.5\n", {"task": "numbers"}, "'label' has no value in 1 row (line 2)"),
@@ -207,14 +207,14 @@ def test_what_follows_from_a_line_that_was_not_read_is_no_complaint(tmp_path, ho
         (
             "a,time,event\n1,4.5,1\n2,5,0\n",
             {"target": ["time", "event"]},
-            "Time to event is not offered: scikit-survival",
+            "For time to event use scikit-survival",
         ),
         (
             "a,b,c\n1,4.5,1\n2,5,0\n",
             {"target": ["b", "c"], "task": "numbers"},
-            "one number a row, known in each. Name one target",
+            "must be one column, known in every row. Name one target",
         ),
-        ("i,a,label\nu,1,x\nu,2,y\n", {"id": "i"}, "the id 'u' stands in 2 rows"),
+        ("i,a,label\nu,1,x\nu,2,y\n", {"id": "i"}, "the id 'u' occurs in 2 rows"),
         ("i,a,label\nu,1,x\n,2,y\n", {"id": "i"}, "the id column 'i' is empty in line 3"),
         ("g,a,label\nu,1,x\nu,2,y\n", {"group": "g"}, "all rows are of one group ('u')"),
         ('a,label\n"1,x\n2,y\n', {}, "the quote opened in line 2 is never closed"),
@@ -249,7 +249,7 @@ def test_sentences_of_files(tmp_path):
         ({"X": np.zeros(3), "y": np.zeros(3)}, {}, "must be a table (n, p) of numbers"),
         ({"X": np.array([["a"], ["b"]])}, {}, "has no array 'y' with one value per row"),
         ({"X": np.eye(2) * 1j}, {}, "must be a table (n, p) of numbers, or of words"),
-        ({"X": np.eye(2), "y": [0, 1], "feature_names": ["a", "a"]}, {}, "'a' stands twice"),
+        ({"X": np.eye(2), "y": [0, 1], "feature_names": ["a", "a"]}, {}, "'a' occurs twice"),
         ({"X": np.eye(2), "y": [0, 1], "feature_names": ["a"]}, {}, "1 names for 2 columns"),
         (
             {"X": np.eye(2), "y": [0, 5], "classes": ["u", "v"]},
@@ -575,7 +575,7 @@ def test_all_complaints_of_a_table_are_one_message(tmp_path):
     assert [line[:30] for line in str(found.value).split("\n")[1:]] == [
         "1. line 4 of 't.csv' has 2 cel",
         "2. column 'a' has text in line",
-        "3. the id '1' stands in 2 rows",
+        "3. the id '1' occurs in 2 rows",
     ]
     path = write(tmp_path, "id,y,a,b,c,d\n1,u,1.5,2,x,7\n")
     with pytest.raises(PsephosError) as found:
@@ -583,7 +583,7 @@ def test_all_complaints_of_a_table_are_one_message(tmp_path):
     assert re.findall("no column '(.)'", str(found.value)) == ["z", "e", "f"]
     path = write(tmp_path, "a,b,,a,b\n1,2,3,4,5\n")
     with pytest.raises(
-        PsephosError, match=r"(?s)column 3 .* has no name.*'a' stands twice .* 'b'\)"
+        PsephosError, match=r"(?s)column 3 .* has no name.*'a' occurs twice .* 'b'\)"
     ):
         read_table(path, target="z")
 
@@ -723,7 +723,7 @@ def test_what_a_target_holds_is_read_or_asked(tmp_path, y, task, kind):
     if kind is None:
         with pytest.raises(PsephosError, match=r"--task|Name one target"):
             table_from_arrays(X, y, task=task)
-        with pytest.raises(PsephosError, match=r"--task|or numbers alone"):
+        with pytest.raises(PsephosError, match=r"--task|must be the only target"):
             read_table(path, target=target, task=task)
         return
     np.savez(tmp_path / "t.npz", X=X, y=y)
@@ -834,7 +834,7 @@ def test_a_mark_of_no_number_matches_however_it_is_written(tmp_path):
 def test_words_in_a_target_of_numbers_may_mean_no_value(tmp_path):
     values = [f"{i * 1.37:.3f}" for i in range(57)] + ["n.d."] * 3
     (tmp_path / "t.csv").write_text("\n".join(["x,y", *(f"{i},{v}" for i, v in enumerate(values))]))
-    hint = "Do they mean no value: --missing 'y=n.d.' --task numbers --unlabeled ''. "
+    hint = "If they mean missing: --missing 'y=n.d.' --task numbers --unlabeled ''. "
     with pytest.raises(PsephosError, match=re.escape(hint)):
         read_table(tmp_path / "t.csv", target="y")
     how = {"missing": ["y=n.d."], "task": "numbers", "unlabeled": ""}

@@ -1,4 +1,4 @@
-"""Rows that are copies of each other, and folds that do not tear them apart."""
+"""Rows that are copies of each other, and groups that keep copies in one fold."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,29 +16,29 @@ COPIES = ("together", "apart")
 
 _MIN_COLUMNS = 10
 _NAMED = 5
-_CELLS = 1 << 24  # that are compared together: 128 MiB
+_CELLS = 1 << 24  # cells that are compared at once: 128 MiB
 
 
 @dataclass(frozen=True)
 class Copies:
-    """Rows that stand more than once in a table."""
+    """Rows that occur more than once in a table."""
 
     labels: Indices  # (n,), rows of equal labels are copies of each other
-    rows: Indices  # those that have a copy
-    names: tuple[str, ...]  # the first five of them, as `row_names` of the table says
-    numbered: bool  # whether these are numbers
+    rows: Indices  # the rows that have a copy
+    names: tuple[str, ...]  # of the first five of them, as in `row_names` of the table
+    numbered: bool  # whether the table has no ids
 
     @property
     def n_different(self) -> int:
-        """Return how many rows would be left of them without their copies."""
+        """Return the number of distinct rows among them."""
         return len(np.unique(self.labels[self.rows]))
 
     def words(self, treated: str) -> str:
-        """Return what was found, what was done, and what a user may do."""
+        """Return sentences on what was found, what was done, and what a user may do."""
         more = ", ..." if len(self.rows) > len(self.names) else ""
         kind = "rows, counted from 0, " if self.numbered else ""
         found = (
-            f"{len(self.rows)} rows are copies of each other ({self.n_different} different ones): "
+            f"{len(self.rows)} rows are copies of each other ({self.n_different} distinct rows): "
             f"{kind}{', '.join(self.names)}{more}."
         )
         if treated == "apart":
@@ -53,14 +53,14 @@ class Copies:
         )
 
     def together(self, table: DataTable) -> DataTable:
-        """Return the table with groups that hold all copies of their rows."""
+        """Return the table with groups that also hold the copies of their rows."""
         groups, name = self.labels, "copies"
         if table.groups is not None:
             own = np.unique(table.groups, return_inverse=True)[1].ravel()
             groups, name = _joined(own, self.labels), table.group_name
         if len(np.unique(groups)) < 2:
             raise PsephosError(
-                "copies of rows tie all rows of the table together, so that none can be held out: "
+                "copies connect all rows of the table to one group, so that none can be held out: "
                 "remove the copies, or give --copies apart if they are independent repeats."
             )
         return replace(table, groups=groups, group_name=name)
@@ -69,10 +69,10 @@ class Copies:
 def copies_of(table: DataTable) -> Copies | None:
     """Return the rows of a table that are copies of each other; None without copies.
 
-    Copies have the same values in all columns; ten or more of these must vary in the table and have
-    a value here, at least one of them a fraction: measurements do not agree so by chance. A column
-    of whole numbers that differ in every row, as row numbers do, does not count; the label does
-    not, either.
+    Copies have the same values in all columns. Ten or more of these must vary in the table and not
+    be missing in the row, and at least one must hold a fraction: measurements do not agree so by
+    chance. Columns of whole numbers that differ in every row, such as row numbers, are ignored, and
+    so is the label.
     """
     n, p = table.X.shape
     numbering, varying, labels = np.zeros(p, bool), np.zeros(p, bool), np.zeros(n, np.intp)
@@ -104,7 +104,7 @@ def copies_of(table: DataTable) -> Copies | None:
 
 
 def _numbering(X: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which columns number the rows: whole numbers, all different."""
+    """Return a mask of columns that number the rows: whole numbers, all different."""
     found = np.zeros(X.shape[1], dtype=bool)
     first = X[: min(len(X), 50)]
     with np.errstate(invalid="ignore"):
@@ -117,7 +117,7 @@ def _numbering(X: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _varying(X: Array) -> NDArray[np.bool_]:
-    """Return which columns do not have the same value in all rows."""
+    """Return a mask of columns that do not have the same value in all rows."""
     return ~((X[0] == X) | (np.isnan(X) & np.isnan(X[0]))).all(axis=0)
 
 
@@ -127,7 +127,7 @@ def _telling(row: NDArray[Any]) -> bool:
 
 
 def _joined(first: Indices, second: Indices) -> Indices:
-    """Return labels that are equal where rows are tied by labels of either kind."""
+    """Return labels that are equal if rows are connected by equal labels of either kind."""
     n = len(first)
     starts = np.concatenate([np.arange(n), np.arange(n)])
     ends = np.concatenate([n + first, n + int(first.max()) + 1 + second])

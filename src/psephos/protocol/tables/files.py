@@ -1,4 +1,4 @@
-"""Tables in files: which columns are what, for those who fit."""
+"""`read_table`: tables in files, with the roles of their columns."""
 
 import fnmatch
 import math
@@ -51,7 +51,7 @@ from psephos.protocol.tables.roles import (
 )
 from psephos.protocol.tables.table import DataTable
 
-_MOST, _NAME = 2_000_000_000, 100  # bytes of products, with so many for each name
+_MOST, _NAME = 2_000_000_000, 100  # maximum bytes of products; bytes of the name of each
 
 
 def read_table(
@@ -93,30 +93,29 @@ def read_table(
     ----------
     path : str or Path
         A text file whose first line names the columns (.csv, .tsv, .txt, .tab, .data; also BIOM's
-        tsv and a series matrix of GEO, with the phenotypes of its header, and titles, sources and
-        descriptions as targets only); .arff (dense or sparse
-        rows); .parquet, .feather; a sheet of .xlsx, .xls (merged cells have their
-        value throughout) or .ods; .h5ad (X and the
-        columns of obs); .mtx beside the files of its names; an array .npy; or .npz with the arrays
-        X (n, p) of numbers or words and y (n,), and perhaps classes (the label of each code of y)
-        and feature_names (p,; else the columns are called 'column 0', 'column 1', ...); or Y (n, K)
-        of 0 and 1 instead of y, and perhaps label_names (K,). Text, .arff and .mtx may be followed
-        by .gz, and each kind may be the one file of a .zip, .bz2 or .xz. No pickled object is ever
-        read.
+        tsv, and a series matrix of GEO with the phenotypes of its header; its titles, sources and
+        descriptions can only be targets); .arff (dense or sparse rows); .parquet, .feather; a sheet
+        of .xlsx, .xls (each merged cell has the value) or .ods; .h5ad (X and the columns of obs);
+        .mtx with the files of its names beside it; an array .npy; or .npz with the arrays X (n, p)
+        of numbers or words and y (n,), optionally classes (the label of each code of y) and
+        feature_names (p,; by default 'column 0', 'column 1', ...); or Y (n, K) of 0 and 1 instead
+        of y, optionally with label_names (K,). Text, .arff and .mtx may be compressed as .gz, and
+        any format may be the only file of a .zip, .bz2 or .xz. Pickled objects are never read.
     target : str or sequence of str, optional
         The column of the labels. Needed for text files; for npz the default is the array y, else
-        the table Y. Several names: columns of 0 and 1 (or false and true), one a label, of which a
-        row may have several (multi-label).
+        the table Y. Several names: columns of 0 and 1 (or false and true), one per label, if rows
+        may have several (multi-label).
     n_labels : int, optional
-        Instead of `target`: the last so many columns, `id` and `group` apart, are such labels, as
-        in Mulan's files. MEKA's ARFF files say it themselves (``-C 6`` in their @relation: the
-        first 6; ``-C -6``: the last 6).
-    id, group : str, optional
-        The column (or array of the npz file) that names each row (of a transposed table the name
-        that its first line gets as a column); that says which rows belong
-        together. Of words such as P000_V1 ``person=*_V*`` takes a part as the group: what the
-        first ``*`` of the pattern is. A first column without a name (as R and pandas write row
-        names) is the id.
+        Instead of `target`: the number of last columns, not counting `id` and `group`, that are
+        such labels, as in Mulan's files. MEKA's ARFF files declare them (``-C 6`` in their
+        @relation: the first 6; ``-C -6``: the last 6).
+    id : str, optional
+        The column (or array of the npz file) that names each row; of a transposed table, the name
+        to give to its first line. By default a first column without a name, as R and pandas write
+        row names.
+    group : str, optional
+        The column (or array) of groups: rows that belong together. For words such as P000_V1,
+        ``person=*_V*`` makes a part the group: the text that the first ``*`` matches.
     drop : sequence of str, default=()
         Columns to leave out.
     categorical : sequence of str, default=()
@@ -126,7 +125,7 @@ def read_table(
         Words that mean missing, besides those of `MISSING` and the empty cell. COLUMN=WORD applies
         to one column, or to those whose names match a pattern: ``'q*=9'``.
     decimal : {'.', ','}, optional
-        The decimal mark; by default a point. The other one is found in the file of `labels_from`.
+        The decimal mark; by default a point. In the file of `labels_from` the other is recognised.
     thousands : str, optional
         The mark between groups of three digits; by default no mark is expected.
     limits : {'half', 'limit'}, optional
@@ -139,7 +138,7 @@ def read_table(
         The name of a sheet of a workbook, or its number from 1. By default the only one that is not
         empty.
     encoding : str, optional
-        Of a text file; by default UTF-8, UTF-16 with a byte order mark, else Windows-1252.
+        Encoding of a text file; by default UTF-8, UTF-16 with a byte order mark, else Windows-1252.
     transpose : bool, optional
         Whether features are in rows, and cases in columns. By default if the format implies it, or
         if the columns named here, or the ids of `labels_from`, are found only there.
@@ -150,7 +149,7 @@ def read_table(
         How columns of the same name are treated: numbered (name.2), averaged, or the first kept;
         columns without a name become 'column 3' or the like. By default both are errors.
     skip_last : int, optional
-        How many rows at the end of a text file or a sheet are not cases, such as totals.
+        Number of rows at the end of a text file or sheet that are not cases, such as totals.
     keep_word : sequence of str, default=()
         Words that mean missing by default, but are values here.
     dataset : str, optional
@@ -162,23 +161,23 @@ def read_table(
     positive : label, optional
         The positive class of measures and page.
     task : {'classes', 'numbers'}, optional
-        What the target holds. By default numbers where they clearly are a measurement: not whole,
+        The type of the target. By default numbers if they clearly are a measurement: not whole,
         with more than 20 different values or more than half as many as rows; or whole, with more
-        than 100 or half as many as rows, and too few rows of a value for a class. In doubt the
-        table is refused with the question.
+        than 100 or half as many as rows, and too few rows per value for classes. In doubt it is an
+        error that requests `task`.
     leave_out : str, optional
         For `psephos.protocol.compare`: the column of cohorts (clinics, batches), each of which is
-        the test part once; or COLUMN=VALUE, the one test part. It is not learnt from.
+        the test part once; or COLUMN=VALUE for a single test part. Models do not read it.
     views : str or Path, optional
         For `MultiViewClassifier` in `compare`: a table of two columns, the names of columns, or
-        patterns such as ``gene_*``, and the view that each is of. Columns of no view are not read
-        by that model.
+        patterns such as ``gene_*``, and their views. That model does not read columns without a
+        view.
     interactions : bool, default=False
-        Whether the products of all pairs of numeric columns join the table, called ``a × b``.
+        Whether the products of all pairs of numeric columns, named ``a × b``, are added.
     classes : dict, or sequence of str 'OLD=NEW', default=()
-        Classes that are joined or renamed; with NEW None ('OLD=') their rows are left out, and
-        those without a label by OLD None ('='). OLD may
-        be several, 'benign,borderline=negative', or * for all that no other names (NEW included).
+        Classes that are joined or renamed. NEW None ('OLD=') leaves out their rows, and OLD None
+        ('=') those without a label. OLD may be several ('benign,borderline=negative'), or * for all
+        classes that are neither OLD nor NEW of another entry.
 
     Returns
     -------
@@ -187,25 +186,24 @@ def read_table(
     Raises
     ------
     PsephosError
-        One sentence naming column and line: no such file or column, a name that stands twice, a
-        row of another length, text in a numeric column, numbers written in another way (5,1; 5 %;
-        <0.1; 20-30), an infinite value, an empty table, a target with missing values or one
-        class, ids that repeat. Several of these, of columns and cells, are lines of one message.
+        One sentence naming column and line: a missing file or column, a repeated column name, a
+        row of another length, text in a numeric column, numbers in another form (5,1; 5 %; <0.1;
+        20-30), an infinite value, an empty table, a target with missing values or one class,
+        repeated ids. Several errors of columns and cells are lines of one message.
 
     Notes
     -----
-    Labels keep their identity: they are whole numbers if every one is written as such (no zeros
-    before it, no point, within 64 bits), else the words as they are written: 01 and 1 are two
-    classes. A nominal column of an ARFF file whose values are all numbers, such as {0,1}, is read
-    as numbers, unless `categorical` names it; one with a value that is not a number ({2,3,5more})
-    is categorical, whichever stand in its rows. So is a column that a parquet, feather or h5ad file
-    declares categorical (a pandas Categorical, a factor of R), also of digits, which a note says;
-    as a target it holds classes, unless `task` is numbers. Categories match by value: 1 and 1.0
-    are one level, and for a model TRUE is the level True. A column of truth values is one of
-    categories; in the one array X of an npz or h5ad file they are the numbers 1 and 0. Decimal and
-    thousands marks are of text: numbers that a file holds as such are those numbers.
-    Rows are converted as they are read, so that memory stays at about twice the table's size in
-    float64.
+    Labels are whole numbers if every one is written as such (without leading zeros or a point,
+    within 64 bits), else the words as written: 01 and 1 are two classes. A nominal column of an
+    ARFF file whose declared values are all numbers, such as {0,1}, is read as numbers, unless
+    `categorical` names it; with one that is not a number ({2,3,5more}) it is categorical. So is a
+    column that a parquet, feather or h5ad file declares categorical (a pandas Categorical, a factor
+    of R), even if all values are numbers (a note reports this); as a target it holds classes,
+    unless `task` is numbers. Categories match by value: 1 and 1.0 are one level, and TRUE is the
+    level True. Columns of truth values are categorical; in the single array X of an npz or h5ad
+    file they are the numbers 1 and 0. Decimal and thousands marks apply to text only, not to cells
+    that hold numbers. Rows are converted as they are read, so that memory stays at about twice the
+    table's size in float64.
 
     Examples
     --------
@@ -231,9 +229,9 @@ def read_table(
     name = dataset or Path(bare).stem or file.name
     targets = tuple(_words("target", target))
     if n_labels is not None and targets:
-        raise PsephosError("--labels and --target both say which columns are labels: give one.")
+        raise PsephosError("--labels and --target both name the columns of labels: give one.")
     if n_labels is not None and n_labels < 1:
-        raise PsephosError(f"--labels is {n_labels}: it is a number of columns, at least 1.")
+        raise PsephosError(f"--labels must be a number of columns, at least 1; got {n_labels}.")
     roles = Roles(
         targets, n_labels, id, group, tuple(drop), tuple(categorical), truth,
         label_word(unlabeled), label_word(recorded_class), prior, label_word(positive),
@@ -242,15 +240,15 @@ def read_table(
     )  # fmt: skip
     if roles.leave_out[0] in targets:
         raise PsephosError(
-            f"{shown(str(roles.leave_out[0]))} is the target (--target), of which each test part "
-            "needs several values: --leave-out takes a cohort, such as a clinic or a batch."
+            f"{shown(str(roles.leave_out[0]))} is the target (--target), and each test part needs "
+            "several of its values: --leave-out must be a cohort, such as a clinic or a batch."
         )
     if roles.partly or n_labels is not None or len(targets) > 1:
         refuse_numbers(task, f"{together(targets) or 'the labels'} and --task numbers")
     if roles.partly and (n_labels is not None or len(targets) > 1):
         raise PsephosError(
-            "--unlabeled, --truth, --recorded-class and --prior are of one target of two classes: "
-            "name one."
+            "--unlabeled, --truth, --recorded-class and --prior need a single target of two "
+            "classes: name one."
         )
     labels = None if labels_from is None else Path(labels_from)
     part = None if sheet is None else str(sheet)
@@ -263,7 +261,7 @@ def read_table(
 
 
 def _words(name: str, value: Any, *, one: bool = False) -> list[str]:
-    """Return the words that an argument is; PsephosTypeError of anything else."""
+    """Return an argument as a list of words; raise PsephosTypeError if it is not."""
     found: Any = [value] if isinstance(value, str) else [] if value is None else value
     listed: list[Any] | None = None
     if isinstance(found, Iterable) and not (one and found is value):
@@ -286,16 +284,16 @@ def with_interactions(table: DataTable) -> DataTable:
                            f"{q}: leave it out.")  # fmt: skip
     if odd := [name for name in table.names if TIMES.strip() in name.split()]:
         raise PsephosError(
-            f"column {shown(odd[0])} holds × as a word, which stands between the two names of a "
-            "product (--interactions): rename it, or leave it out with --drop."
+            f"the name of column {shown(odd[0])} has the word ×, which separates the two names of "
+            "a product (--interactions): rename it, or leave it out with --drop."
         )
     if m * size > _MOST:
         most = (1 + math.isqrt(1 + 8 * (_MOST // size))) // 2
         raise PsephosError(
             f"the {q:,} numeric columns of {table.dataset!r} have {m:,} products of two "
-            f"(--interactions), {m * size / 1e6:,.0f} MB for {plural(n, 'row')}, and at most "
-            f"{_MOST / 1e6:,.0f} MB are made: leave columns out with --drop until {most:,} "
-            "numeric ones are left."
+            f"(--interactions), {m * size / 1e6:,.0f} MB for {plural(n, 'row')}; the limit is "
+            f"{_MOST / 1e6:,.0f} MB: leave columns out with --drop until {most:,} numeric ones "
+            "are left."
         )
     single = dense_columns(table.X)
     both, made = first_order_products(single[:, numeric], [table.names[j] for j in numeric])
@@ -307,7 +305,7 @@ def with_interactions(table: DataTable) -> DataTable:
 
 
 def with_views(table: DataTable, path: Path) -> DataTable:
-    """Return a table with the views that a file names: the column or pattern, and its view."""
+    """Return a table with the views of a file of columns (or patterns) and their views."""
 
     def both(header: Header) -> ColumnChoice:
         if len(header.names) != 2 or header.names[0] in {*table.names} - {"column"}:
@@ -326,21 +324,21 @@ def with_views(table: DataTable, path: Path) -> DataTable:
             if not (found and view):
                 raise PsephosError(
                     f"{sheet.place(i)} of {path.name!r} (--views) names {shown(one)}, which is not "
-                    f"a column that is learnt from; {suggest(one, table.names)}"
+                    f"a feature column; {suggest(one, table.names)}"
                     if view else f"{sheet.place(i)} of {path.name!r} (--views) names no view."
                 )  # fmt: skip
             twice = [name for name in found if view_of.setdefault(name, view) != view]
             if twice:
                 raise PsephosError(
                     f"{sheet.place(i)} of {path.name!r} (--views): the column {shown(twice[0])} is "
-                    f"of the views {shown(view_of[twice[0]])} and {shown(view)}: name one."
+                    f"in the views {shown(view_of[twice[0]])} and {shown(view)}: name one."
                 )
     wrong.refuse()
     views = tuple((one, tuple(name for name in table.names if view_of.get(name) == one))
                   for one in dict.fromkeys(view_of.values()))  # fmt: skip
     note = "views: " + ", ".join(f"{one} ({plural(len(own), 'column')})" for one, own in views)
     rest = [name for name in table.names if name not in view_of]
-    note += f"; of no view, and not read by multi-view: {quoted(rest)}." if rest else "."
+    note += f"; without a view, and not read by multi-view: {quoted(rest)}." if rest else "."
     return replace(table, views=views, notes=(*table.notes, note))
 
 
@@ -348,15 +346,15 @@ def look_at(
     path: Path, cells: Cells, how: Reading, *, group: str | None, drop: Sequence[str],
     categorical: Sequence[str], most: int,
 ) -> tuple[DataTable, list[str], Complaints]:  # fmt: skip
-    """Return a table whose target is not known, which columns may be it, and what is wrong.
+    """Return a table without a target, the columns that may be the target, and the errors.
 
-    These have at most `most` different values, and at most half as many as there are rows.
+    Such columns have at most `most` different values, and at most half as many as rows.
     """
     roles = Roles((), None, how.id, group, tuple(drop), tuple(categorical), known=False)
     named, first = [how.id, group, *drop, *categorical], list[PsephosError]()
 
     def choose(header: Header) -> ColumnChoice:
-        for error in first:  # it does not depend on how the table lies
+        for error in first:  # it does not depend on whether the table is transposed
             raise error
         try:
             return _choose(header, roles)
@@ -387,7 +385,7 @@ def look_at(
 
 # ------------------------------------------------------------------- text
 def _with_labels(roles: Roles, header: Header) -> Roles:
-    """Return the roles with the columns of labels that a number, or MEKA's relation, names."""
+    """Return the roles with the columns of labels that --labels or MEKA's @relation declares."""
     n = roles.n_labels
     if header.of_arrays and n is None and roles.known and len(roles.target) < 2:
         usual = "Y" if header.labels and "y" not in header.beside and not roles.partly else "y"
@@ -433,7 +431,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
         wrong.refuse()
         raise PsephosError(
             "no target is given: name the column of labels with --target (several: repeat it, or "
-            f"say with --labels how many of the last columns they are); {suggest('', header)}"
+            f"give their number with --labels if they are the last); {suggest('', header)}"
         )
     twice = [name for k, name in enumerate(roles.target) if name in roles.target[:k]]
     if twice:
@@ -450,8 +448,8 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
     columns = [j for j, one in enumerate(header) if one not in out]
     if not columns:
         raise PsephosError(
-            f"{file!r} has no column besides the target and those set apart: nothing is left to "
-            "learn from."
+            f"{file!r} has no column besides the target and those with another role: nothing is "
+            "left to learn from."
         )
     beside = () if roles.known or found.of_arrays else found.beside
     words = (*apart, *roles.drop, *roles.categorical, *found.declared, *beside)
@@ -460,7 +458,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
 
 
 def _refuse_conflicts(roles: Roles) -> None:
-    """Raise PsephosError if a column is two things of which it can be one."""
+    """Raise PsephosError if a column has two roles that exclude each other."""
     group, label = group_named(roles.group)[0], "a label" if len(roles.target) > 1 else "the target"
     kinds = dict.fromkeys(roles.categorical, "categorical") | {group: "the group"}
     kinds |= dict.fromkeys(roles.target, label)
@@ -482,9 +480,9 @@ def _known(name: str, flag: str, found: Header) -> None:
         )
     if name not in names:
         alone = (
-            f" (its first line names one column only: {shown(names[0])}; if that is several, say "
+            f" (its first line names one column only: {shown(names[0])}; if that is several, give "
         )
-        alone += "what separates them with --separator)"
+        alone += "the mark that separates them with --separator)"
         raise PsephosError(
             f"{file!r} has no column {shown(name)} ({flag}); {suggest(name, names)}"
             f"{alone if len(names) == 1 and flag == '--target' else ''}"
@@ -493,7 +491,7 @@ def _known(name: str, flag: str, found: Header) -> None:
 
 def _read(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     names, wrong = sheet.header.names, sheet.wrong
-    broken = bool(wrong.found)  # rows are absent: what is wrong with all together may follow
+    broken = bool(wrong.found)  # rows are absent, so that later errors may be consequences
     if len(roles.target) == 1:
         sheet = without_total(sheet, roles.target[0])
         if roles.task == "numbers" and roles.unlabeled is not None:

@@ -16,14 +16,14 @@ from psephos.files.sheet import Sheet
 from psephos.protocol.tables.labels import label_word, read_answers, together, written_labels
 from psephos.protocol.tables.roles import Classes, Roles, labels_in, rows_of
 
-#: What became of each class that was named: another (None: left out), and how many rows it had.
+#: For each class that was named the new class (None: left out), and its number of rows.
 Joined: TypeAlias = dict[str, tuple[str | None, int]]
 
 REST = "*"
 
 
 def key_of_label(label: Any) -> tuple[str, Any]:
-    """Return what a label is: truth values, numbers and words are never one another."""
+    """Return the kind and value of a label: labels of different kinds are never equal."""
     value: Any = cast("Any", label).item() if isinstance(label, np.generic) else label
     if isinstance(value, bool):
         return "truth value", value
@@ -31,7 +31,7 @@ def key_of_label(label: Any) -> tuple[str, Any]:
 
 
 class LabelMatches:
-    """Where a label stands among others: it is the one it equals, or that is written so."""
+    """The indices of labels: a label is found if it is equal, or written in the same way."""
 
     def __init__(self, labels: Sequence[Label]) -> None:
         self._places = {key_of_label(label): place for place, label in enumerate(labels)}
@@ -39,7 +39,7 @@ class LabelMatches:
         self._written = {str(label): place for place, label in enumerate(labels)}
 
     def place(self, label: Label) -> int | None:
-        """Return the index of a label; None if it is not among them."""
+        """Return the index of a label, or None."""
         kind, value = key_of_label(label)
         found = self._places.get((kind, value))
         if found is None and (kind == "word" or ("word", str(value)) in self._places):
@@ -50,26 +50,25 @@ class LabelMatches:
 def renaming(
     given: Classes | None, labels: Sequence[Label], classes: Sequence[Label], whose: str
 ) -> dict[int, Label | None]:
-    """Return what becomes of labels, by their position: a class, or None of those left out.
+    """Return the new class of each renamed label, by index; None for those left out.
 
     Parameters
     ----------
     given : mapping of labels to classes, or sequence of str, 'OLD=NEW'
-        OLD is a label, several with commas between them, or ``*``: all labels that stand on neither
-        side of another. Labels may hold these marks: OLD is what there is. NEW is empty (of a
-        mapping None) of labels that are left out.
+        OLD is a label, several separated by commas, or ``*``: all labels that are on neither side
+        of another. Labels may contain = and commas: OLD is matched to the labels there are. NEW is
+        empty (None in a mapping) for labels that are left out.
     labels : sequence
         All different.
     classes : sequence
-        What NEW may be; empty: anything.
+        Allowed values of NEW; empty: any.
     whose : str
-        Whose labels they are, in words.
+        The owner of the labels, for messages.
 
     Raises
     ------
     PsephosError
-        If a text has not both sides or may be read in two ways, or a label stands nowhere or is
-        named twice.
+        If a text is not OLD=NEW or is ambiguous, or a label does not occur or is named twice.
     """
     known, new_ones = LabelMatches(labels), LabelMatches(classes)
     if isinstance(given, Mapping):
@@ -107,7 +106,7 @@ def renaming(
 def _pairs(
     text: str, known: LabelMatches, classes: LabelMatches
 ) -> list[tuple[Label, Label | None]]:
-    """Return the labels and the class of OLD=NEW, divided where OLD are labels and NEW a class."""
+    """Return pairs of label and class of OLD=NEW, split at the = that fits labels and classes."""
     parts = text.split("=")
     ends = [
         ("=".join(parts[:k]).strip(), "=".join(parts[k:]).strip()) for k in range(1, len(parts))
@@ -124,15 +123,15 @@ def _pairs(
     if len(fits) > 1:
         each = " or ".join(f"{quoted(olds)} is {new!r}" for olds, new in fits)
         raise PsephosError(
-            f"--classes {text!r} may say that {each}: name that label otherwise in the table, or "
-            "give classes= in Python."
+            f"--classes {text!r} may mean that {each}: rename that label in the table, or give "
+            "classes= in Python."
         )
     olds, new = (fits or ways)[0]
     return [(old, new or None) for old in olds]
 
 
 def _labels_in(text: str, known: LabelMatches) -> list[str]:
-    """Return the labels between commas, the longest first: a label may hold a comma."""
+    """Split at commas into labels, taking the longest that exists: a label may hold a comma."""
     parts, found = text.split(","), list[str]()
     while parts:
         words = [",".join(parts[:k]).strip() for k in range(len(parts), 0, -1)]
@@ -146,10 +145,10 @@ def _labels_in(text: str, known: LabelMatches) -> list[str]:
 def join_classes(
     columns: Sequence[Sequence[Cell]], given: Classes, target: str
 ) -> tuple[list[list[Label | None]], list[int], Joined, list[str]]:
-    """Return columns of labels, their classes joined, the rows kept, what became, and notes.
+    """Return columns of labels with joined classes, the rows kept, `Joined`, and notes.
 
-    `columns` are words, None where a row has no label: those of the target, and perhaps of the
-    truth. A class has one new name, which is not that of a class that becomes another.
+    `columns` are the words of the target, and of the truth if it is given, None without a label.
+    A class cannot be renamed to one that is itself renamed.
     """
     words = [[None if is_missing(v) else str(v) for v in column] for column in columns]
     labels = sorted({v for column in words for v in column if v is not None})
@@ -160,8 +159,8 @@ def join_classes(
     for old, one in new.items():
         if one in new and new[one] != one:
             raise PsephosError(
-                f"--classes takes {shown(old)} as {shown(one)}, a class that it renames, too: "
-                "choose another name, so that a label has one meaning."
+                f"--classes renames {shown(old)} to {shown(one)}, and {shown(one)} as well: choose "
+                "another name, so that a label has one meaning."
             )
     gone = {old for old, one in new.items() if one is None}
     rows = zip(*words, strict=True)
@@ -179,22 +178,22 @@ def join_classes(
 
 
 def refuse_joining(target: str, holds: str) -> PsephosError:
-    """Return the error of a target whose values are not one class a row."""
+    """Return the error on a target that does not have one class per row."""
     return PsephosError(
         f"--classes (classes=) joins classes, and the target {shown(target)} holds {holds}: leave "
-        "it out" + (", or say --task classes." if holds == "numbers" else ".")
+        "it out" + (", or give --task classes." if holds == "numbers" else ".")
     )
 
 
 def but_blank(given: Classes) -> Classes:
-    """Return classes without the one that leaves out the rows without a label: ``=``, or ''."""
+    """Return classes without the entry that leaves out rows without a label: ``=``, '' or None."""
     if isinstance(given, Mapping):
         return {old: new for old, new in given.items() if old not in ("", None)}
     return given if isinstance(given, str) else [one for one in given if str(one).strip() != "="]
 
 
 def with_classes(sheet: Sheet, roles: Roles) -> tuple[Sheet, Joined]:
-    """Return a sheet without the rows that are left out, the others with their joined classes."""
+    """Return a sheet with joined classes, without the rows of classes that are left out."""
     if not roles.classes:
         return sheet, {}
     names, target = sheet.header.names, roles.target[0]

@@ -32,18 +32,18 @@ from psephos.files.near import CELL, shown
 from psephos.files.sheet import Sheet, plain
 
 _Tidy = Callable[[Sequence[Any], str, Callable[[int], str]], Array]
-_LISTED = 3  # labels that name their target
-TASKS = ("classes", "numbers")  # what one column of answers may hold
-_FEW, _MANY = 20, 100  # different values, up to which fractions and whole numbers leave doubt
+_LISTED = 3  # maximum labels whose names are the name of the target
+TASKS = ("classes", "numbers")  # types of a target of one column
+_FEW, _MANY = 20, 100  # distinct fractions, whole numbers above which a target is numeric
 
 
 def together(labels: Sequence[str]) -> str:
-    """Return what a target of several labels is called."""
+    """Return the name of a target of several labels."""
     return ", ".join(labels) if len(labels) <= _LISTED else f"{len(labels)} labels"
 
 
 def row_words(i: int) -> str:
-    """Return which row that is, in words."""
+    """Return the words for a row."""
     return f"row {i} (counted from 0)"
 
 
@@ -57,8 +57,8 @@ def encode_column(
 ) -> tuple[Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
-    A column holds numbers, or objects: numbers, texts, None where missing. With `categorical`
-    numbers, too, are categories. `notes` gets a sentence if numbers are in another form.
+    A column holds numbers, or objects: numbers, texts, None where missing. With `categorical`,
+    numbers are categories, too. A sentence is added to `notes` if numbers are in another form.
     """
     if column.dtype.kind in "biuf" and not categorical:
         return column.astype(np.float64), None
@@ -77,9 +77,9 @@ def encode_column(
 def coded(
     values: Sequence[Cell],
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Return the codes of categories, None where missing, and their sorted levels in words.
+    """Return the codes of categories (NaN for None), and their sorted levels as words.
 
-    Values of one number (1, 1.0, "1") are one level.
+    Values that are one number (1, 1.0, "1") are one level.
     """
     own = {
         value: _word(level) for value, level in merged(v for v in values if v is not None).items()
@@ -91,7 +91,7 @@ def coded(
 
 
 def _word(level: Any) -> str:
-    """Return a level in words: a whole number without its point."""
+    """Return a level as a word: 1.0 as 1."""
     if isinstance(level, float) and level.is_integer():
         return str(int(level))
     return str(level)
@@ -106,22 +106,21 @@ def read_target(
     cells: Cells | None = None,
     tidy: _Tidy | None = None,
 ) -> Array:
-    """Return one column of answers: numbers are float64, classes are integers or words.
+    """Return a target of one column: numbers as float64, classes as integers or words.
 
     Parameters
     ----------
     values : sequence
-        None (of arrays also NaN) where missing.
+        None (in arrays also NaN) where missing.
     name : str
     place : callable
-        Of the position of a row: what it is called.
+        Returns the words for a row by its index.
     task : {'classes', 'numbers'}, default=None
-        None: numbers where values are not whole, or are more than any classes would be
-        (`are_numbers`).
+        None: numbers if the values clearly are a measurement (`are_numbers`).
     cells : Cells, default=None
-        How the numbers of texts are written. By default a number alone is one.
+        How numbers are written in texts. By default texts are not numbers.
     tidy : callable, default=None
-        What makes labels of values, place and name (`tidy_labels`).
+        Returns labels of (values, name, place); by default `tidy_labels`.
     """
     number: Any = cells.number if cells else _own_number
     read = [None if is_missing(v) else number(v) for v in values]
@@ -137,7 +136,7 @@ def read_target(
         rest = (
             "write it as a plain number."
             if number_form(word)
-            else ("correct it, or say --task classes. Of dates give days since the earliest.")
+            else ("correct it, or give --task classes. Turn dates into days since the earliest.")
         )
         raise PsephosError(
             f"the target {shown(name)} has {shown(word, CELL)} in {place(odd[0])}, "
@@ -162,7 +161,7 @@ def read_answers(
     values: Sequence[Cell], name: str, sheet: Sheet, place: Callable[[int], str], task: str | None,
     notes: list[str],
 ) -> Array:  # fmt: skip
-    """Return `read_target` of cells of a file, None where missing; of a category, classes."""
+    """Return `read_target` of the cells of a file; a categorical column holds classes."""
     task = task or ("classes" if name in sheet.header.declared else None)
     if sheet.cells.limits and task != "classes":
         words = [None if v is None else str(v) for v in values]
@@ -176,7 +175,7 @@ def read_answers(
 
 
 def task_given(task: str | None, *, insisted: bool) -> str | None:
-    """Return what the target holds, as the user says; `insisted` that it was named a category."""
+    """Return the user's type of the target; `insisted`: it was listed as categorical."""
     must_be("task", task, (None, *TASKS))
     if insisted and task == "numbers":
         raise PsephosError(
@@ -187,22 +186,22 @@ def task_given(task: str | None, *, insisted: bool) -> str | None:
 
 
 def refuse_numbers(task: str | None, what: str) -> None:
-    """Raise PsephosError where several numbers a row, or numbers partly known, are to be learnt."""
+    """Raise PsephosError if several numbers per row, or partly known ones, are the target."""
     if task == "numbers":
         raise PsephosError(
-            f"{what}: tables have one number a row, known in each. Name one target; several "
-            "numbers at once are predicted in Python by the regressors that take them, such as "
-            "psephos.SoftTreeRegressor(). Time to event (a time, and whether the event came) is "
-            "not offered: scikit-survival does that."
+            f"{what}: a numeric target must be one column, known in every row. Name one target; "
+            "some regressors, such as psephos.SoftTreeRegressor(), predict several numbers at "
+            "once in Python. For time to event (a time, and whether the event happened) use "
+            "scikit-survival."
         )
 
 
 def are_numbers(values: Floats) -> bool:
-    """Return whether numbers are clearly a measurement: classes of them are out of question.
+    """Return whether numbers clearly are a measurement, not classes.
 
-    Where some are not whole, or whole numbers are rather a measurement than classes
-    (`many_values`), they are a doubtful case up to 20 (of whole numbers 100) different values, and
-    a clear one beyond, or where these are more than half as many as rows.
+    Some must be fractions, or whole numbers must look like a measurement (`many_values`). They are
+    clearly one if more than 20 values (100, if all are whole) are distinct, or more than half as
+    many as rows; otherwise it is doubtful.
     """
     each, counts = np.unique(values, return_counts=True)
     fractions = bool((each != np.round(each)).any())
@@ -217,17 +216,17 @@ def _own_number(value: Cell) -> float | None:
     return float(value)
 
 
-_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # as a whole number is written, and only so
+_WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)  # the usual form of a whole number
 _INT64, _POINTS = range(-(2**63), 2**63), Cells()
 
 
 def written_labels(
     values: Sequence[Any], name: str, place: Callable[[int], str], cells: Cells = _POINTS
 ) -> Array:
-    """Return labels written in a file: integers if every one is written as such, else words.
+    """Return the labels of a file: integers if every one is written as such, else words.
 
-    01, 1.0, 1e3 and digits of other scripts are words: no two labels become one. Fractions, by the
-    marks of `cells`, are refused.
+    01, 1.0, 1e3 and digits of other scripts are words, so that different labels stay different. It
+    is an error if all are numbers (as `cells` reads them) and one is a fraction.
     """
     present = [v for v in values if v is not None]
     if all(_WHOLE.fullmatch(v) and int(v) in _INT64 for v in present):
@@ -240,7 +239,7 @@ def written_labels(
 
 
 def tidy_labels(values: Sequence[Any], name: str, place: Callable[[int], str] = row_words) -> Array:
-    """Return labels as integers if they all are whole numbers, as words if they are words."""
+    """Return labels as integers if all are whole numbers; as words if all are words."""
     _refuse_missing(values, name, place)
     items = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in values]
     kinds = {_kind(v): i for i, v in enumerate(items)}
@@ -268,20 +267,20 @@ _LEFT_OUT = (("--task", "numbers"), ("--unlabeled", ""))
 def _refuse_missing(
     values: Sequence[Cell], name: str, place: Callable[[int], str], *options: tuple[str, str]
 ) -> None:
-    """Raise PsephosError naming the first rows in which a target has no value."""
+    """Raise PsephosError naming the first rows whose target is missing."""
     missing = [i for i, v in enumerate(values) if is_missing(v)]
     if missing:
         rows = ", ".join(place(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
         numbers = (
-            " of a number, do so by --task numbers --unlabeled '' (in Python task=, unlabeled=)"
+            " for a numeric target by --task numbers --unlabeled '' (in Python task=, unlabeled=)"
         )
         classes = (
-            " by --classes =; of two classes, if they are to be learnt from without their label, "
-            "say --unlabeled ''; a class called None, NA or the like is kept by --keep-word None"
+            " by --classes =; if models of two classes are to learn from these rows without a "
+            "label, give --unlabeled ''; a class named None, NA or similar needs --keep-word None"
         )
         raise PsephosError(
             f"the target {shown(name)} has no value in {plural(len(missing), 'row')} ({rows}): "
-            f"fill the values in, or leave those rows out{f';{numbers}' if options else classes}."
+            f"fill the values in, or leave those rows out{numbers if options else classes}."
         ).settled_by(*(options or [("--classes", "=")]))
 
 
@@ -292,7 +291,7 @@ def recorded_labels(
     place: Callable[[int], str] = row_words,
     tidy: _Tidy = tidy_labels,
 ) -> list[Any]:
-    """Return the labels of the rows that have one, by `tidy`, None of the others."""
+    """Return the labels of rows that have one, made by `tidy`, and None for the others."""
     at = [i for i, has in enumerate(known) if has]
     if not at:
         return [None] * len(known)
@@ -310,7 +309,7 @@ def _kind(label: Any) -> str:
 def _measurements(name: str, place: str, value: Any) -> PsephosError:
     return PsephosError(
         f"the target {shown(name)} holds measurements ({place}: {str(value)[:CELL]}), or classes "
-        "that are written so: say which, with --task numbers or --task classes (in Python task=)."
+        "that look like them: give --task numbers or --task classes (in Python task=)."
     ).settled_by(("--task", "numbers"))
 
 
@@ -332,7 +331,7 @@ class Partial:
 
     @property
     def codes(self) -> Indices:
-        """Return 1 of rows recorded positive, 0 negative, -1 of unlabelled rows."""
+        """Return 1 for rows recorded positive, 0 for negative ones, -1 for unlabelled ones."""
         own = (self.recorded == self.positive).astype(np.intp)
         return np.where(self.recorded < 0, -1, own)
 
@@ -347,30 +346,30 @@ class Partial:
         return self.recorded.tolist(), self.positive, self.truth, *own
 
     def check(self, y: Array, classes: Array) -> None:
-        """Raise PsephosError if records do not fit the table."""
+        """Raise PsephosError if records do not match the table."""
         if len(classes) != 2:
             raise PsephosError(
-                f"labels that are partly recorded are of two classes, and there are {len(classes)} "
+                f"partly recorded labels must have two classes; got {len(classes)} "
                 f"({', '.join(map(str, classes.tolist()[:5]))}): join some of them."
             )
         inside = Interval(0, 1, open_low=True, open_high=True)
         if self.prior is not None and not inside.allows(self.prior):
             raise PsephosError(
-                f"--prior (prior=) is {self.prior!r}: give the share of positives among the cases "
-                "without a label, above 0 and below 1."
+                "--prior (prior=) must be the share of positives among the cases without a label, "
+                f"above 0 and below 1; got {self.prior!r}."
             )
         if len(self.recorded) != len(y):
             raise PsephosError(f"{len(self.recorded)} records for {len(y)} rows: one per row.")
 
     def strata(self, y: Array, n_folds: int) -> Indices:
-        """Return the strata of folds: the record, and the truth of rows without a record."""
+        """Return the strata of folds: by record, and unlabelled rows by their true class."""
         codes = self.codes
         for code, words in ((1, "recorded positive"), (-1, "without a label")):
             n = int((codes == code).sum())
             if n < n_folds:
                 raise PsephosError(
                     f"{plural(n, 'row')} {'is' if n == 1 else 'are'} {words}, fewer than the "
-                    f"{n_folds} folds: use fewer folds (--folds), or a table with more."
+                    f"{n_folds} folds: use fewer folds (--folds), or add such rows."
                 )
         own = codes + 1
         if self.truth:
@@ -381,10 +380,10 @@ class Partial:
         return np.where(few, 0, own).astype(np.intp)
 
     def training(self, rows: Indices, *, partial_labels: bool) -> tuple[Indices, Floats]:
-        """Return the rows that a model is fitted on, and their codes, NaN without a label.
+        """Return the rows that a model is fitted on, and their class indices, NaN without a label.
 
-        A model that takes no unlabelled rows is fitted on those with a label; if all of these are
-        positive, on every row, with the unlabelled ones in the other class.
+        A model that does not take unlabelled rows is fitted on the labelled rows; if all of these
+        are positive, on all rows, with the unlabelled ones in the other class.
         """
         codes = self.recorded[rows].astype(np.float64)
         if partial_labels:
@@ -394,12 +393,12 @@ class Partial:
         return rows[codes >= 0], codes[codes >= 0]
 
     def contradicted(self, codes: Indices) -> int:
-        """Return how many rows are recorded positive and truly are not; `codes` are the truth's."""
+        """Return how many rows recorded positive are not; `codes` are the true class indices."""
         sure = self.recorded == self.positive
         return int((codes[sure] != self.positive).sum()) if self.truth else 0
 
     def words(self, classes: Sequence[str], codes: Indices) -> dict[str, Any]:
-        """Return what comparison.json says of it."""
+        """Return the entry in comparison.json."""
         counts = [int((self.recorded == k).sum()) for k in (-1, 0, 1)]
         return {
             "positive": classes[self.positive],
@@ -413,28 +412,28 @@ class Partial:
 
 
 def given_rows(*, one_class: bool) -> str:
-    """Return which rows a model is given that takes none without a label, in words."""
+    """Return in words which rows a model that does not take unlabelled rows is fitted on."""
     if one_class:
         return "all cases, those without a label as of the other class"
     return "the cases with a label"
 
 
 def refuse_old_positive(positive: Label | None, recorded_class: Any, *others: Any) -> bool:
-    """Return whether labels are partly recorded; refuse what `positive` meant before."""
+    """Return whether labels are partly recorded; raise if `positive` has its earlier meaning."""
     partly = any(one is not None for one in others)
     if positive is not None and recorded_class is None and partly:
         raise PsephosError(
-            f"--positive {shown(positive)} (positive=) names the class that measures and page are "
-            "about; the class whose records are certain is --recorded-class (recorded_class=): "
-            "give that instead, or both."
+            f"--positive {shown(positive)} (positive=) is the positive class of measures and page; "
+            "the class whose records are certain is --recorded-class (recorded_class=): give that "
+            "instead, or both."
         )
     return partly or recorded_class is not None
 
 
 def check_mark(mark: Any, labels: Iterable[Any], target: str) -> None:
-    """Raise PsephosError if the mark of rows without a label does not occur in the target.
+    """Raise PsephosError if the value of rows without a label does not occur in the target.
 
-    '' means empty cells; words that are read as missing, such as NA, are not labels either.
+    '' (empty cells) and words that are read as missing, such as NA, are always accepted.
     """
     known = list(dict.fromkeys(labels))
     if mark is not None and mark not in MISSING and mark not in known:
@@ -453,7 +452,7 @@ def read_partial(
     target: str,
     prior: float | None = None,
 ) -> tuple[Partial, Array]:
-    """Return the recorded labels, and the labels of the table.
+    """Return the recorded labels, and `y` of the table.
 
     `recorded` are tidy labels, None without a record; `truth` those of all rows, if known.
     `positive` is the class whose records are certain; None: the only recorded class, or the second
@@ -463,9 +462,9 @@ def read_partial(
     held = [label for label in recorded if label is not None]
     if not held or len(held) == len(recorded):
         raise PsephosError(
-            f"the target {shown(target)} has a label in {'every' if held else 'no'} row: give with "
-            "--unlabeled what stands there where a row has none"
-            f"{'' if held else ', and the column of what is recorded as --target'}."
+            f"the target {shown(target)} has a label in {'every' if held else 'no'} row: "
+            "--unlabeled must be its value in rows without a label"
+            f"{'' if held else ', and --target the column of recorded labels'}."
         )
     classes = list(np.unique(np.array(held)).tolist())
     if truth is not None:
@@ -496,7 +495,7 @@ def read_partial(
 
 
 def _other(label: Label) -> Any:
-    """Return a name of the class that no row is recorded to be."""
+    """Return a name for the class without records."""
     if isinstance(label, str):
         return f"not {label}"
     return 0 if label else 1
@@ -508,8 +507,8 @@ def partly_written(
 ) -> tuple[Partial, Array]:
     """Return partly recorded labels, and the table's y.
 
-    `cells` are the words of the target, None if missing, and perhaps of the truth; `roles` has
-    `unlabeled`, `truth`, `recorded_class` and `prior`.
+    `cells` are the words of the target, and of the truth if it is given, None where missing;
+    `roles` has `unlabeled`, `truth`, `recorded_class` and `prior`.
     """
     known = [word is not None and word != roles.unlabeled for word in cells[0]]
     tidy = partial(written_labels, cells=sheet.cells)

@@ -1,4 +1,4 @@
-"""What a table must be before anything is learnt from it."""
+"""Requirements of a table before anything is learnt from it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,11 +19,11 @@ from psephos.files.near import CELL, quoted, shown, suggest
 if TYPE_CHECKING:
     from psephos.protocol.tables.table import DataTable
 
-_MOSTLY = 0.8  # of the values of a target are numbers, or written as such
+_MOSTLY = 0.8  # minimum share of a target's values that are numbers in some form
 
 
 def refuse_duplicates(names: Sequence[str]) -> None:
-    """Raise PsephosError naming the columns whose name stands twice."""
+    """Raise PsephosError naming the columns that share a name."""
     seen: dict[str, int] = {}
     again = [(name, j) for j, name in enumerate(names) if seen.setdefault(name, j) != j]
     if again:
@@ -31,9 +31,9 @@ def refuse_duplicates(names: Sequence[str]) -> None:
         others = sorted({other for other, _ in again} - {name})
         more = f"; so do {quoted(others)}" if others else ""
         raise PsephosError(
-            f"the column name {shown(name)} stands twice (columns {seen[name] + 1} and "
+            f"the column name {shown(name)} occurs twice (columns {seen[name] + 1} and "
             f"{j + 1}{more}): rename one of them, so that rules can name their column "
-            "(of a file: --duplicates number, mean or first)."
+            "(for a file: --duplicates number, mean or first)."
         ).settled_by(("--duplicates", "number"))
 
 
@@ -48,15 +48,15 @@ def refuse_farthest(X: Values, names: Sequence[str], place: Callable[[int], str]
 
 
 def check_target(table: "DataTable") -> None:
-    """Raise PsephosError if the target has one class, or labels that tell no rows apart.
+    """Raise PsephosError if the target has one class or value, or the same labels in all rows.
 
-    Or if the class that measures are about is not one of its classes.
+    Also if its classes look like a measurement, or `positive` is not one of them.
     """
     one_class = table.kind == "classes"
     known = [str(one) for one in table.classes.tolist()] if one_class else []
     if table.positive is not None and table.positive not in known:
         other = f"not a class of the target {shown(table.target_name)}: "
-        why = other if one_class else "the target is not of classes, one a case: leave it out"
+        why = other if one_class else "the target does not have one class per case: leave it out"
         near = suggest(table.positive, known) if one_class else "."
         raise PsephosError(f"--positive (positive=) is {shown(table.positive)}: {why}{near}")
     if table.y.ndim == 2 or table.labels:
@@ -90,7 +90,7 @@ def _check_classes(table: "DataTable") -> None:
     name = shown(table.target_name)
     odd = [word for word in counts if table.cells.number(plain_number(word)[1]) is None]
     like = len(counts) - sum(not number_form(word) for word in odd)
-    days = " Of dates give days since the earliest; time to event is for scikit-survival."
+    days = " Turn dates into days since the earliest; for time to event use scikit-survival."
     days = days if are_dates(list(counts)) else ""
     if many_values(sizes) and (days or like >= _MOSTLY * len(counts)):
         first = f" (not plain numbers: {quoted(odd)})" if odd else ""
@@ -101,23 +101,23 @@ def _check_classes(table: "DataTable") -> None:
         if limits:
             fix = "Then --limits half reads limits of detection as half of a lower one. "
         if gone and fix:
-            fix += f"Do they mean no value: --missing {gone[0]!r} --task numbers --unlabeled ''. "
+            fix += f"If they mean missing: --missing {gone[0]!r} --task numbers --unlabeled ''. "
         raise PsephosError(
             f"the target {name} has {len(values)} values in {table.n_rows} rows{first}: is it a "
-            f"measurement? {fix}Say with --task numbers (in Python task='numbers') that it is to "
-            f"be predicted as a number, or with --task classes that its values are classes.{days}"
+            f"measurement? {fix}Give --task numbers (in Python task='numbers') if it is to be "
+            f"predicted as a number, or --task classes if its values are classes.{days}"
         ).settled_by(*[("--limits", "half"), ("--task", "numbers")] * limits)
 
 
 def check_ids(ids: Array | None, n: int, column: str = "") -> None:
-    """Raise PsephosError unless each id, of a column of the file, names one of n rows."""
+    """Raise PsephosError unless each of n rows has its own id; `column` is that of the ids."""
     values, counts = counted(ids, "ids", n)
     if len(counts) and counts.max() > 1:
         twice = [str(v) for v in values[counts > 1]]
         raise PsephosError(
-            f"the id {shown(twice[0], CELL)} stands in {int(counts.max())} rows, but an id names "
-            f"one row (repeated: {quoted(twice)}): if it names a patient or batch, make it the "
-            "group (--group)."
+            f"the id {shown(twice[0], CELL)} occurs in {int(counts.max())} rows, but each row "
+            f"must have its own (repeated: {quoted(twice)}): if it names a patient or batch, make "
+            "it the group (--group)."
         ).settled_by(*[("--group", column)] * bool(column))
 
 
@@ -126,13 +126,13 @@ def check_groups(groups: Array | None, n: int) -> None:
     values, _ = counted(groups, "groups", n)
     if len(values) == 1:
         raise PsephosError(
-            f"all rows are of one group ({shown(str(values[0]), CELL)}): give a column that "
-            "differs between at least two groups, or no group."
+            f"all rows are of one group ({shown(str(values[0]), CELL)}): give a column of at "
+            "least two groups, or no group."
         )
 
 
 def counted(values: Array | None, what: str, n: int) -> tuple[Array, Indices]:
-    """Return the different values of a column, and how many rows have each."""
+    """Return the distinct values of a column, and the number of rows with each."""
     if values is not None and len(values) != n:
         raise PsephosError(f"{len(values)} {what} for {n} rows: give one per row.")
     return np.unique([] if values is None else values, return_counts=True)
@@ -143,13 +143,13 @@ def _check_labels(table: "DataTable") -> None:
     if table.y.shape != (table.n_rows, len(table.labels)) or len(table.labels) < 2:
         raise PsephosError(
             f"y has shape {table.y.shape} for {table.n_rows} rows and {len(table.labels)} names of "
-            "labels: give a table of 0 and 1, a row a case and a column for each of two labels or "
-            "more."
+            "labels: give a table of 0 and 1 with a row per case and a column per label, at least "
+            "two."
         )
     if not np.isin(table.y, (0, 1)).all():
-        raise PsephosError("y is a table of labels, and holds what is neither 0 nor 1.")
+        raise PsephosError("y is a table of labels, and must hold only 0 and 1.")
     if (table.y == table.y[0]).all():
         raise PsephosError(
             "all rows have the same labels, so that there is nothing to learn: give rows that "
-            "differ in one at least."
+            "differ in at least one label."
         )

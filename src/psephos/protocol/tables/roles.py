@@ -1,4 +1,4 @@
-"""Which columns of a file are what, and the values of each: numbers, categories, ids, labels."""
+"""The roles of the columns of a file, and their values: numbers, categories, ids, labels."""
 
 import math
 import re
@@ -27,25 +27,25 @@ from psephos.files.text import Header
 from psephos.protocol.tables.labels import coded, refuse_old_positive, row_words
 from psephos.protocol.tables.requirements import check_ids, counted, refuse_farthest
 
-#: What becomes of classes, as users write it: 'OLD=NEW' each, or a mapping.
+#: Renamed, joined or left-out classes, as users write them: 'OLD=NEW' each, or a mapping.
 Classes: TypeAlias = Mapping[Label, Label | None] | Sequence[str]
 
 
 def row_values(values: Any, what: str) -> Array:
-    """Return one value a row; PsephosTypeError of a table."""
+    """Return one value per row; raise PsephosTypeError if there are several columns."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise PsephosTypeError(
-            f"{what} has {array.ndim} dimensions: give one value per row (a column can be named "
-            "of a file only)."
+            f"{what} must have one value per row; got {array.ndim} dimensions (columns can be "
+            "given by name only if X is a file)."
         )
     return array
 
 
 def words_of_rows(values: Any, what: str) -> Array:
-    """Return one word a row; raise PsephosError naming rows that have none."""
+    """Return one word per row; raise PsephosError naming the rows without a value."""
     given: list[Any] = list(row_values(values, what))
     if gone := [row_words(i) for i, one in enumerate(given) if is_missing(one)]:
         raise PsephosError(f"{what} has no value in {some(gone)}: fill it in, or remove the row.")
@@ -54,15 +54,15 @@ def words_of_rows(values: Any, what: str) -> Array:
 
 @dataclass(frozen=True)
 class Cohorts:
-    """The cohort (a clinic, a batch) of each row, by which test parts are made.
+    """The cohort (a clinic, a batch) of each row: cohorts are the test parts.
 
     Parameters
     ----------
     of_row : ndarray of shape (n,) of str
     name : str
-        Of the column.
+        The name of the column.
     only : str, default=None
-        The one cohort that is tested; None: each is, once.
+        The only cohort that is a test part; None: each cohort is, once.
     """
 
     of_row: NDArray[Any]
@@ -71,20 +71,20 @@ class Cohorts:
 
     @classmethod
     def of(cls, of_row: PerRow, name: str | None, only: str | None = None) -> Self | None:
-        """Return the cohorts of rows, None where none are given."""
+        """Return the cohorts of the rows, or None if `of_row` is None."""
         if of_row is None:
             return None
         only = "True" if np.asarray(of_row).dtype.kind == "b" else only
         return cls(words_of_rows(of_row, "leave_out"), name or "leave_out", only)
 
     def check(self, n: int) -> None:
-        """Raise PsephosError if the cohorts of n rows cannot serve."""
+        """Raise PsephosError if the cohorts of n rows cannot be test parts."""
         values, sizes = counted(self.of_row, "cohorts", n)
         known: list[str] = values.tolist()
         if len(known) < 2:
             raise PsephosError(
-                f"{self.name!r} has the value {shown(known[0], CELL)} in every row: to leave out a "
-                "cohort (--leave-out) name a column of at least two."
+                f"{self.name!r} has the value {shown(known[0], CELL)} in every row: --leave-out "
+                "(leave_out=) must be a column of at least two cohorts."
             )
         parts = sum(bool(re.fullmatch(r"-?\d*\.0*[1-9]\d*", one)) for one in known)
         measured = many_values(sizes) and 2 * parts > len(known)
@@ -107,7 +107,7 @@ class Cohorts:
 
 
 def cohorts_named(text: str | None) -> tuple[str | None, str | None]:
-    """Return the column and the cohort of COLUMN or COLUMN=VALUE (NAME= where NAME holds a =)."""
+    """Return the column and the cohort of COLUMN or COLUMN=VALUE (NAME= if NAME has a =)."""
     column, equals, value = (text or "").rpartition("=")
     return (column, value or None) if equals else (text, None)
 
@@ -120,9 +120,9 @@ def group_named(text: str | None) -> tuple[str | None, str | None]:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns are not measurements."""
+    """The roles of the columns that are not measurements."""
 
-    target: tuple[str, ...]  # several: labels, of which a row may have some
+    target: tuple[str, ...]  # several: labels, several of which a row may have
     n_labels: int | None
     id: str | None
     group: str | None  # the column, perhaps with a pattern of its stems
@@ -134,20 +134,20 @@ class Roles:
     prior: float | None = None
     positive: str | None = None
     task: str | None = None
-    row_names: str | None = None  # the id, where no one named it
+    row_names: str | None = None  # a column without a name that became the id
     leave_out: tuple[str | None, str | None] = (None, None)  # the column, the one cohort tested
-    known: bool = True  # whether the target is known, or the table is only looked at
-    classes: Classes = ()  # that are joined
+    known: bool = True  # whether the target is known; `psephos table` may run without one
+    classes: Classes = ()  # that are joined, renamed or left out
 
     @property
     def partly(self) -> bool:
-        """Return whether labels are partly recorded; rows without a number are left out."""
+        """Return whether labels are partly recorded."""
         given = (self.truth, None if self.task == "numbers" else self.unlabeled, self.prior)
         return refuse_old_positive(self.positive, self.recorded_class, *given)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Return the columns beside the measurements, each with its option."""
+        """Return the columns that are neither measurements nor target, each with its option."""
         kept = [(f" ({flag})", name) for flag, name in self.apart if flag != "--target"]
         kept += [(" (--drop)", name) for name in self.drop]
         return tuple(f"{name}{'' if name == self.row_names else flag}" for flag, name in kept)
@@ -166,7 +166,7 @@ class Roles:
 
 
 def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
-    """Return a sheet without the rows whose target is missing, or holds a mark of that."""
+    """Return a sheet without the rows whose target is missing, or is `mark`."""
     words = sheet.words[sheet.header.names.index(target)]
     gone = sheet.cells.but(() if mark is None else [mark]).is_missing
     at = [i for i, w in enumerate(words) if not gone(str(w))]
@@ -175,7 +175,7 @@ def with_answers(sheet: Sheet, target: str, mark: str | None) -> Sheet:
 
 
 def rows_of(sheet: Sheet, at: Sequence[int], *notes: str) -> Sheet:
-    """Return a sheet of some rows, with notes."""
+    """Return a sheet of some rows, with further notes."""
     kept = {j: [column[i] for i in at] for j, column in sheet.words.items()}
     lines = [i if sheet.lines is None else sheet.lines[i] for i in at]
     rest = None if sheet.rest is None else sheet.rest[at]
@@ -184,7 +184,10 @@ def rows_of(sheet: Sheet, at: Sequence[int], *notes: str) -> Sheet:
 
 
 def without_total(sheet: Sheet, target: str) -> Sheet:
-    """Return a sheet without a last row of sums or means that has no label, or a lone number."""
+    """Return a sheet without a last row of sums or means whose label is missing.
+
+    Also without one whose label is a number below labels that are not numbers.
+    """
     labels, n, number = sheet.words[sheet.header.names.index(target)], len(sheet.X) - 1, None
     if n >= 1 and not sheet.cells.is_missing(str(labels[n])):
         number = sheet.cells.number(str(labels[n]))
@@ -199,7 +202,7 @@ def without_total(sheet: Sheet, target: str) -> Sheet:
 
 
 def total_words(sheet: Sheet) -> list[str]:
-    """Return the words by which the last row holds sums or means of the others; none if not."""
+    """Return the name of the last row if it holds sums or means of the others, else nothing."""
     n, words = len(sheet.X) - 1, sheet.words.values()
     if n < 1 or sheet.rest is not None:
         return []
@@ -210,12 +213,12 @@ def total_words(sheet: Sheet) -> list[str]:
 
 
 def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) -> dict[str, Any]:
-    """Return what a table has of its file, whichever kind that is: all but its rows' own words."""
+    """Return the fields of a DataTable that do not depend on the target, ids and groups."""
     notes, names = list(sheet.notes), sheet.header.names
     if codes := [f"{shown(names[j])} ({word})" for j, word in sheet.codes.items()]:
         notes.append(
-            f"columns with cells that begin with 0, as codes do: {some(codes)}: read as numbers; a "
-            "code is categorical (--categorical) or an id (--id)."
+            f"columns with cells that begin with 0, as codes do: {some(codes)}: read as numbers; "
+            "declare codes with --categorical, or with --id."
         )
     categories = _encode(sheet, roles, notes, wrong)
     at, n = sheet.choice.columns, len(sheet.X)
@@ -226,12 +229,12 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
     if void:
         where = some([sheet.place(i) for i in void], 3)
         notes.append(
-            f"{plural(len(void), 'case')} without a value in any column, of which nothing can be "
-            f"learnt but how frequent each class or number is: {where}."
+            f"{plural(len(void), 'case')} without a value in any column, which contribute only "
+            f"the frequencies of classes or numbers: {where}."
         )
     if same := [shown(names[at[k]]) for k in held.tolist()]:
         notes.append(
-            f"{plural(len(same), 'column')} of one value, which says nothing: {some(same)}."
+            f"{plural(len(same), 'column')} of one value, without information: {some(same)}."
         )
     return {
         "categories": categories,
@@ -253,7 +256,7 @@ _LABEL = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
 
 
 def label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> Indices:
-    """Return the (n, K) table of 0 and 1 that several columns of labels hold."""
+    """Return the (n, K) table of 0 and 1 in several columns of labels."""
     table = np.empty((len(sheet.X), len(columns)), dtype=np.intp)
     for k, (name, words) in enumerate(columns.items()):
         for i, word in enumerate(words):
@@ -265,10 +268,10 @@ def label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> Indices:
                 )
             if found is None:
                 raise PsephosError(
-                    f"the label {shown(name)} is {shown(str(word), CELL)} in {sheet.place(i)}: of "
-                    "several targets each is a column of 0 and 1 (or false and true), whether the "
-                    "case has the label. Name a column of classes or numbers alone. (Time to event "
-                    "is not offered: scikit-survival does that.)"
+                    f"the label {shown(name)} is {shown(str(word), CELL)} in {sheet.place(i)}: "
+                    "each of several targets must be a column of 0 and 1 (or false and true), "
+                    "whether the case has the label. A column of classes or numbers must be the "
+                    "only target. (For time to event use scikit-survival.)"
                 )
             table[i, k] = found
     return table
@@ -277,11 +280,11 @@ def label_table(columns: Mapping[str, Sequence[Any]], sheet: Sheet) -> Indices:
 def _encode(
     sheet: Sheet, roles: Roles, notes: list[str], wrong: Complaints
 ) -> dict[int, tuple[str, ...]]:
-    """Write the codes of words into the table, and return the levels of each column of words."""
+    """Write the codes of words into the table, and return the levels of categorical columns."""
     names = sheet.header.names
     categories: dict[int, tuple[str, ...]] = {}
-    gone, kept = dict[str, None](), ""  # words read as missing where others are categories
-    digits = list[str]()  # categories by their type alone
+    gone, kept = dict[str, None](), ""  # words read as missing in columns of categories
+    digits = list[str]()  # columns of numbers that the file declares categorical
     for k, j in enumerate(sheet.choice.columns[: sheet.X.shape[1]]):
         if j not in sheet.words:
             continue
@@ -302,13 +305,13 @@ def _encode(
                 gone |= {f"{word!r} in {shown(names[j])}": None for word in sorted(found)}
     if gone:
         notes.append(
-            f"values that are read as missing, beside categories: {some(list(gone))}; --keep-word "
-            f"makes one a category (--keep-word {kept})."
+            f"values that are read as missing in columns of categories: {some(list(gone))}; "
+            f"--keep-word makes one a category (--keep-word {kept})."
         )
     if digits:
         notes.append(
-            f"categories by their type, though all values are numbers: {quoted(digits)}; to learn "
-            "from them as numbers, keep them as numbers in the file."
+            f"read as categories because of their type, though all values are numbers: "
+            f"{quoted(digits)}; to learn from them as numbers, store numbers in the file."
         )
     with wrong.gather():
         place = row_words if sheet.lines is None else sheet.place
@@ -319,7 +322,10 @@ def _encode(
 def _numbers_written(
     name: str, words: Sequence[Any], sheet: Sheet, k: int, notes: list[str]
 ) -> list[float] | None:
-    """Return a column's numbers if all are in one other form; refuse what cannot be categories."""
+    """Return the numbers of a column that are all written in one other form, else None.
+
+    Raise PsephosError if the cells cannot be categories either.
+    """
     given = with_words(sheet.X[:, k], words)
     read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
     odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
@@ -331,12 +337,12 @@ def _numbers_written(
     stray = [i for i, w in enumerate(odd) if w is not None and number_form(w) == other]
     if stray and any(v is not None and math.isfinite(v) and v % 1 for v in read):
         numbers = [w for w, v in zip(words, read, strict=True) if v is not None and v == v]
-        typed = all(isinstance(w, Typed) for w in numbers)  # as a workbook has them: no mark
+        typed = all(isinstance(w, Typed) for w in numbers)  # cells of a workbook have no mark
         mark = "," if other == "decimal comma" else "."
         where = some([f"{shown(odd[i], CELL)} in {sheet.place(i)}" for i in stray], 3)
         raise PsephosError(
-            f"column {shown(name)} has texts with the decimal mark {mark} ({where}) beside "
-            + (f"numbers: read these with --decimal {mark}" if typed else
+            f"column {shown(name)} has texts with the decimal mark {mark} ({where}) besides "
+            + (f"numbers: read the texts with --decimal {mark}" if typed else
                f"numbers with the decimal mark {sheet.cells.decimal}: correct the texts")
             + f", or {COMMAND.drop.format(shown(name))}."
         ).settled_by(*[("--decimal", mark)] * typed)  # fmt: skip
@@ -355,15 +361,15 @@ def _numbers_written(
 
 
 def cells_or_none(words: Sequence[Cell], sheet: Sheet) -> list[Any]:
-    """Return cells as written, None where missing."""
+    """Return cells as they are written, None where missing."""
     gone = sheet.cells.is_missing
     return [None if w is None or (isinstance(w, str) and gone(w)) else w for w in words]
 
 
 def labels_in(name: str, sheet: Sheet, mark: str | None = None) -> list[Any]:
-    """Return a column of labels, None where missing; for codes the classes that the file names.
+    """Return a column of labels, None where missing; codes become the classes the file names.
 
-    `mark` is what stands for no label.
+    `mark` is the value of rows without a label.
     """
     classes = sheet.header.classes
     found = cells_or_none(sheet.words[sheet.header.names.index(name)], sheet)
@@ -376,7 +382,7 @@ def labels_in(name: str, sheet: Sheet, mark: str | None = None) -> list[Any]:
                 raise PsephosError(
                     f"{name!r} of {sheet.header.file!r} holds the code {word}, but 'classes' names "
                     f"{len(classes)} classes (codes 0 to {len(classes) - 1}): give these codes, or "
-                    "leave 'classes' out. (--unlabeled says what stands for no label.)"
+                    "leave 'classes' out. (--unlabeled is the value of rows without a label.)"
                 )
             found[i] = known[word]
     return found
@@ -385,7 +391,7 @@ def labels_in(name: str, sheet: Sheet, mark: str | None = None) -> list[Any]:
 def per_row(
     apart: dict[str, list[Any]], flag: str, named: str | None, sheet: Sheet, wrong: Complaints
 ) -> Array | None:
-    """Return the values of a column of ids or groups; None without it, or with empty cells."""
+    """Return the values of a column of ids or groups; None without one, or with missing values."""
     name, form = group_named(named) if flag == "--group" else (named, None)
     if name is None:
         return None
@@ -397,8 +403,8 @@ def per_row(
             if odd:
                 raise PsephosError(
                     f"column {shown(name)} has {shown(words[odd[0]], CELL)} in "
-                    f"{sheet.place(odd[0])}, which is not of the form {form} (--group): give a "
-                    "pattern of all its values, or a column that names the groups."
+                    f"{sheet.place(odd[0])}, which does not match {form} (--group): give a "
+                    "pattern that all values match, or a column that names the groups."
                 )
         words = words if odd else stems
     empty = [i for i, word in enumerate(words) if word is None]
@@ -414,7 +420,7 @@ def per_row(
                 advice = f"fill it in, or keep it as a value (--keep-word {cell})."
             elif cell:
                 which = f"holds {shown(str(cell), CELL)}, which --missing names,"
-                advice = f"say in which columns it stands for no value: --missing COLUMN={cell}."
+                advice = f"name the columns in which it means missing: --missing COLUMN={cell}."
             raise PsephosError(
                 f"the {flag.removeprefix('--')} column {shown(name)} {which} in "
                 f"{sheet.place(empty[0])}{more}: {advice}"
@@ -427,7 +433,7 @@ def per_row(
 
 
 def written_aside(roles: Roles, sheet: Sheet) -> dict[str, list[str]]:
-    """Return the columns that are left out or name the cases, in which subjects may be named."""
+    """Return the cells of columns that are left out or name the cases: they may name subjects."""
     at = {name: sheet.header.names.index(name) for name in (*roles.drop, roles.id) if name}
     cells = {
         name: cells_or_none(sheet.words[j], sheet) for name, j in at.items() if j in sheet.words
@@ -436,7 +442,7 @@ def written_aside(roles: Roles, sheet: Sheet) -> dict[str, list[str]]:
 
 
 def with_row_names(roles: Roles, header: Header) -> Roles:
-    """Return the roles where the first column has no name: it is the id, unless another is."""
+    """Return the roles with a first column without a name as the id, or left out."""
     name = header.row_names
     if name is None:
         return roles
@@ -446,7 +452,7 @@ def with_row_names(roles: Roles, header: Header) -> Roles:
 
 
 def without_empty(roles: Roles, sheet: Sheet) -> Roles:
-    """Return the roles as `with_row_names`, but of a first column without cells, left out."""
+    """Return the roles of `with_row_names`; a first column that is empty is left out."""
     name = sheet.header.row_names
     if name is None or roles.id is not None:
         return with_row_names(roles, sheet.header)

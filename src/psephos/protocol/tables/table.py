@@ -1,4 +1,4 @@
-"""A table as the protocol wants it: what it must be, its cases and columns, and its first lines."""
+"""`DataTable`: a table with its target, ids and groups, checked; and its description."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ from psephos.protocol.tables.requirements import (
 from psephos.protocol.tables.roles import Cohorts, row_values, words_of_rows
 
 _CLASSES, _NAMES = 12, 8
-_CELLS = 1 << 24  # of a sparse table that are looked at together: 128 MiB
+_CELLS = 1 << 24  # cells of a sparse table that are dense at once: 128 MiB
 
 
 def contents_words(
@@ -72,7 +72,7 @@ def contents_words(
     labels: bool = False,
     numbers: Floats | None = None,
 ) -> str:
-    """Return what a table holds, in sentences.
+    """Return the numbers of cases, classes and columns of a table, in sentences.
 
     Parameters
     ----------
@@ -80,16 +80,16 @@ def contents_words(
     counts : mapping of str to int
         Cases of each class; with `labels` those that have each of several labels.
     kinds : tuple of int
-        Columns of numbers, and of categories.
+        Number of numeric and of categorical columns.
     left_out : sequence of str, default=()
-        Columns that are neither, and why.
+        Columns that are not measurements, with the options that name them.
     groups : tuple (int, str), default=None
-        How many groups there are, and what they are called.
+        Number of groups, and the name of their column.
     unlabelled : int, default=0
         Cases without a label.
     labels : bool, default=False
     numbers : ndarray, default=None
-        The target of each case, where it is a number.
+        The target of each case, if it is numeric.
     """
     named = ((sentence_name(name), n) for name, n in counts.items())
     each = [f"{name} ({n})" if name[-1:].isdigit() else f"{name} {n}" for name, n in named]
@@ -118,14 +118,14 @@ class DataTable:
     X : ndarray of shape (n, p), float64, or CSC array
         Values; NaN where missing; in categorical columns the codes 0, 1, ...
     y : ndarray of shape (n,) or (n, K)
-        Class labels: integers, texts or truth values; or numbers that are predicted: float64. Of
-        K > 1 labels a row, 0 and 1: which of `labels` it has.
+        Class labels: integers, texts or truth values; or numbers to predict: float64. If rows may
+        have several of K > 1 labels, 0 and 1: which of `labels` each row has.
     names : tuple of str
         The p column names, all different.
     categories : dict of int to tuple of str
         The sorted levels of each categorical column, by column number.
     target_name : str, default="target"
-        '' of a table that is only looked at, whose target is not known: y then numbers the rows.
+        '' if the target is not known (`psephos table` without one): y then numbers the rows.
     ids : ndarray of shape (n,) of str, or None
         A name for each case, all different.
     groups : ndarray of shape (n,), or None
@@ -134,40 +134,40 @@ class DataTable:
     dataset : str, default="table"
         The name of the table in results.
     cells : Cells
-        How the cells of its file are written; a model fitted on the table remembers it.
+        How the cells of its file are written; a model fitted on the table keeps it.
     lines : sequence of int, or None
         The first line of each row in its file, counted from 1; None if the file has no lines.
     labels : tuple of str, default=()
-        The names of the K labels where a row may have several (multi-label); else none.
+        The names of the K labels if a row may have several (multi-label); else empty.
     partial : Partial, default=None
-        What is recorded of the labels, where that is not `y`: some rows have none, or a wrong one.
+        The recorded labels if they are not `y`: some rows have none, or a wrong one.
     notes : tuple of str, default=()
         Sentences on how its columns were read.
     left_out : tuple of str, default=()
-        Columns of its file beside the measurements, each with the option that names it.
+        Columns of its file that are not measurements, each with the option that names it.
     aside : mapping of str to sequence of str, default={}
-        The cells of those that were left out or name the cases, as written: cautions look at them.
+        The cells of those that were left out or name the cases, as written, for cautions.
     positive : str, default=None
-        The class that measures and page are about; None: the page takes a usual one.
+        The positive class of measures and page; None: the page chooses a usual one.
     insisted : bool, default=False
-        Whether labels are classes though they look like a measurement, or like one another.
+        Whether the user declared labels to be classes that look like a measurement.
     cohorts : Cohorts, default=None
-        What test parts are made of, in place of folds that are drawn.
+        The test parts, in place of random folds.
     views : sequence of (str, tuple of str), default=()
         Names and columns of the views that `MultiViewClassifier` learns from.
     n_products : int, default=0
-        How many columns, the last, are products of two others: cautions do not look at them.
+        Number of columns, the last ones, that are products of two others, without cautions.
     categorical : set of str, default={}
         Columns that the user listed as categories.
     joined : mapping of str to (str or None, int), default={}
-        What became of classes of its file, and their rows: another class, or left out (None).
+        For each class that was renamed or joined the new class, or None if it was left out, and
+        its number of rows.
 
     Raises
     ------
     PsephosError
-        If the parts do not fit together, a value is infinite, a name stands twice, the target has
-        missing values or one class, no row differs from another in its labels, or the ids or
-        groups cannot serve.
+        If the lengths do not match, a value is infinite, two columns have one name, the target has
+        one class or value, all rows have the same labels, ids repeat, or there is one group only.
     """
 
     X: Values
@@ -236,7 +236,7 @@ class DataTable:
 
     @property
     def kind(self) -> str:
-        """Return what a row's answer is: one of 'classes', several 'labels', or 'numbers'."""
+        """Return the type of the target: 'classes', 'labels' (several per row) or 'numbers'."""
         if self.labels:
             return "labels"
         return "numbers" if self.y.dtype.kind == "f" else "classes"
@@ -252,7 +252,7 @@ class DataTable:
 
     @property
     def classes(self) -> Array:
-        """Return the sorted class labels; of several labels a row their names; none of numbers."""
+        """Return the sorted class labels; the names of several labels; nothing for numbers."""
         if self.kind == "numbers":
             return np.empty(0, dtype=str)
         return np.array(self.labels) if self.multilabel else np.unique(self.y)
@@ -268,7 +268,7 @@ class DataTable:
 
     @property
     def n_independent(self) -> float:
-        """Return how many independent rows are worth as many: n^2 / sum of squared group sizes."""
+        """Return the effective number of independent rows: n^2 / sum of squared group sizes."""
         if self.groups is None:
             return float(self.n_rows)
         sizes = np.unique(self.groups, return_counts=True)[1]
@@ -296,16 +296,16 @@ class DataTable:
 
     @property
     def class_counts(self) -> Indices:
-        """Return how many rows are of each class, or have each label; none of numbers."""
+        """Return the number of rows of each class, or with each label; empty for numbers."""
         if self.kind == "numbers":
             return np.empty(0, dtype=np.intp)
         return self.y.sum(axis=0) if self.multilabel else np.bincount(self.codes)
 
     def cautions(self, n_folds: int = 5) -> Cautions:
-        """Return what may be wrong with the table, before a model learns from it.
+        """Return the cautions on the table: what may be wrong, before a model learns from it.
 
-        Of labels that are partly recorded, or of several a row, cautions about the target are not
-        tested. Of a sparse table those on rows look at the columns with the fewest zeros.
+        Cautions about the target are not tested if labels are partly recorded or rows may have
+        several. Those on rows of a sparse table use the columns with the fewest zeros.
         """
         if self.n_products:
             return self.part(np.arange(self.n_columns - self.n_products)).cautions(n_folds)
@@ -322,7 +322,7 @@ class DataTable:
         return self.part(np.array(sorted(kept))).cautions(n_folds)
 
     def part(self, columns: Indices) -> "DataTable":
-        """Return the table of some columns, dense; a view keeps those of its own, or is gone."""
+        """Return the table of some columns, dense; views keep their columns among these."""
         held: list[int] = columns.tolist()
         names = tuple(self.names[j] for j in held)
         levels = {k: self.categories[j] for k, j in enumerate(held) if j in self.categories}
@@ -331,7 +331,7 @@ class DataTable:
         return replace(self, X=X, names=names, categories=levels, n_products=0, views=views)
 
     def _given(self, n_folds: int) -> Given:
-        """Return what the tests of cautions are given of a dense table."""
+        """Return a dense table as the tests of cautions need it."""
         plain = not self.multilabel and self.partial is None and self.target_name != ""
         codes = np.unique(self.y, return_inverse=True)[1] if plain else None
         return Given(
@@ -345,7 +345,7 @@ class DataTable:
         )  # fmt: skip
 
     def row_names(self) -> list[str]:
-        """Return the ids; without them 'row 101', by its line in the file (from 0 without one)."""
+        """Return the ids; without them 'row 101', by the line in the file, or counted from 0."""
         if self.ids is not None:
             return [str(one) for one in self.ids]
         return [f"row {i}" for i in self.lines or range(self.n_rows)]
@@ -372,12 +372,10 @@ class DataTable:
         return digest.hexdigest()
 
     def named(self, model: Any, *, rows: bool = True) -> Any:
-        """Return a model fitted on the table's numbers, knowing its columns, levels and rows.
+        """Return a model that was fitted on `X`, with the names of columns, levels and rows.
 
-        Without `rows`, training rows that it keeps stay positions.
-
-        The table holds codes; a model that is used later meets the words they stand for. A model
-        behind a pipeline, which no file can hold, gives None.
+        The table holds codes, but new tables hold words. Without `rows`, the training rows that the
+        model keeps are not named. A model inside a pipeline cannot be saved: None is returned.
         """
         if not hasattr(model, "schema_"):
             return None
@@ -427,26 +425,25 @@ def table_from_arrays(
     X : array, pandas or polars frame, or scipy sparse table of shape (n, p)
         Text columns of a frame (or of an array of objects) become categorical.
     y : array-like of shape (n,), or table of shape (n, K)
-        Class labels, or numbers to predict; or a table of 0 and 1, one column a label, of which a
-        row may have several. Labels have the names of a frame's columns, else 'label 0', 'label 1'
-        and so on.
+        Class labels, or numbers to predict; or a table of 0 and 1, one column per label, if rows
+        may have several. Labels are named by a frame's columns, else 'label 0', 'label 1', ...
     groups, ids : array-like of shape (n,), optional
     column_names : sequence of str, optional
         By default the frame's own names, else 'column 0', 'column 1', ...
     categorical : sequence of str or int, default=()
-        Columns whose numbers are categories, by name or number. Name the target to accept
-        its values as classes whatever they look like.
+        Columns whose numbers are categories, by name or index. Name the target to accept its
+        values as classes even if they look like a measurement.
     target_name : str, optional
         By default the name of the series y, else 'target'.
     dataset : str, default="table"
     unlabeled, truth, recorded_class, prior : optional
-        Of labels that are partly recorded: see `psephos.protocol.compare`.
+        For partly recorded labels: see `psephos.protocol.compare`.
     positive : label, optional
-        The class that measures and page are about.
+        The positive class of measures and page.
     task : {'classes', 'numbers'}, optional
-        What y holds. By default numbers where they clearly are a measurement (see `read_table`).
+        The type of y. By default numbers if they clearly are a measurement (see `read_table`).
     leave_out : array-like of shape (n,), optional
-        For `psephos.protocol.compare`: the cohort of each row, or which rows are the test part.
+        For `psephos.protocol.compare`: the cohort of each row, or a mask of the test part.
 
     Returns
     -------
@@ -457,7 +454,7 @@ def table_from_arrays(
     PsephosTypeError
         If X is not a table.
     PsephosError
-        If the table cannot be used: see `DataTable`, and text in a numeric column.
+        If the table cannot be used: see `DataTable`; or if a numeric column has text.
     """
     categorical = [categorical] if isinstance(categorical, str) else categorical
     wide = _wide_sparse(X, categorical)
@@ -512,7 +509,7 @@ def table_from_arrays(
 
 
 def _wide_sparse(X: TableLike, categorical: Sequence[str | int]) -> Sparse | None:
-    """Return a sparse table that stays so, as one in a file would: of numbers, and wide."""
+    """Return a large sparse table without categories as CSC, as read from a file; else None."""
     given = cast("Any", X)
     if categorical or not sp.issparse(X) or given.shape[0] * given.shape[1] <= DENSE:
         return None
@@ -537,7 +534,7 @@ def _partly(
 def _answers(
     X: TableLike, y: Any, target_name: str | None, task: str | None
 ) -> tuple[tuple[str, ...], NDArray[Any], str]:
-    """Return the names of several labels (or none), the labels, and what the target is called."""
+    """Return the names of several labels (or none), the labels, and the name of the target."""
     shape: Any = y.shape if hasattr(y, "shape") else np.shape(y)
     if len(shape) == 2 and shape[1] > 1:
         plain = not sp.issparse(y) and np.asarray(y).dtype.kind in "iuf"
@@ -551,7 +548,7 @@ def _answers(
 
 
 def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
-    """Return the columns of X, their names if it has any, and those of a categorical type."""
+    """Return the columns of X, their names if any, and the indices of those of categorical type."""
     given = as_given(X)
     frame = as_frame(given)
     if frame is not None:
