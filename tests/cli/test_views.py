@@ -74,10 +74,10 @@ def test_compare_with_views(flowers):
     [
         (
             "column,view\nsepl_l,a\n",
-            "line 2 of 'v.csv' .* 'sepl_l', which is not a column .* did you",
+            "line 2 of 'v.csv' .* 'sepl_l', which is not a feature column .* did you",
         ),
-        ("column,view\nsepal_l,a\nsepal_*,b\n", "'sepal_l' is of the views 'a' and 'b'"),
-        ("column,view\nkind,a\n", "'kind', which is not a column"),
+        ("column,view\nsepal_l,a\nsepal_*,b\n", "'sepal_l' is in the views 'a' and 'b'"),
+        ("column,view\nkind,a\n", "'kind', which is not a feature column"),
         ("column,view\nsepal_l,\n", "names no view"),
         ("sepal_l,a\nsepal_w,a\n", "two columns below a line of names"),
         ("column,view,more\nsepal_l,a,b\n", "two columns below a line of names"),

@@ -132,7 +132,7 @@ def test_a_column_of_the_name_with_an_equals_sign(data, tmp_path):
 def test_groups_on_both_sides_are_refused(data):
     X, y, site = data
     groups = np.arange(90) // 2
-    with pytest.raises(PsephosError, match="'0' stands in and outside the rows where"):
+    with pytest.raises(PsephosError, match="'0' is in and outside the rows where"):
         compare(X, y, MODELS, leave_out=site, groups=groups)
 
 
@@ -178,7 +178,9 @@ def test_a_cohort_of_one_row_has_no_r_squared(data):
     X, _, site = data
     site = site.copy()
     site[0] = "Jena"
-    with pytest.raises(PsephosError, match=r"'Jena' .* are one row, for which R² is not defined"):
+    with pytest.raises(
+        PsephosError, match=r"'Jena' .* are a single row, for which R² is not defined"
+    ):
         compare(X, X[:, 0], ["mean"], "demo", leave_out=site)
 
 

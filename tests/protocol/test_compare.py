@@ -344,8 +344,8 @@ class _Odd:
         ([np.inf, 0.0], 0, "probabilities outside [0, 1]"),
         ([0.9, 0.9], 0, "probabilities that do not sum to 1"),
         ([0.5, 0.3, 0.2], 0, "probabilities of shape (20, 3) for 20 rows and 2 classes"),
-        ([0.5, 0.5], np.nan, "class codes; it does not in 20 of 20 rows"),
-        ([0.5, 0.5], 2, "class codes; it does not in 20 of 20 rows"),
+        ([0.5, 0.5], np.nan, "class codes; it predicts something else in 20 of 20 rows"),
+        ([0.5, 0.5], 2, "class codes; it predicts something else in 20 of 20 rows"),
     ],
 )
 def test_answers_that_are_no_probabilities_are_a_failed_row(tmp_path, proba, label, words):
@@ -405,7 +405,7 @@ X3, Y3 = TABLE.X[:, :3], TABLE.y
         ({"random_state": -1}, "'random_state' must be"),
         ({"column_names": ["a"]}, "1 names for 3 columns"),
         ({"metric": len}, "'metric' must be None, the name of a"),
-        ({"budget": 8}, "the budget is 8: write draws=8"),
+        ({"budget": 8}, "budget must be draws=8"),
         ({"cost": True}, "--cost (cost=) is True: write missed=5"),
         ({"cost": {"alarm": 3}}, "--cost (cost=) is {'alarm': 3}: write missed=5"),
         ({"cost": {"missed": None}}, "--cost (cost=) is {'missed': None}: write missed=5"),

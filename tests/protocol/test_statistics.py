@@ -92,7 +92,7 @@ def test_degenerate_differences():
     assert paired_difference(A, A, 0.25).p == 1.0
     assert paired_difference([1.0, 1.0], [0.0, 0.0], 0.25).p == 0.0
     assert math.isnan(paired_difference([1.0], [0.0], 0.25).low)
-    with pytest.raises(PsephosError, match="share no split"):
+    with pytest.raises(PsephosError, match="have no common split"):
         paired_difference(ROWS, "a", "nobody")
     with pytest.raises(PsephosError, match="got 'acuracy'"):
         paired_difference(ROWS, "a", "b", "acuracy")

@@ -1,4 +1,4 @@
-"""Test parts that a column names: each cohort (a clinic, a batch) once, or one of them."""
+"""Test parts from a column of cohorts (clinics, batches): each cohort once, or one only."""
 
 from collections.abc import Callable
 
@@ -16,13 +16,13 @@ Split = tuple[Rows, Rows]
 def cohort_splits(
     table: DataTable, cohorts: Cohorts, check_training: Callable[[Rows], None]
 ) -> list[Split]:
-    """Return a split for each cohort that is tested: all other rows to train on, and its own.
+    """Return a split for each tested cohort: training part all other rows, test part its own.
 
     Raises
     ------
     PsephosError
-        If groups are the cohorts, or stand on both sides of a split; or naming all cohorts that
-        cannot be tested, or without which nothing can be learnt.
+        If groups are the cohorts, or are on both sides of a split; or naming all cohorts that
+        cannot be test parts, or whose other rows cannot be training parts.
     """
     splits, wrong, groups = list[Split](), Complaints(), table.groups
     if groups is not None and cohorts.only is None:
@@ -30,16 +30,16 @@ def cohort_splits(
         if len({len(set(one)) for one in [*each, zip(*each, strict=True)]}) == 1:
             raise PsephosError(
                 f"the groups ({table.group_name}) are the cohorts of {cohorts.name!r} "
-                "(--leave-out), which stay on one side of a split by that alone: leave --group "
-                "(groups=) out, or name what is finer, such as the patient."
+                "(--leave-out), which are on one side of a split anyway: leave --group (groups=) "
+                "out, or name a finer grouping, such as the patient."
             )
     for one in cohorts.tested:
         train, test = (np.flatnonzero((cohorts.of_row == one) == k) for k in (False, True))
         where = f"the rows where {cohorts.name!r} is {one!r} (--leave-out)"
         if groups is not None and len(both := np.intersect1d(groups[train], groups[test])):
             raise PsephosError(
-                f"{table.group_name!r} {str(both[0])!r} stands in and outside {where}: rows of "
-                "one group stay on one side. Leave such rows out, or name another column."
+                f"{table.group_name!r} {str(both[0])!r} is in and outside {where}: rows of one "
+                "group must be on one side. Leave such rows out, or name another column."
             )
         with wrong.gather():
             if why := _cannot_be_tested(table, train, test):
@@ -54,9 +54,9 @@ def cohort_splits(
 
 
 def _cannot_be_tested(table: DataTable, train: Rows, test: Rows) -> str:
-    """Return why rows cannot be the test part; nothing where they can."""
+    """Return why rows cannot be the test part; '' if they can."""
     if table.kind == "numbers":
-        return "are one row, for which R² is not defined" if len(test) < 2 else ""
+        return "are a single row, for which R² is not defined" if len(test) < 2 else ""
     if table.kind != "classes":
         return ""
     for part, why in (

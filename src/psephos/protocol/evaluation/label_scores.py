@@ -1,4 +1,4 @@
-"""How good answers with several labels a row are: the five measures of rankings, and answers."""
+"""Multi-label predictions, and five measures of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ _Mask = NDArray[np.bool_]
 def hamming_loss(y_true: LabelsLike, y_pred: ArrayLike, *, sample_weight: PerRow = None) -> float:
     """Return the share of wrong predictions among all rows and labels; 0 is best.
 
-    It is `sklearn.metrics.hamming_loss`. `y_pred` is a table of 0 and 1, as `y_true`; the rest is
-    as in `one_error`.
+    It equals `sklearn.metrics.hamming_loss`. `y_pred` is a table of 0 and 1, like `y_true`; the
+    other parameters and errors are those of `one_error`.
 
     Examples
     --------
@@ -31,17 +31,17 @@ def hamming_loss(y_true: LabelsLike, y_pred: ArrayLike, *, sample_weight: PerRow
 
 
 def one_error(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
-    """Return how often the label of greatest score is not one of the row's; 0 is best.
+    """Return the share of rows whose top-ranked label is not one of theirs; 0 is best.
 
     If several labels have the greatest score, it is an error only if none of them is the row's.
-    Rows that have no label or all labels are left out, as in the authors' program.
+    Rows with no label or all labels are left out, as in the authors' program.
 
     Parameters
     ----------
     y_true : array or sparse table of shape (n, K)
         0 and 1: which labels a row has.
     y_score : array of shape (n, K)
-        Finite; greater where a label is more likely.
+        Finite; greater for more likely labels.
     sample_weight : array of shape (n,), default=None
 
     Returns
@@ -71,12 +71,12 @@ def one_error(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow =
 
 
 def coverage(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
-    """Return how far down the ranking one must go to have all labels of a row, less one.
+    """Return the mean rank of a row's lowest-ranked label, minus 1.
 
-    0 is best for rows of one label; it is at most K - 1. A row without labels counts 0. Of labels
-    with equal scores the later column ranks higher, as in the authors' program
-    (`sklearn.metrics.coverage_error` is one more, and ties count against the model). Parameters and
-    errors are those of `one_error`.
+    0 is best for rows with one label; the maximum is K - 1. A row without labels counts 0. Among
+    labels with equal scores the later column ranks higher, as in the authors' program
+    (`sklearn.metrics.coverage_error` is greater by 1, and counts ties against the model).
+    Parameters and errors are those of `one_error`.
 
     Examples
     --------
@@ -90,9 +90,9 @@ def coverage(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = 
 
 
 def ranking_loss(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:
-    """Return the share of pairs of a row's label and another that are ranked wrongly; 0 is best.
+    """Return the share of pairs (a label of the row, another label) ranked wrongly; 0 is best.
 
-    A tie is wrong. Rows that have no label or all labels are left out of the mean
+    Ties are wrong. Rows with no label or all labels are left out of the mean
     (`sklearn.metrics.label_ranking_loss` counts them as 0). Parameters and errors are those of
     `one_error`.
 
@@ -115,13 +115,13 @@ def ranking_loss(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRo
 def average_precision(
     y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None
 ) -> float:
-    """Return the mean, over a row's labels, of the share of its labels among those ranked so high.
+    """Return the mean precision at the rank of each of a row's labels; 1 is best.
 
-    That is the mean of (the row's labels ranked at or above this one) / (the rank of this one), and
-    over rows the mean of these. 1 is best: all of a row's labels are ranked above the others. Of
-    equal scores the later column ranks higher; rows that have no label or all labels are left out
-    (in `sklearn.metrics.label_ranking_average_precision_score` ties count against the model, and
-    these rows count as 1). Parameters and errors are those of `one_error`.
+    For each label of a row it is (the row's labels ranked at or above this one) / (the rank of this
+    one), averaged over the row's labels, then over rows. Among equal scores the later column ranks
+    higher; rows with no label or all labels are left out (in
+    `sklearn.metrics.label_ranking_average_precision_score` ties count against the model, and these
+    rows count as 1). Parameters and errors are those of `one_error`.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def average_precision(
 
 
 def _ranks(score: Floats) -> Indices:
-    """Return the rank of each label, 1 the highest; of equals the later column ranks higher."""
+    """Return the rank of each label, 1 for the highest; among ties the later column is higher."""
     rank = np.empty(score.shape, dtype=np.intp)
     order = np.argsort(score, axis=1, kind="stable")
     down = np.cumsum(np.ones(score.shape, dtype=np.intp), axis=1)[:, ::-1]
@@ -148,7 +148,7 @@ def _ranks(score: Floats) -> Indices:
 
 
 def _mixed(truth: _Mask) -> _Mask:
-    """Return which rows have a label and lack one."""
+    """Return a mask of rows with some labels, but not all."""
     n_own = truth.sum(axis=1)
     return (n_own > 0) & (n_own < truth.shape[1])
 
@@ -162,7 +162,7 @@ def _mean(values: Array, sample_weight: PerRow, kept: _Mask | None = None) -> fl
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise PsephosError("sample_weight must be finite numbers of at least 0.")
     weight = weight if kept is None else weight * kept
-    weight = np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])  # their sum is a number
+    weight = np.ldexp(weight, -np.frexp(weight.max(initial=0.0))[1])  # so that the sum is finite
     total = weight.sum()
     return float(values @ weight / total) if total > 0 else float("nan")
 
@@ -173,7 +173,7 @@ def _yes(table: Any, name: str) -> _Mask:
     yes = given == 1
     if given.ndim != 2 or not (yes | (given == 0)).all() or not given.size:
         raise PsephosError(
-            f"{name} must be a table of 0 and 1, a row a case and a column a label, and is not."
+            f"{name} must be a table of 0 and 1 with a row per case and a column per label."
         )
     return np.asarray(yes, dtype=bool)
 
@@ -200,31 +200,31 @@ def _same_shape(truth: _Mask, other: Array, name: str) -> None:
 
 # ------------------------------------------------------------------- answers of models
 class LabelAnswers(NamedTuple):
-    """A model's answers to some rows, each of shape (n, K)."""
+    """A model's predictions for some rows, each of shape (n, K)."""
 
-    given: _Mask  # the labels it gives
-    proba: Floats  # the probability of each
+    given: _Mask  # the predicted labels
+    proba: Floats  # the probability of each label
 
 
 def label_answers_of(model: Any, X: Values, n_labels: int) -> LabelAnswers:
     """Return the predictions of a model fitted on a table of 0 and 1, one column per label."""
     chances: Any = model.predict_proba(X)
-    listed = bool(isinstance(chances, list))  # a table per label, as of scikit-learn's trees
+    listed = bool(isinstance(chances, list))  # one table per label, as from scikit-learn's trees
     proba = _of_list(model, chances) if listed else np.asarray(chances, dtype=np.float64)
     given = _yes(model.predict(X), "the prediction of the model")
     for values in (given, proba):
         if values.shape != (X.shape[0], n_labels):
             raise PsephosError(
-                f"the model answers with a table of shape {values.shape} for {X.shape[0]} rows and "
+                f"the model predicts a table of shape {values.shape} for {X.shape[0]} rows and "
                 f"{n_labels} labels."
             )
-    if not ((proba >= 0) & (proba <= 1)).all():  # NaN is neither
-        raise PsephosError("the model answers with probabilities that are outside [0, 1] or NaN.")
+    if not ((proba >= 0) & (proba <= 1)).all():  # also for NaN
+        raise PsephosError("the model predicts probabilities that are outside [0, 1] or NaN.")
     return LabelAnswers(given, proba)
 
 
 def _of_list(model: Any, chances: Sequence[Any]) -> Floats:
-    """Return P(1) of each label; a label that all rows or none had in training has one column."""
+    """Return P(1) of each label; a label that was constant in training has one column only."""
     classes: Any = model.classes_
     columns = [
         np.asarray(table)[:, known.tolist().index(1)] if 1 in known else np.zeros(len(table))
@@ -234,16 +234,16 @@ def _of_list(model: Any, chances: Sequence[Any]) -> Floats:
 
 
 def prior_precision(train: Array, test: Array) -> float:
-    """Return the average precision on test rows of ranking labels by how often they are trained."""
+    """Return the average precision on test rows of ranking labels by their training frequency."""
     return average_precision(test, np.broadcast_to(train.mean(axis=0), test.shape))
 
 
 def label_figures(truth: Array, given: Array) -> list[Mapping[str, Any]]:
-    """Return for each label how many rows have it, and how well it is found; tables are of 0 and 1.
+    """Return counts, sensitivity, precision and F1 of each label, from two tables of 0 and 1.
 
-    ``rows`` that have the label, ``given`` it, ``found`` (both), ``sensitivity`` = found / rows,
-    ``precision`` = found / given and ``f1`` = 2 found / (rows + given); None where the divisor is
-    0.
+    ``rows`` is the number of rows with the label, ``given`` with the label predicted, ``found``
+    with both; ``sensitivity`` = found / rows, ``precision`` = found / given, ``f1`` = 2 found /
+    (rows + given); None if the divisor is 0.
     """
     counts = ((truth == 1).sum(0), (given == 1).sum(0), ((truth == 1) & (given == 1)).sum(0))
     return [

@@ -1,4 +1,4 @@
-"""How good the answers of a regressor are: errors, and measures of distributions."""
+"""Measures of a regressor's predictions: errors, and scores of predicted distributions."""
 
 import math
 from collections.abc import Callable
@@ -10,26 +10,26 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, Values
 from psephos.models.prototypes.mixture import NormalMixture
 
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles that are kept of a stated distribution
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the quantiles of a predicted distribution
 
 
 class NumberAnswers(NamedTuple):
-    """A model's answers to some rows, where the target is a number."""
+    """A model's predictions for some rows of a numeric target."""
 
     predicted: Floats  # (n,)
-    stated: NormalMixture | None = None  # the distribution it states; None of most models
-    quantiles: Floats | None = None  # (n, 5), of LEVELS
+    stated: NormalMixture | None = None  # the predicted distribution; None for most models
+    quantiles: Floats | None = None  # (n, 5), at LEVELS
 
 
 def number_answers_of(model: Any, X: Values) -> NumberAnswers:
-    """Return the answers of a regressor, and the distribution it states, if it does.
+    """Return the predictions of a regressor, and its predicted distribution, if any.
 
-    That is what its method `distribution` returns (`psephos.ProsetRegressor`).
+    That is the result of its method `distribution` (`psephos.ProsetRegressor`).
     """
     predicted = np.asarray(model.predict(X), dtype=np.float64)
     if predicted.shape != (X.shape[0],) or not np.isfinite(predicted).all():
         raise PsephosError(
-            f"the model answers with what is not a finite number a row for {X.shape[0]} rows."
+            f"the model must predict one finite number per row; it does not for {X.shape[0]} rows."
         )
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     if not hasattr(last, "distribution"):
@@ -55,7 +55,7 @@ def root_squared_error(answers: NumberAnswers, truth: Floats) -> float:
 
 
 def pinball_loss(answers: NumberAnswers, truth: Floats) -> float | None:
-    """Return max(q e, (q - 1) e) with e = truth - quantile, its mean over rows and levels q."""
+    """Return the mean of max(q e, (q - 1) e), e = truth - quantile, over rows and levels q."""
     if answers.quantiles is None:
         return None
     off, level = truth[:, None] - answers.quantiles, np.array(LEVELS)
@@ -63,16 +63,16 @@ def pinball_loss(answers: NumberAnswers, truth: Floats) -> float | None:
 
 
 def mean_crps(answers: NumberAnswers, truth: Floats) -> float | None:
-    """Return the mean CRPS of the distributions, None without one."""
+    """Return the mean CRPS of the predicted distributions, or None."""
     return None if answers.stated is None else float(answers.stated.crps(truth).mean())
 
 
 def of_points(
     measured: Callable[[NumberAnswers, Floats], float | None],
 ) -> Callable[[NumberAnswers, Floats], float | None]:
-    """Return a measure that takes a prediction without a distribution as one of that point.
+    """Return a measure that takes a prediction without a distribution as a point mass.
 
-    The pinball loss has it as each quantile, and the CRPS of a point is the absolute error.
+    For the pinball loss it is every quantile; the CRPS of a point is the absolute error.
     """
 
     def found(answers: NumberAnswers, truth: Floats) -> float | None:
@@ -87,7 +87,7 @@ def of_points(
 
 
 def covered(answers: NumberAnswers, truth: Floats) -> float | None:
-    """Return the share of rows within the outer quantiles, None without them."""
+    """Return the share of rows within the outer quantiles, or None without quantiles."""
     if answers.quantiles is None:
         return None
     low, high = answers.quantiles[:, 0], answers.quantiles[:, -1]

@@ -1,4 +1,4 @@
-"""How good answers are: one table of measures, from which results, terminal and page are made."""
+"""Measures of predictions: one table for results, terminal and page."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -42,26 +42,26 @@ from psephos.protocol.evaluation.number_scores import (
 )
 
 _CLIP = 1e-15
-_ROUNDING = 1e-5  # some models answer in float32
-_sklearn: Any = _metrics  # its types say less than it does
+_ROUNDING = 1e-5  # some models predict in float32
+_sklearn: Any = _metrics  # its type stubs are incomplete
 
 
 class ClassAnswers(NamedTuple):
-    """A model's answers to some rows."""
+    """A model's predictions for some rows."""
 
-    codes: Indices  # (n,), the class it answers
-    proba: Floats  # (n, K), which also rank the rows; 0 for a class that its training part lacked
-    positive: int = 1  # the class that measures of one class of two are of
-    threshold: float | None = None  # of the probability of that class, where one was chosen
+    codes: Indices  # (n,), class indices
+    proba: Floats  # (n, K), which also rank the rows; 0 for classes absent from its training part
+    positive: int = 1  # the positive one of two classes
+    threshold: float | None = None  # on the probability of that class, if one was chosen
 
 
 def answers_of(model: Any, X: Values, n_classes: int) -> ClassAnswers:
-    """Return the answers of a model fitted on class codes.
+    """Return the predictions of a model fitted on class codes.
 
-    Probabilities are the model's own, to twelve digits (`levelled`), so that whoever ranks rows by
-    the recorded ones has the same ties. Where it has none (SVM), they are a monotone link of its
-    decision values d: 1 / (1 + exp(-d)), or softmax over the classes. They are not calibrated: the
-    link serves the log-loss only. Of a model that has neither, the answer has probability 1.
+    Probabilities are the model's own, rounded to twelve digits (`levelled`), so that the recorded
+    ones have the same ties. If it has none (SVM), they are a monotone link of its decision values
+    d: 1 / (1 + exp(-d)), or softmax over the classes; they are not calibrated, and matter only for
+    the log-loss. If it has neither, the predicted class has probability 1.
     """
     seen = np.asarray(model.classes_).astype(np.intp)
     if hasattr(model, "predict_proba"):
@@ -72,7 +72,7 @@ def answers_of(model: Any, X: Values, n_classes: int) -> ClassAnswers:
         inside = (codes_of(model, X, n_classes)[:, None] == seen).astype(np.float64)
     if inside.shape != (X.shape[0], len(seen)):
         raise PsephosError(
-            f"the model answers with probabilities of shape {inside.shape} for {X.shape[0]} rows "
+            f"the model predicts probabilities of shape {inside.shape} for {X.shape[0]} rows "
             f"and {len(seen)} classes."
         )
     inside = _checked(inside)
@@ -90,17 +90,17 @@ def codes_of(model: Any, X: Values, n_classes: int) -> Indices:
         known = np.zeros(len(codes), dtype=bool)
     if codes.shape != (X.shape[0],) or not known.all():
         raise PsephosError(
-            f"the model must predict class codes; it does not in {int(np.count_nonzero(~known))} "
-            f"of {X.shape[0]} rows."
+            f"the model must predict class codes; it predicts something else in "
+            f"{int(np.count_nonzero(~known))} of {X.shape[0]} rows."
         )
     return codes.astype(np.intp)
 
 
 def _checked(proba: Floats) -> Floats:
-    """Return probabilities without the rounding that leads out of [0, 1]."""
+    """Return probabilities clipped to [0, 1]; raise PsephosError if more than rounding is wrong."""
     gone = np.isnan(proba).any(axis=1)
     outside = ((proba < -_ROUNDING) | (proba > 1 + _ROUNDING)).any(axis=1)
-    # the sum of float32 values loses more; what is caught are scores called probabilities
+    # sums of float32 values lose more digits; this detects scores that are not probabilities
     unequal = np.abs(proba.sum(axis=1) - 1) > 1e-3
     for wrong, words in (
         (gone, "NaN as a probability"),
@@ -109,7 +109,7 @@ def _checked(proba: Floats) -> Floats:
     ):
         if wrong.any():
             raise PsephosError(
-                f"the model answers with {words} in {int(wrong.sum())} of {len(proba)} rows."
+                f"the model predicts {words} in {int(wrong.sum())} of {len(proba)} rows."
             )
     return np.clip(proba, 0.0, 1.0)
 
@@ -121,12 +121,12 @@ def _linked(decision: Floats) -> Floats:
 
 
 def measures(answers: ClassAnswers, truth: Indices) -> dict[str, float | None]:
-    """Return the metrics of one class a row by name; None where one is not defined.
+    """Return the metrics of one class per row by name; None where not defined.
 
-    roc_auc is the chance that a row of the class ranks above a row of another class, ties half:
-    with two classes of the second class, with more the plain mean over classes of one against the
-    rest ('ovr', macro); None if the rows lack a class. log_loss is the mean of -log p(true class),
-    p clipped to [1e-15, 1].
+    roc_auc is the probability that a row of the class ranks above a row of another class, ties
+    counting half: for two classes that of the second class, for more the unweighted mean over
+    classes of one against the rest ('ovr', macro); None if a class is absent. log_loss is the mean
+    of -log p(true class), p clipped to [1e-15, 1].
     """
     return {one.name: one.measured(answers, truth) for one in TABLES["classes"]}
 
@@ -136,9 +136,9 @@ _OfClass = Callable[[NDArray[np.bool_], ClassAnswers, int], float | None]
 
 
 def _by_class(measure: _OfClass) -> Callable[[ClassAnswers, Indices], float | None]:
-    """Return a measure of the positive class; of several classes its mean over them (macro).
+    """Return a measure of the positive class; for several classes its mean over them (macro).
 
-    None where the rows are not of the class, or all are.
+    None if no row or every row is of a class.
     """
 
     def measured(answers: ClassAnswers, truth: Indices) -> float | None:
@@ -169,7 +169,7 @@ def _sensitivity_at(specificity: float) -> _OfClass:
 
 
 def _f1(answers: ClassAnswers, truth: Indices) -> float | None:
-    """Return F1 of the positive class; of several classes the mean over those that occur."""
+    """Return F1 of the positive class; for several classes the mean over those that occur."""
     k = answers.proba.shape[1]
     both = np.bincount(truth[answers.codes == truth], minlength=k)
     either = np.bincount(truth, minlength=k) + np.bincount(answers.codes, minlength=k)
@@ -178,13 +178,13 @@ def _f1(answers: ClassAnswers, truth: Indices) -> float | None:
 
 
 def _brier(answers: ClassAnswers, truth: Indices) -> float:
-    """Return the mean squared error of probabilities; of several classes summed over them."""
+    """Return the mean squared error of probabilities; for several classes summed over them."""
     off = answers.proba - np.eye(answers.proba.shape[1])[truth]
     return float((off**2).sum(axis=1).mean()) / (2 if off.shape[1] == 2 else 1)
 
 
 def _hand_till(answers: ClassAnswers, truth: Indices) -> float | None:
-    """Return the mean over pairs of classes of the areas between them (Hand and Till 2001)."""
+    """Return the mean AUC over pairs of classes (Hand and Till 2001)."""
     k = answers.proba.shape[1]
     if k == 2 or len(np.unique(truth)) < k:
         return _roc_auc(answers, truth)
@@ -192,14 +192,14 @@ def _hand_till(answers: ClassAnswers, truth: Indices) -> float | None:
 
 
 def positives(answers: ClassAnswers) -> NDArray[np.bool_]:
-    """Return which rows are called positive: at the threshold, where one was chosen."""
+    """Return a mask of rows predicted positive: at the threshold, if one was chosen."""
     if answers.threshold is None:
         return answers.codes == answers.positive
     return called(answers.proba[:, answers.positive], answers.threshold)
 
 
 def cost_metric(missed: float) -> "ResultMetric":
-    """Return the mean cost of a row: `missed` for a positive one not found, 1 for a false alarm."""
+    """Return the measure of the mean cost per row: `missed` for a miss, 1 for a false alarm."""
 
     def measured(answers: ClassAnswers, truth: Indices) -> float:
         yes, called_so = truth == answers.positive, positives(answers)
@@ -211,13 +211,13 @@ def cost_metric(missed: float) -> "ResultMetric":
 
 
 def missed_cost(metric: str | None) -> float | None:
-    """Return what a missed case costs, where the measure of a protocol is the cost ('cost@5')."""
+    """Return the cost of a missed case if the measure of a protocol is 'cost@5', else None."""
     name, _, missed = (metric or "").partition("cost@")
     return float(missed) if missed and not name else None
 
 
 def label_measures(answers: LabelAnswers, truth: Array) -> dict[str, float | None]:
-    """Return the metrics of several labels a row by name; None where one is not defined."""
+    """Return the metrics of several labels per row by name; None where not defined."""
     found = {one.name: one.measured(answers, truth) for one in TABLES["labels"]}
     return {name: None if value != value else value for name, value in found.items()}
 
@@ -248,35 +248,36 @@ def _roc_auc(answers: ClassAnswers, truth: Indices) -> float | None:
 
 About = Mapping[str, Any]  # the content of comparison.json
 Answers = ClassAnswers | LabelAnswers | NumberAnswers
-_Measured = Callable[[Any, Any], float | None]  # of answers and truth
+_Measured = Callable[[Any, Any], float | None]  # arguments: predictions and truth
 
 
 # ---------------------------------------------------------------------- the table of measures
 @dataclass(frozen=True)
 class ResultMetric:
-    """A measure of answers: a row of the table that results, terminal and page are made from.
+    """A measure of predictions: a row of the table that results, terminal and page use.
 
     Parameters
     ----------
     name : str
         The column of results.csv.
     words : str
-        Its name wherever it is shown: in the terminal, on the page, in pictures and help.
+        Its name in the terminal, on the page, in pictures and help.
     measured : callable
-        Of answers and truth: a number, or None where it is not defined.
+        Returns the value for (predictions, truth), or None where it is not defined.
     tabled : bool, default=False
         Whether it is in the terminal's table.
     first : bool, default=False
-        Whether it is in the first table of the page. The first such row is what models are ranked
-        by.
+        Whether it is in the first table of the page. Models are ranked by the first such measure,
+        unless another `ranks`.
     lower_is_better : bool, default=False
     greatest : float, default=1
+        The greatest possible value.
     least : float, default=0
-        Of its values.
+        The least possible value.
     unit : bool, default=False
-        Whether it is in the unit of the target: it is written to four figures.
+        Whether it is in the unit of the target: it is written with four significant digits.
     ranks : bool, default=False
-        Whether models are ranked by it, whatever else there is.
+        Whether models are ranked by it in any case.
     """
 
     name: str
@@ -292,11 +293,11 @@ class ResultMetric:
 
     @property
     def sign(self) -> int:
-        """Return 1 where greater is better, -1 where smaller is."""
+        """Return 1 if greater is better, -1 if smaller is."""
         return -1 if self.lower_is_better else 1
 
     def text(self, value: float, digits: int) -> str:
-        """Return a value in words, with so many digits after the point, or four figures."""
+        """Return a value as text, with `digits` after the point, or four significant digits."""
         return number(value) if self.unit else fixed(value, digits)
 
 
@@ -306,7 +307,7 @@ def _ranked(measure: Callable[[Any, Any], float]) -> Callable[[LabelAnswers, Any
 
 
 def _in_unit(name: str, words: str, measured: _Measured, main: bool = False) -> ResultMetric:
-    """Return a measure in the unit of the target, 0 at best."""
+    """Return a measure in the unit of the target, whose best value is 0."""
     return ResultMetric(
         name, words, measured, main, main, lower_is_better=True, greatest=math.inf, unit=True
     )
@@ -317,7 +318,7 @@ def _recorded(name: str) -> _Measured:
     return lambda scores, _: scores[name]
 
 
-#: Of one class, of several labels and of a number a row, and where some labels are not recorded.
+#: Measures for one class per row, several labels, a numeric target, and partly recorded labels.
 TABLES: dict[str, tuple[ResultMetric, ...]] = {
     "classes": (
         ResultMetric(
@@ -361,7 +362,7 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
         ResultMetric("accuracy_low", "accuracy from", _recorded("accuracy_low"), tabled=True),
         ResultMetric("accuracy_high", "accuracy to", _recorded("accuracy_high"), tabled=True),
     ),
-    # of one class a row, where models are ranked by them
+    # for one class per row, only if chosen
     "chosen": (
         ResultMetric("average_precision", "average precision", _by_class(_class_precision)),
         ResultMetric(
@@ -386,11 +387,11 @@ def measures_for(
     Parameters
     ----------
     kind : {'classes', 'labels', 'numbers'}, default='classes'
-        What a row's answer is (`DataTable.kind`).
+        The type of the target (`DataTable.kind`).
     partial : bool, default=False
-        Whether some labels are not recorded.
+        Whether labels are partly recorded.
     truth : bool, default=True
-        Whether the true classes are known then.
+        With `partial`: whether the true classes are known.
     """
     if partial:
         return (*(TABLES["classes"] if truth else ()), *TABLES["partial"])
@@ -398,21 +399,22 @@ def measures_for(
 
 
 def kind_of(about: About) -> str:
-    """Return what a row's answer is, from the content of comparison.json."""
+    """Return the type of the target, from the content of comparison.json."""
     return "labels" if about.get("multilabel") else str(about.get("task") or "classes")
 
 
 def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()) -> ResultMetric:
-    """Return the measure of a name, as that by which models are ranked.
+    """Return the measure of a name, as the one that models are ranked by.
 
     Parameters
     ----------
     name : str
-        Of `TABLES` (its column or its name in words; capitals, hyphens, underscores and blanks do
-        not count), 'sensitivity@' with a specificity, or 'module:name' of a function or scorer.
+        A measure of `TABLES` (its column or its name in words; capitals, hyphens, underscores and
+        blanks are ignored), 'sensitivity@' with a specificity, 'cost@' with the cost of a missed
+        case, or 'module:name' of a function.
     kind : {'classes', 'labels', 'numbers'}, default='classes'
     classes : sequence of labels
-        Those of the target.
+        The classes of the target.
 
     Raises
     ------
@@ -450,7 +452,7 @@ def _plain(name: str) -> str:
 
 
 def display_name(name: str) -> str:
-    """Return what a measure of results.csv is called wherever it is shown."""
+    """Return the displayed name of a measure of results.csv."""
     if name.startswith("sensitivity@"):
         return _at_specificity(name).words
     every = (*sum(TABLES.values(), ()), cost_metric(1.0))
@@ -464,17 +466,17 @@ def _at_specificity(word: str) -> ResultMetric:
         least = math.nan
     if not 0 <= least < 1:
         raise PsephosError(
-            f"--metric (metric=) is {word!r}: after the @ a specificity of at least 0 and below 1 "
-            "must stand, as in sensitivity@0.95."
+            "--metric (metric=) must have a specificity of at least 0 and below 1 after the @, as "
+            f"in sensitivity@0.95; got {word!r}."
         )
     words, measured = f"sensitivity at {least:g} specificity", _by_class(_sensitivity_at(least))
     return ResultMetric(f"sensitivity@{least:g}", words, measured)
 
 
 def kept_metric(about: About) -> ResultMetric | None:
-    """Return the measure that models of a comparison are ranked by, if it was chosen.
+    """Return the chosen measure that models of a comparison are ranked by, or None.
 
-    A user's own measures nothing here: no code that a file names is run.
+    A user's own function returns None here: code that a file names is never run.
     """
     kept = about.get("metric")
     if kept is None or kept["name"] == "cost":
@@ -486,13 +488,13 @@ def kept_metric(about: About) -> ResultMetric | None:
 
 
 def _unmeasured(answers: object, truth: object) -> None:
-    """Return that a measure is not known here."""
+    """Return None: the function of a user is not available here."""
 
 
 def with_chosen(
     usual: Sequence[ResultMetric], chosen: ResultMetric | None
 ) -> tuple[ResultMetric, ...]:
-    """Return the measures of a comparison with the chosen one, last if it is not a usual one."""
+    """Return the measures of a comparison with the chosen one, appended if it is not among them."""
     if chosen is None or chosen.name in {one.name for one in usual}:
         return tuple(chosen if chosen and one.name == chosen.name else one for one in usual)
     return (*usual, chosen)
@@ -505,7 +507,7 @@ def _of_user(name: str, kind: str, classes: Array) -> ResultMetric:
     try:
         found: Any = attrgetter(attribute)(import_module(module))
         names = list(inspect.signature(found).parameters)
-    except Exception as error:  # whatever a module does when it is imported
+    except Exception as error:  # an imported module may raise anything
         raise _unusable(name, f"{type(error).__name__}: {error}") from error
     if len(names) < 2 or names[0] in ("estimator", "self"):
         raise _unusable(name, "it must be a function of y_true and y_pred or y_score")
@@ -528,7 +530,7 @@ def _of_user(name: str, kind: str, classes: Array) -> ResultMetric:
             given = answers.predicted if kind == "numbers" else answers.given.astype(int)
         try:
             value = found(y, given, **own)
-        except Exception as error:  # whatever a user's function does
+        except Exception as error:  # a user's function may raise anything
             raise _unusable(name, f"{type(error).__name__}: {error}") from error
         if np.ndim(value) or not isinstance(value, Real):
             raise _unusable(name, "it must return one number")
@@ -543,25 +545,25 @@ def _unusable(name: str, why: str) -> PsephosError:
 
 
 def shown(metrics: Iterable[ResultMetric]) -> list[ResultMetric]:
-    """Return measures in the order of terminal and page: those of the first table first."""
+    """Return measures in the order of terminal and page: the ranking one and `first` ones first."""
     return sorted(metrics, key=lambda one: (not one.ranks, not one.first))
 
 
 def known_measures() -> list[str]:
-    """Return the names of all measures but those of users and of a given specificity or cost."""
+    """Return the names of all measures except users' functions, sensitivity@ and cost@."""
     kinds = ("classes", "partial", "labels", "numbers", "chosen")
     return list(dict.fromkeys(one.name for kind in kinds for one in TABLES[kind]))
 
 
 def ranked_by(names: Container[str], about: About | None = None) -> ResultMetric:
-    """Return the measure that models are ranked by: the chosen one, else the usual of these names.
+    """Return the measure that models are ranked by: the chosen one, else the usual one.
 
     Parameters
     ----------
     names : container of str
-        Of measures, such as the columns of results.csv.
+        Names of measures, such as the columns of results.csv.
     about : mapping, optional
-        The content of comparison.json, which tells which one was chosen.
+        The content of comparison.json, which holds the chosen measure.
     """
     chosen = None if about is None else kept_metric(about)
     kinds = ("labels", "numbers", "classes", "partial")

@@ -1,6 +1,5 @@
-"""Protocols: outer and inner splits, how hard each model is tuned, and seeds of what is drawn."""
+"""Protocols: outer and inner splits, the effort of tuning, and seeds."""
 
-# Of several labels a row, every label has its share of each fold.
 # pyright: reportMissingTypeStubs=false
 
 import hashlib
@@ -28,7 +27,7 @@ from psephos.protocol.evaluation.cohorts import Rows, Split, cohort_splits
 from psephos.protocol.evaluation.scores import display_name
 from psephos.protocol.tables.table import DataTable
 
-_STRATA = 5  # of a target of numbers
+_STRATA = 5  # maximum strata of a numeric target
 SELECT = ("best", "one-se")  # ways to choose settings
 _KINDS = {"labels": "iteratively stratified", "numbers": "stratified by fifths of the target"}
 _OF_PROTOCOLS: dict[str, Constraint] = {
@@ -43,13 +42,13 @@ _OF_PROTOCOLS: dict[str, Constraint] = {
     "seconds": OneOf((Interval(0, open_low=True),), none=True),
     "select": Options(SELECT),
 }
-#: What a protocol usually is: no part of identities and keys.
+#: Defaults that are not part of identities and keys.
 _USUAL: JsonObject = {"seconds": None, "cohorts": 0, "metric": None, "select": "best"}
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A nested protocol: outer splits measure, inner folds tune, and the two never meet.
+    """A nested protocol: outer splits evaluate, inner folds inside the training parts tune.
 
     Parameters
     ----------
@@ -58,9 +57,9 @@ class Protocol:
     outer : {'kfold', 'shuffle'}, default="kfold"
         'kfold': stratified cross-validation, `folds` parts, repeated `repeats` times on newly
         shuffled rows. 'shuffle': `repeats` stratified draws of a test part of 1 / `folds` of the
-        rows. With groups, parts are made of whole groups (StratifiedGroupKFold); of several labels
-        a row, they are stratified over labels (`MultilabelStratifiedKFold`). A draw is then the
-        first part of a newly shuffled division.
+        rows. With groups, parts are made of whole groups (StratifiedGroupKFold); if rows may have
+        several labels, they are stratified over labels (`MultilabelStratifiedKFold`). In both cases
+        a draw of 'shuffle' is the first fold of a new k-fold division.
     folds, repeats : int, default=5, 1
     inner_folds : int, default=3
         Stratified (grouped) folds of the training part, on which draws are compared.
@@ -73,13 +72,14 @@ class Protocol:
     distributions : {'quick', 'samba'}, default="quick"
         The set of distributions drawn from (see `Contender`).
     seconds : float, optional
-        How long draws are begun in each search (one model on one training part), in place of a
-        number of draws. The first draw always counts, and one that has begun is finished. How many
-        there are depends on the machine, and so do results.
+        The time in which draws begin in each search (one model on one training part), instead of a
+        number of draws. The first draw always counts, and a draw that has begun is finished. The
+        number of draws depends on the machine, and so do results.
     cohorts : int, default=0
-        Test parts that a column of the table names, in place of those drawn: `compare` sets it.
+        Number of test parts that a column of the table names, instead of random ones; set by
+        `compare`.
     metric, select
-        By what draws are chosen, and how: those of `compare`.
+        How draws are chosen: the parameters of `compare`.
 
     Raises
     ------
@@ -88,9 +88,9 @@ class Protocol:
 
     Notes
     -----
-    The draw with the best mean balanced accuracy over the inner folds (of several labels a row,
-    average precision; of numbers R²; or the `metric`) wins, the first one of equals; the model is
-    then fitted with it on the whole training part.
+    The draw with the best mean balanced accuracy over the inner folds is chosen (for several labels
+    per row, average precision; for numbers, R²; or the `metric`), the first among ties; the model
+    is then fitted with it on the whole training part.
     """
 
     name: str = "own"
@@ -111,7 +111,7 @@ class Protocol:
         check_params(self, _OF_PROTOCOLS)
 
     def n_draws(self, model: str) -> int:
-        """Return how many draws a model gets."""
+        """Return the number of draws of a model."""
         return int(self.draws_of.get(model, self.draws))
 
     def within(self, budget: str) -> "Protocol":
@@ -120,7 +120,7 @@ class Protocol:
         Parameters
         ----------
         budget : str
-            ``draws=8`` (settings a search) or ``seconds=60`` (a search).
+            ``draws=8`` (settings per search) or ``seconds=60`` (per search).
 
         Raises
         ------
@@ -140,8 +140,8 @@ class Protocol:
             own = {"draws": 1, "seconds": float(amount)}
         else:
             raise PsephosError(
-                f"the budget is {budget!r}: write draws=8 (settings that each search tries) or "
-                "seconds=60 (how long each search begins new ones)."
+                "budget must be draws=8 (settings that each search tries) or seconds=60 (time in "
+                f"which each search begins new ones); got {budget!r}."
             )
         return replace(self, **own, draws_of={}, defaults_first=True)
 
@@ -154,7 +154,7 @@ class Protocol:
     def words(
         self, kind: str = "classes", measure: str = "balanced_accuracy", *, grouped: bool = False
     ) -> str:
-        """Return the protocol as a sentence; `measure` is that by which draws are chosen."""
+        """Return the protocol as a sentence; `measure` is the one by which draws are chosen."""
         kind = _KINDS.get(kind, "stratified") + (", grouped" if grouped else "")
         measure = display_name(measure) + " of the recorded labels" * (measure == "pu_f")
         if self.cohorts:
@@ -184,14 +184,14 @@ class Protocol:
 
     @property
     def choices(self) -> JsonObject:
-        """Return what is not as usual, which identities and keys have only then."""
+        """Return the fields of `_USUAL` that are not at their default, for identities and keys."""
         return {n: vars(self)[n] for n, usual in _USUAL.items() if vars(self)[n] != usual}
 
 
 PROTOCOLS: dict[str, Protocol] = {
-    # as many draws for each model: what a comparison of minutes allows the slowest of them
+    # the same number of draws for each model: a comparison takes minutes with the slowest, too
     "quick": Protocol("quick", draws=4),
-    # of psephos demo: the defaults and one draw beside them, for each model
+    # of psephos demo: the default setting of each model and one draw
     "demo": Protocol("demo", draws=2),
     # SamBA paper, supplement E.3.1: 10 splits 80/20, 50 draws, 5 folds
     "samba": Protocol(
@@ -208,7 +208,7 @@ PROTOCOLS: dict[str, Protocol] = {
 
 
 def protocol_named(protocol: str | Protocol, budget: str | None = None) -> Protocol:
-    """Return the protocol itself, or the preset of that name; within a budget, if there is one."""
+    """Return the protocol, or the preset of that name; within a budget, if one is given."""
     if budget is not None:
         return protocol_named(protocol).within(budget)
     if isinstance(protocol, Protocol):
@@ -219,36 +219,36 @@ def protocol_named(protocol: str | Protocol, budget: str | None = None) -> Proto
 
 
 def protocol_on(table: DataTable, protocol: str | Protocol, budget: str | None = None) -> Protocol:
-    """Return the protocol of a name, with the number of test parts that a table names."""
+    """Return the protocol of a name, with the number of test parts that the table declares."""
     plan, cohorts = protocol_named(protocol, budget), table.cohorts
     return plan if cohorts is None else replace(plan, cohorts=len(cohorts.tested))
 
 
 _utils: Any = utils
-_Base: Any = model_selection.BaseCrossValidator  # its types say less than it does
+_Base: Any = model_selection.BaseCrossValidator  # its type stubs are incomplete
 _CONSTRAINTS: dict[str, Constraint] = {
     "n_splits": Interval(2, whole=True),
     "shuffle": Flag(),
 }
-_LEVEL = 1e-9  # wanted shares that differ by less are equal
+_LEVEL = 1e-9  # demands that differ by less are equal
 
 
 @parameters
 class MultilabelStratifiedKFold(_Base):
-    """Cross-validation folds that share out the rows of every label evenly, groups whole.
+    """Cross-validation folds with equal numbers of rows of every label, without splitting groups.
 
-    Use it where a row has several labels, as a splitter of scikit-learn (``cv=``): random folds
-    leave rare labels out of some. The label of which fewest rows are left is shared out first; each
-    of its rows goes to the fold that wants most of that label, of equals to the one that wants
-    most rows (iterative stratification). With `groups` whole groups are assigned instead of rows.
+    Use it if rows have several labels, as a splitter of scikit-learn (``cv=``): random folds lack
+    some rare labels. The label with the fewest unassigned rows is distributed first: each of its
+    rows goes to the fold that lacks most rows of that label, among ties to the one that lacks most
+    rows (iterative stratification). With `groups`, whole groups are assigned instead of rows.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Folds.
+        Number of folds.
     shuffle : bool, default=False
-        Whether the order of rows is random, and ties are broken at random. Otherwise ties go to the
-        first row, label or fold, and folds are always the same.
+        Whether rows are taken in random order, and ties are broken at random. Otherwise ties go to
+        the first row, label or fold, and folds are always the same.
     random_state : int, RandomState instance or None, default=None
         Seed; only with ``shuffle=True``.
 
@@ -260,14 +260,14 @@ class MultilabelStratifiedKFold(_Base):
 
     See Also
     --------
-    sklearn.model_selection.StratifiedGroupKFold : for one class a row.
+    sklearn.model_selection.StratifiedGroupKFold : for one class per row.
 
     Notes
     -----
-    Folds may differ in size by more than one row, as labels come first. A label of fewer rows (or
-    groups) than folds is in no test part of some folds. A group goes where it is wanted for its
-    rarest label; those that hold most of it are assigned first. A fold that got nothing is given
-    the group of fewest rows of the fold that has most groups (rows are groups of one).
+    Folds may differ in size by more than one row, because labels have priority. A label with fewer
+    rows (or groups) than folds is absent from the test parts of some. A group is assigned by its
+    rarest label; groups with most rows of it are assigned first. An empty fold gets the smallest
+    group of the fold with the most groups (without `groups`, each row is a group).
 
     References
     ----------
@@ -305,11 +305,11 @@ class MultilabelStratifiedKFold(_Base):
         Parameters
         ----------
         X : table of n rows
-            Only its length matters.
+            Only its length is used.
         y : array, data frame or sparse table of shape (n, K)
             0 and 1: which labels a row has.
         groups : array of shape (n,), default=None
-            Rows of one group are never divided.
+            Rows of one group stay together.
         """
         folds: Any = super()
         yield from folds.split(X, y, groups)
@@ -321,10 +321,10 @@ class MultilabelStratifiedKFold(_Base):
         if self.random_state is not None and not self.shuffle:
             raise PsephosError("random_state has no effect without shuffle=True: leave it out.")
         if y is None:
-            raise PsephosError("y is missing: give the table of labels, a row a case.")
+            raise PsephosError("y is missing: give the table of labels, a row per case.")
         if np.ndim(y) != 2 and not sp.issparse(y):
             raise PsephosError(
-                "y is not a table of labels: for one class a row use scikit-learn's "
+                "y must be a table of labels: for one class per row use scikit-learn's "
                 "StratifiedKFold or StratifiedGroupKFold."
             )
         Y = read_labels(X, y)[1]
@@ -350,8 +350,8 @@ class MultilabelStratifiedKFold(_Base):
 class _Assignment:
     """The fold of each item (a row, or a group of rows), by iterative stratification.
 
-    `counts` (n_items, K), CSC, are the rows of each label in an item, `sizes` (n_items,) its rows;
-    `rng` draws the order and among equals, None takes the first.
+    `counts` (n_items, K), CSC, are the numbers of rows with each label in an item, `sizes`
+    (n_items,) its rows; `rng` draws the order and breaks ties, without it the first is taken.
     """
 
     def __init__(self, counts: Any, sizes: Floats, n_folds: int, rng: Any) -> None:
@@ -382,7 +382,7 @@ class _Assignment:
         return self.fold
 
     def _assign(self, item: int, want: Floats) -> None:
-        """Give an item to the fold that wants most, of equals to that of most room."""
+        """Give an item to the fold with the greatest demand, among ties to that of most room."""
         best = np.flatnonzero(want >= want.max() - _LEVEL)
         if len(best) > 1:
             room = self.room[best]
@@ -396,7 +396,7 @@ class _Assignment:
         self.left[labels] -= rows
 
     def _fill(self) -> None:
-        """Give a fold that got nothing the item of fewest rows of the one that has most items."""
+        """Give each empty fold the smallest item of the fold with the most items."""
         for k in range(len(self.room)):
             n_items = np.bincount(self.fold, minlength=len(self.room))
             if not n_items[k]:
@@ -405,9 +405,9 @@ class _Assignment:
 
 
 def seed_of(random_state: int, *task: str | int) -> int:
-    """Return the seed of a task, derived from the comparison's seed by the task's own words.
+    """Return the seed of a task, derived from the comparison's seed and the task's own words.
 
-    It depends on nothing else: neither on the other tasks nor on the order they run in.
+    It does not depend on other tasks, or on the order in which tasks run.
     """
     digest = hashlib.sha256("\x1f".join(map(str, task)).encode()).digest()
     entropy = [random_state, *np.frombuffer(digest, dtype=np.uint32).tolist()]
@@ -438,10 +438,10 @@ def outer_splits(table: DataTable, protocol: Protocol, random_state: int) -> lis
 
 
 def strata(codes: Array, n_folds: int) -> Indices:
-    """Return what folds hold alike: classes or labels; of numbers up to five parts by quantiles.
+    """Return the strata of folds: classes or labels; for numbers up to five quantile bins.
 
-    A part has more rows than there are folds twice, and those left smaller by equal numbers are
-    joined with the least.
+    There are at most n / (2 `n_folds`) bins; those with fewer rows than folds, because of ties, are
+    joined with the lowest.
     """
     if codes.dtype.kind != "f":
         return codes.astype(np.intp)
@@ -454,18 +454,18 @@ def strata(codes: Array, n_folds: int) -> Indices:
 def inner_splits(codes: Array, groups: Array | None, n_folds: int, seed: int) -> list[Split]:
     """Return the folds on which draws are compared, as positions in the training part.
 
-    With groups there may be fewer groups than folds, or a fold whose training rows lack a class:
-    such folds are made fewer, or left out.
+    If there are fewer groups than folds, there are as many folds as groups; folds whose training
+    rows lack a class are left out.
     """
     if groups is not None:
         n_folds = min(n_folds, len(np.unique(groups)))
     if n_folds < 2:
         raise PsephosError(
-            "a training part holds one group only, so that nothing can be tuned inside it: use "
+            "a training part has one group only, so that models cannot be tuned inside it: use "
             "fewer folds, or more groups."
         )
     parts = _folds(strata(codes, n_folds), groups, n_folds, seed)
-    if codes.ndim == 2:  # rare labels are in few folds, whatever is done
+    if codes.ndim == 2:  # rare labels are always in few folds
         return parts
     if codes.dtype.kind == "f":
         return [part for part in parts if len(part[1])]
@@ -474,7 +474,7 @@ def inner_splits(codes: Array, groups: Array | None, n_folds: int, seed: int) ->
     if not usable:
         raise PsephosError(
             "inside a training part every division by groups leaves a class out of training: use "
-            "fewer folds, or groups that hold several classes."
+            "fewer folds, or groups with several classes."
         )
     return usable
 
@@ -483,7 +483,7 @@ def _folds(codes: Indices, groups: Array | None, n_folds: int, seed: int) -> lis
     if codes.ndim == 2:
         labelled = MultilabelStratifiedKFold(n_folds, shuffle=True, random_state=seed)
         return [_sorted(part) for part in labelled.split(codes, codes, groups)]
-    rows = codes[:, None]  # the splitters look at labels and groups only
+    rows = codes[:, None]  # the splitters use labels and groups only
     if groups is None:
         cut: Any = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
         return [_sorted(part) for part in cut.split(rows, codes)]
@@ -525,8 +525,9 @@ def _check_counts(table: DataTable, protocol: Protocol) -> None:
         for label in classes:
             if len(np.unique(table.groups[table.y == label])) < 2:
                 raise PsephosError(
-                    f"all rows of class {str(label)!r} are in one group, so that it cannot be both "
-                    "trained and tested: leave the class out, or use a finer grouping."
+                    f"all rows of class {str(label)!r} are in one group, so that it cannot be in "
+                    "both the training and the test part: leave the class out, or use a finer "
+                    "grouping."
                 )
     _check_smallest(classes, counts, table, protocol, protocol.folds, "")
 
@@ -543,7 +544,7 @@ def _check_smallest(
 ) -> None:
     """Raise PsephosError if the smallest class has fewer rows than `n_folds` folds.
 
-    `kind` is 'inner ' of the folds inside a training part, else ''.
+    `kind` is 'inner ' for folds inside a training part, else ''.
     """
     label, n = classes[counts.argmin()], int(counts.min())
     if n >= n_folds:

@@ -1,4 +1,4 @@
-"""How alike the columns are that a model reads on different splits."""
+"""Stability of the columns that a model reads on different splits."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ class Stability:
         1: the same columns every time; 0: agreement as by chance. NaN if it is not defined: fewer
         than two splits, or no column or every column read on all of them.
     low, high : float
-        An interval, which treats the splits as independent samples; NaN where `value` is.
+        A confidence interval, which treats the splits as independent samples; NaN if `value` is.
     n : int
         The number M of splits.
     """
@@ -35,14 +35,14 @@ class Stability:
 def selection_stability(
     sets: Sequence[Iterable[int]], n_columns: int, *, level: float = 0.95
 ) -> Stability:
-    """Return how alike sets of columns are, corrected for chance.
+    """Return the similarity of sets of columns, corrected for chance, with an interval.
 
     Parameters
     ----------
     sets : sequence of M iterables of int
         The columns read on each split.
     n_columns : int
-        d, columns of the table.
+        d, the number of columns of the table.
     level : float, default=0.95
 
     Returns
@@ -56,14 +56,14 @@ def selection_stability(
 
     Notes
     -----
-    With z_if = 1 if split i reads column f, p_f its mean over splits, k_i the columns of split i
-    and k their mean::
+    With z_if = 1 if split i reads column f, p_f its mean over splits, k_i the number of columns of
+    split i and k their mean::
 
         stability = 1 - (1/d sum_f M/(M-1) p_f (1 - p_f)) / (k/d (1 - k/d))
 
-    It is the mean over pairs of splits of their agreement beyond chance where all k_i are equal
-    (then it is Kuncheva's index), and allows them to differ. The interval is stability -+ z
-    sqrt(v), v = 4/M^2 sum_i (phi_i - mean phi)^2, with::
+    If all k_i are equal, it is the mean agreement of pairs of splits beyond chance (Kuncheva's
+    index); it is also defined if they differ. The interval is stability -+ z sqrt(v), v = 4/M^2
+    sum_i (phi_i - mean phi)^2, with::
 
         phi_i = [1/d sum_f z_if p_f - k_i k / d^2
                  + stability/2 (2 k_i k / d^2 - k_i/d - k/d + 1)] / (k/d (1 - k/d))
@@ -76,7 +76,7 @@ def selection_stability(
     m, d = len(sets), n_columns
     found = [np.unique(np.fromiter(one, dtype=np.intp)) for one in sets]
     if any(len(one) and not 0 <= one[0] <= one[-1] < d for one in found):
-        raise PsephosError(f"a set names a column outside the table of {d} columns.")
+        raise PsephosError(f"sets must hold columns of the table, 0 to {d - 1}.")
     sizes = np.array([len(one) for one in found]) / d
     size = float(sizes.mean()) if m else 0.0
     chance = size * (1 - size)
@@ -97,7 +97,7 @@ def selection_stability(
 def ranges_of(columns: NDArray[np.intp]) -> str:
     """Return sorted positions as a short text: '0..4 7 9..12'.
 
-    It is plain in a csv cell, and no spreadsheet takes it for a date.
+    It needs no quotes in a csv cell, and a spreadsheet does not take it for a date.
     """
     if not len(columns):
         return ""
@@ -106,7 +106,7 @@ def ranges_of(columns: NDArray[np.intp]) -> str:
     return " ".join(str(a) if a == b else f"{a}..{b}" for a, b in runs)
 
 
-_MOST_COLUMNS = 2**24  # a damaged list asks for no more memory than that
+_MOST_COLUMNS = 2**24  # limits the memory that a damaged list can request
 
 
 def positions_of(text: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""From rows of fits to figures that can be compared, and what cases in groups are worth."""
+"""Statistics of a comparison: summaries, differences, tests, and design effects of groups."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,24 +25,24 @@ from psephos.protocol.evaluation.stability import Stability, positions_of, selec
 
 _DRAWS = 1000
 _PERMUTATIONS = 200
-_LEVEL = 0.95  # of the upper limit of the correlation of answers
+_LEVEL = 0.95  # of the upper limit of the intraclass correlation of predictions
 
 
 def design_effect(truth: ArrayLike, answers: Any, groups: PerRow, copies: Any = None) -> float:
     """Return the design effect of the accuracy under grouping (at least 1).
 
-    A model's answers to n cases say as much as those to n / `design_effect` independent cases.
+    n predictions carry as much information as n / `design_effect` independent ones.
 
     Parameters
     ----------
     truth : array of int, shape (n,)
         The class of each case.
     answers : array of int, shape (n,)
-        The class that the model predicts for it. Both may be numbers (float).
+        The predicted class of each case. Both may be numbers (float).
     groups : array of shape (n,)
     copies : array of shape (n,), optional
-        Cases of one value are copies of each other. Copies are of one group, and count as one case
-        whatever their classes.
+        Cases with the same value are copies of each other. Copies must be in one group, and count
+        as one case even if their classes differ.
 
     Returns
     -------
@@ -50,21 +50,21 @@ def design_effect(truth: ArrayLike, answers: Any, groups: PerRow, copies: Any = 
 
     Notes
     -----
-    Let y be 1 where a case is of a class, a be 1 where that class is predicted, with intraclass
-    correlations r_y and r_a. If answers do not depend on labels, a product of deviations
-    (y - mean)(a - mean) of two cases of one group has expectation r_y r_a times the variance, and
-    the sum over all cases the variance of n independent ones times
+    Let y be 1 if a case is of a class, a be 1 if that class is predicted, with intraclass
+    correlations r_y and r_a. If predictions do not depend on labels, the products of deviations
+    (y - mean)(a - mean) of two cases of one group have covariance r_y r_a times the variance, and
+    their sum over all cases has the variance of n independent ones times
 
         1 + r_y r_a (sum of squared group sizes / n - 1),
 
     Kish's design effect with the correlation of the product. For groups of equal size this is the
-    variance over permutations of whole groups and of the labels within them. Labels that are the
-    same throughout a group have r_y = 1; those that vary within groups as they do over all cases 0.
-    Correlations are estimated by the analysis of variance. Where r_y is above 0, r_a is the upper
-    95 % limit (by the F distribution): a model's answers depend on the labels it was fitted on, and
-    those in few groups may look uncorrelated by accident. The greatest effect over the classes is
-    taken, and none below 1. Where neither labels nor answers vary within groups, n / effect is the
-    number of groups, or n^2 / sum of squared sizes where sizes differ.
+    variance over permutations of whole groups and of the labels within them. r_y is 1 for labels
+    that are constant within groups, and 0 for labels that vary within groups as over all cases.
+    Correlations are estimated by the analysis of variance. If r_y is above 0, r_a is the upper 95 %
+    limit (by the F distribution): predictions depend on the labels that the model was fitted on,
+    and in few groups they may seem uncorrelated by chance. The result is the greatest effect over
+    the classes, at least 1. If neither labels nor predictions vary within groups, n / effect is the
+    number of groups, or n^2 / sum of squared sizes if sizes differ.
 
     References
     ----------
@@ -97,15 +97,15 @@ def _product(y: LabelsLike, a: Any, group: Indices) -> float:
 def intraclass(values: Any, groups: Any, level: float | None = None) -> float:
     """Return the intraclass correlation of values by groups, estimated from mean squares.
 
-    0 where all values are the same, and 1 where there is one group only, or each case is one.
+    It is 0 if all values are equal, and 1 if there is one group only, or each case is a group.
 
     Parameters
     ----------
     values : array of shape (n,)
     groups : array of int, shape (n,)
-        Codes from 0 on, each of them used.
+        Codes 0, 1, ..., each of which occurs.
     level : float, optional
-        Return the upper limit of this one-sided level in place of the estimate.
+        If given, return the upper limit of this one-sided level instead of the estimate.
     """
     v = np.asarray(values, dtype=np.float64)
     v, sizes = v - v.mean(), np.bincount(groups)
@@ -131,22 +131,22 @@ def _squares(groups: Array) -> float:
 def pooled_numbers(
     truth: Floats, predicted: Floats, units: Array, seed: int
 ) -> dict[str, float | None]:
-    """Return R², MAE and RMSE of all answers together, each with a 95 % interval.
+    """Return R², MAE and RMSE of all predictions together, each with a 95 % bootstrap interval.
 
-    The interval is between the 2.5 % and 97.5 % quantiles over a thousand draws of as many units
-    (cases, or groups of them) with replacement: it is of answers as they are, not of other fits.
+    The interval lies between the 2.5 % and 97.5 % quantiles over a thousand resamples of the units
+    (cases, or groups of cases): the models are not fitted again.
 
     Parameters
     ----------
     truth, predicted : ndarray of shape (n,)
     units : ndarray of shape (n,)
-        Which case or group an answer is of.
+        The case or group of each prediction.
     seed : int
 
     Returns
     -------
     figures : dict
-        ``r2``, ``r2_low``, ``r2_high``, and so of ``mae`` and ``rmse``; None where not defined.
+        ``r2``, ``r2_low``, ``r2_high``, and the same for ``mae`` and ``rmse``; None if not defined.
     """
     unit, off, y = np.unique(units, return_inverse=True)[1], truth - predicted, truth - truth.mean()
     columns = (np.ones(len(y)), np.abs(off), off**2, y, y**2)
@@ -166,7 +166,7 @@ def pooled_numbers(
 
 
 def _figures_of(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return R², MAE and RMSE of sums: n, |e|, e^2, y and y^2, a row each."""
+    """Return R², MAE and RMSE from rows of the sums of 1, |e|, e^2, y and y^2."""
     n, absolute, squared, y, y_squared = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         r2 = 1 - squared / (y_squared - y**2 / n)
@@ -174,12 +174,12 @@ def _figures_of(sums: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 Rows = Sequence[Mapping[str, Any]]
-#: In place of spreads, intervals, standard errors and stability over folds, if there is one part.
+#: Shown instead of figures over folds (spread, interval, stability) if there is one test part.
 ONE_PART = "not available with one test part"
 
 
 def one_part(results: Rows) -> bool:
-    """Return whether rows of results.csv are all of one test part."""
+    """Return whether all rows of results.csv are of one test part."""
     return len({(row["repeat"], row["fold"]) for row in results}) == 1
 
 
@@ -205,7 +205,7 @@ class Summary:
     measures: Mapping[str, FoldSpread]
     columns_used: FoldSpread
     n_voters: FoldSpread
-    training: FoldSpread  # of the measure that models are ranked by, on the training parts
+    training: FoldSpread  # the measure that models are ranked by, on the training parts
     stability: Stability
     n_failed: int
     ranked_by: ResultMetric
@@ -214,13 +214,14 @@ class Summary:
     def score(self) -> float:
         """Return the mean of the measure that models are ranked by.
 
-        If none was chosen, balanced accuracy (of labels average precision, of numbers R²; PU-F).
+        By default balanced accuracy (average precision of several labels, R² of numbers, PU-F of
+        partly recorded labels without the truth).
         """
         return self.measures[self.ranked_by.name].mean
 
     @property
     def merit(self) -> float:
-        """Return the score, or where smaller is better its negative: the greatest is the best."""
+        """Return the score, negated if smaller is better: the greatest is the best."""
         return self.ranked_by.sign * self.score
 
     @property
@@ -249,8 +250,8 @@ def summary(results: Rows, about: About | None = None) -> list[Summary]:
     results : sequence of mappings
         Rows of results.csv, or `Comparison.results`; failed fits count as `n_failed` only.
     about : mapping, optional
-        The content of comparison.json, or `Comparison.about`: where models are ranked by a measure
-        that was chosen, it tells which.
+        The content of comparison.json, or `Comparison.about`, which holds the measure that models
+        are ranked by if one was chosen.
     """
     found: list[Summary] = []
     chosen = ranked_by(results[0] if results else (), about)
@@ -279,7 +280,7 @@ def _values(rows: Rows, column: str) -> list[float]:
 
 
 def _stability(rows: Rows) -> Stability:
-    """Return the selection stability; not defined for rows of before columns were kept."""
+    """Return the selection stability; not defined for older rows, which lack the columns."""
     n_columns = _number(rows[0].get("n_columns")) if rows else None
     if n_columns is None or any(row.get("columns") is None for row in rows):
         return Stability(math.nan, math.nan, math.nan, len(rows))
@@ -324,12 +325,12 @@ def paired_difference(
     Returns
     -------
     difference : Difference
-        Of model - other (a - b), over the splits where both are defined.
+        The difference model - other (a - b), over the splits on which both are defined.
 
     Raises
     ------
     PsephosError
-        If a model has no rows, or the two share no split.
+        If a model has no rows, or no split is common to both.
 
     Notes
     -----
@@ -368,8 +369,8 @@ def _paired(results: Any, model: str, other: str, metric: str) -> tuple[Floats, 
     shared = sorted(mine.keys() & theirs.keys())
     if not shared:
         raise PsephosError(
-            f"{model!r} and {other!r} share no split on which {metric!r} is defined: compare "
-            "models that took part and did not fail."
+            f"{model!r} and {other!r} have no common split on which {metric!r} is defined: name "
+            "models of the comparison that did not fail."
         )
     rows = [mine[split] for split in shared]
     a = np.array([float(mine[split][metric]) for split in shared])
@@ -500,7 +501,7 @@ def _tail(one: Summary, results: Rows, about: About) -> float:
 
 
 def _tail_permuted(one: Summary, chosen: About, inflated: float, n_parts: int) -> float:
-    """Return how probable a mean is by the moments of the measure where truth is permuted."""
+    """Return the p-value of a mean by the moments of the measure under permutation."""
     sign, (mean, variance, third) = one.ranked_by.sign, chosen["chance"].get(one.model) or (0, 0, 0)
     if variance <= (1e-9 * mean) ** 2:  # rounding
         return 1.0
@@ -511,18 +512,18 @@ def _tail_permuted(one: Summary, chosen: About, inflated: float, n_parts: int) -
 
 
 def _tail_counted(one: Summary, chosen: About, effect: float) -> float:
-    """Return how probable it is that a model costs no less than the best constant answer."""
+    """Return the p-value of a cost that is not below that of each constant prediction."""
     if one.model not in chosen.get("counts", {}):
         return 0.0  # compared with the constant by `_tail_permuted`
     cleared, alarms, lost, found = (float(n) / effect + 0.5 for n in chosen["counts"][one.model])
-    least = 1 / (1 + float(chosen["missed"]))  # a share of positives at which both cost alike
+    least = 1 / (1 + float(chosen["missed"]))  # share of positives at which both costs are equal
     return float(max(betainc(cleared, lost, 1 - least), betainc(found, alarms, least)))
 
 
 def permuted(metric: ResultMetric, answers: Answers, truth: Array, seed: int) -> list[float] | None:
     """Return mean, variance and third central moment of a measure over permutations of the truth.
 
-    None where the measure is not defined.
+    None if the measure is not defined.
     """
     rng = np.random.default_rng(seed)
     found = [metric.measured(answers, rng.permutation(truth)) for _ in range(_PERMUTATIONS)]
@@ -534,7 +535,7 @@ def permuted(metric: ResultMetric, answers: Answers, truth: Array, seed: int) ->
 
 
 def _gain(rows: Rows, results: Rows, about: About) -> float:
-    """Return how much smaller squared errors are than those of the mean, in variances of y."""
+    """Return the reduction of the mean squared error against the mean, in variances of y."""
     splits = sorted({(int(row["repeat"]), int(row["fold"])) for row in results})
     flat: dict[tuple[int, int], float] = dict(zip(splits, about["constant_rmse"], strict=True))
     sizes = np.array([int(row["n_test"]) for row in rows])
@@ -545,9 +546,9 @@ def _gain(rows: Rows, results: Rows, about: About) -> float:
 
 
 def comparable(summaries: Sequence[Summary]) -> list[Summary]:
-    """Return the models whose means can be ranked: those with figures that failed in fewest folds.
+    """Return the models whose means can be ranked: those that failed in the fewest folds.
 
-    The mean of a model that failed in some folds is of other cases than that of one that did not.
+    The mean of a model that failed in some folds is over other cases than the means of others.
     """
     known = [s for s in summaries if math.isfinite(s.score) and s.columns_used.n]
     fewest = min((s.n_failed for s in known), default=0)
@@ -555,10 +556,10 @@ def comparable(summaries: Sequence[Summary]) -> list[Summary]:
 
 
 def pareto(summaries: Sequence[Summary]) -> list[Summary]:
-    """Return the models no other beats: fewer columns, better score (means; see `Summary`).
+    """Return the Pareto-optimal models: fewest columns, best score (means; see `Summary`).
 
-    A model is beaten by one that is at least as good in both and better in one. The result is
-    sorted by columns, fewest first; those are left out that are not `comparable`.
+    No other model is at least as good in both and better in one. The result is sorted by columns,
+    fewest first; models that failed in more folds than others are left out.
     """
     known = comparable(summaries)
     best = [s for s in known if not any(_beats(o, s) for o in known)]
@@ -581,13 +582,14 @@ def one_standard_error(
     ----------
     summaries : sequence of Summary
     among : sequence of str, optional
-        The models that may be chosen, by default all. The best may be any.
+        The models that may be chosen, by default all. The best model is searched among all.
 
     Returns
     -------
     chosen : Summary or None
-        Of equals the more accurate. None if none of `among` comes within a standard error, SD /
-        sqrt(J) of the best model's score; of one split it is 0. Only `comparable` models count.
+        Among ties the more accurate one. None if no model of `among` is within one standard error
+        of the best, SD / sqrt(J) of the best model's scores (0 for one split). Models that failed
+        in more folds than others are left out.
     """
     known = comparable(summaries)
     if not known:
