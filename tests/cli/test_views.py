@@ -74,7 +74,7 @@ def test_compare_with_views(flowers):
     [
         (
             "column,view\nsepl_l,a\n",
-            "line 2 of 'v.csv' .* 'sepl_l', which is not a feature column .* did you",
+            "line 2 of 'v.csv' .* 'sepl_l', which is not a feature column.* did you",
         ),
         ("column,view\nsepal_l,a\nsepal_*,b\n", "'sepal_l' is in the views 'a' and 'b'"),
         ("column,view\nkind,a\n", "'kind', which is not a feature column"),
