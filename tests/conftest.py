@@ -5,6 +5,7 @@ import hashlib
 import os
 import sys
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,30 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+#: Folders whose tests need few kernels.
+_LIGHT = ("cautions", "datasets", "docs", "figures", "files", "old_files", "theory")
+
+
+def pytest_collection_modifyitems(items):
+    """Let one worker compile the kernels of every model first, while the others need few.
+
+    Workers of xdist begin with equal parts of the list, and would compile the same at once.
+    """
+    n_workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if n_workers == 1:
+        return
+    light = [one for one in items if one.nodeid.startswith(tuple(f"tests/{f}/" for f in _LIGHT))]
+    few, known, size = -(-len(light) // (n_workers - 1)), set(light), len(items) // n_workers
+    rest = [one for one in items if one not in known]
+    rest.sort(key=lambda one: not one.nodeid.startswith("tests/contract/"))
+    left = iter(rest)
+    items[:] = islice(left, size)
+    for i in range(n_workers - 1):
+        own = light[i * few : (i + 1) * few]
+        items += [*own, *islice(left, size - len(own))]
+    items += left
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from collections import defaultdict
-from itertools import combinations, cycle
+from itertools import combinations, cycle, islice
 
 import numpy as np
 import pandas as pd
@@ -516,46 +516,45 @@ def is_refused(manifest, files, path):
 @pytest.mark.filterwarnings("ignore")
 def test_numbers_out_of_range(sound, tmp_path):
     """Every array, with values that are no place in anything: refused, or harmless."""
-    refused = 0
+    found, turns = [], cycle((-1, -(2**62), 2**31, 2**62, np.nan, np.inf, 0, 99, 2**15))
     for manifest, files, name in each_array(sound):
         array = np.load(io.BytesIO(files[name]))
         spots = sorted({0, array.size // 2, array.size - 1}) if array.size else []
-        values = (-1, -(2**62), 2**31, 2**62, np.nan, np.inf, 0, 99) if spots else ()
-        for k, value in enumerate(values):  # each value once, the places in turn
-            bad = array.copy()
+        for k in range(3 if spots else 0):  # the values and the places in turn
+            bad, value = array.copy(), next(turns)
             with np.errstate(all="ignore"):
                 try:
                     bad.flat[spots[k % len(spots)]] = value
                 except (OverflowError, ValueError):
                     continue
-            refused += is_refused(manifest, {**files, name: npy(bad)}, tmp_path / "m")
-    assert refused > 20 * len(KINDS)
+            found.append(is_refused(manifest, {**files, name: npy(bad)}, tmp_path / "m"))
+    assert np.mean(found) > 0.3
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_arrays_of_other_shapes_and_kinds(sound, tmp_path):
-    changes = [
+    changes = cycle([
         lambda a: a[:0], lambda a: a[:-1], lambda a: np.concatenate([a, a]), lambda a: a[None],
         lambda a: a[..., None], lambda a: a.ravel(), lambda a: a.astype(str), lambda a: a[0, ...],
         lambda a: a.astype("<f4"), lambda a: a.astype(">f8"), lambda a: a.astype("<i4"),
         lambda a: a.astype("u1"), lambda a: a.astype(bool), lambda a: np.array(3.0),
         lambda a: np.array("x"), lambda a: -a, lambda a: a[::-1],
-    ]  # fmt: skip
+    ])  # fmt: skip
     # refused as the header is read, which knows of no field: each array in one of these forms
     forms = cycle([
         lambda a: a.astype("S9"), lambda a: a.astype(complex), lambda a: a.astype("<M8[s]"),
         lambda a: np.zeros(len(a), dtype=[("x", "<i8")]),
         lambda a: np.asfortranarray(np.atleast_2d(a).repeat(2, 0)),
     ])  # fmt: skip
-    refused = 0
+    found = []
     for manifest, files, name in each_array(sound):
-        for change in (*changes, next(forms)):
+        for change in (*islice(changes, 4), next(forms)):  # all of them, in turn
             try:
                 bad = change(np.load(io.BytesIO(files[name])))
             except (IndexError, ValueError, TypeError):
                 continue
-            refused += is_refused(manifest, {**files, name: npy(bad)}, tmp_path / "m")
-    assert refused > 50 * len(KINDS)
+            found.append(is_refused(manifest, {**files, name: npy(bad)}, tmp_path / "m"))
+    assert np.mean(found) > 0.7
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -565,7 +564,7 @@ def test_arrays_exchanged(sound, tmp_path):
         for one, two in combinations(sorted(files), 2):
             pair = frozenset((whats[one], whats[two]))
             alike = whats[one][-2:] == whats[two][-2:]
-            if pair in seen or not (alike or zlib.crc32((one + two).encode()) % 4 == 0):
+            if pair in seen or zlib.crc32((one + two).encode()) % (3 if alike else 16):
                 continue  # the others are told apart
             seen.add(pair)
             is_refused(manifest, {**files, one: files[two], two: files[one]}, tmp_path / "m")
@@ -654,10 +653,10 @@ def test_no_code_is_run(tmp_path):
 
 @pytest.mark.filterwarnings("ignore")
 def test_manifests_with_anything_in_any_place(sound, tmp_path):
-    odd = [
+    odd = cycle([
         None, True, -1, 10**400, 1e308, "x", [], {}, [[]], {"float": "nan"}, {"tuple": [1]},
-        {"objects": [1, "a"]},
-    ]  # fmt: skip
+        {"objects": [1, "a"]}, 1.5,
+    ])  # fmt: skip
     # decoding refuses these wherever they stand: all of them where a place may be read otherwise,
     # and one at each place within a field
     broken = [
@@ -675,7 +674,7 @@ def test_manifests_with_anything_in_any_place(sound, tmp_path):
             if not at or at[0] in ("checksum", "arrays") or field in seen:
                 continue
             seen.add(field)
-            for value in odd + (broken if len(at) < 3 else [next(turns)]):
+            for value in (*islice(odd, 4), *(broken if len(at) < 3 else [next(turns)])):
                 changed = json.loads(text)
                 at_place(changed, at[:-1])[at[-1]] = value
                 shutil.copy(tmp_path / "arrays", tmp_path / "m")

@@ -1,6 +1,5 @@
 """Work in joblib's worker processes."""
 
-import ctypes
 import math
 import os
 import pickle
@@ -12,30 +11,23 @@ import numpy as np
 import pytest
 from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import ThreadpoolController, threadpool_limits
+from worker_tasks import kind_of, limit, steps, work
 
 from psephos import MLKNeighborsClassifier, RankRidgeRegressor, SamBAClassifier
-from psephos._errors import PsephosError
 from psephos.runtime.threads import one_thread
 from psephos.runtime.workers import (
     _ALLOWED,
-    _EXECUTOR,
     WorkerLostError,
-    begin,
     delayed,
     end_limited,
     in_order,
     limited,
     results,
-    step,
 )
 
 
 def numbers_of_threads():
     return {one["num_threads"] for one in ThreadpoolController().info()}
-
-
-def limit():
-    return sys.modules[_EXECUTOR]._MAX_MEMORY_LEAK_SIZE
 
 
 def test_a_worker_that_compiles_is_not_taken_for_one_that_leaks():
@@ -87,15 +79,6 @@ def test_blocks_of_one_thread_may_overlap():
 
 
 # ------------------------------------------------------------------- workers that are lost
-def work(shared, i, folder, fatal):
-    """Return a number; the worker of call `fatal` is killed, the first time or (below 0) always."""
-    mark = folder / "killed"
-    if i == abs(fatal) and (fatal < 0 or not mark.exists()):
-        mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return float(shared[i].sum()) + i
-
-
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
 def test_what_a_killed_worker_had_begun_is_done_again(tmp_path):
     table = np.ones((8, 3))
@@ -129,37 +112,7 @@ def test_a_large_array_is_mapped_and_not_pickled_for_each_call():
     assert kinds == ["memmap"] * 4
 
 
-def kind_of(shared):
-    return type(shared["within"][0]).__name__
-
-
 # ------------------------------------------------------------------- a time limit
-def steps(shared, folder, slow, fatal):
-    """Return the values of four steps, with what befell each."""
-    found = []
-    begin()
-    for i in range(4):
-        try:
-            found.append(step(one_step, shared, folder, i, slow, fatal))
-        except (PsephosError, ZeroDivisionError) as error:
-            found.append(type(error).__name__)
-    return found
-
-
-def one_step(shared, folder, i, slow, fatal):
-    with (folder / f"step {i}").open("a") as file:
-        file.write("x")
-    if i == slow:
-        ctypes.PyDLL(None).sleep(1000)  # as compiled code that holds Python's lock
-    if i == fatal:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if i == 0:
-        raise ZeroDivisionError("nothing")
-    if i == -fatal:
-        os.abort()
-    return float(shared[i].sum())
-
-
 @pytest.mark.skipif(os.name != "posix", reason="it calls sleep of the C library")
 def test_a_step_beyond_its_limit_is_stopped_and_those_before_are_kept(tmp_path):
     try:

@@ -8,11 +8,12 @@ import pytest
 from psephos.cli.words import show_bounds
 
 MODELS = "samba,majority,sklearn-decision-tree"
+FAST = ("--protocol", "demo", "--folds", "2")
 
 
 def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_path):
     out = tmp_path / "out"
-    result = call("compare", table, *columns, "--models", MODELS, "--out", out)
+    result = call("compare", table, *columns, *FAST, "--models", MODELS, "--out", out)
     assert result.exit_code == 0, result.output
     with (out / "results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -26,7 +27,7 @@ def test_compare_leaves_results_models_and_a_report(call, table, columns, tmp_pa
         assert name in result.stdout
     # the same again: nothing is fitted twice, nothing changes
     before = {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()}
-    again = call("compare", table, *columns, "--models", MODELS, "--out", out)
+    again = call("compare", table, *columns, *FAST, "--models", MODELS, "--out", out)
     assert again.exit_code == 0
     assert {p.name: p.read_bytes() for p in out.iterdir() if p.is_file()} == before
 
@@ -94,7 +95,7 @@ def test_a_measure_is_a_row_of_one_table(call, table, columns, tmp_path, monkeyp
     )
     monkeypatch.setitem(scores.TABLES, "classes", (*scores.TABLES["classes"], row))
     out = tmp_path / "out"
-    result = call("compare", table, *columns, "--models", "samba,majority", "--out", out)
+    result = call("compare", table, *columns, *FAST, "--models", "adaboost,majority", "--out", out)
     assert result.exit_code == 0, result.output
     with (out / "results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -106,7 +107,7 @@ def test_a_measure_is_a_row_of_one_table(call, table, columns, tmp_path, monkeyp
 
 def test_no_report_leaves_the_report_out_and_report_writes_it(call, table, columns, tmp_path):
     out, page = tmp_path / "out", tmp_path / "page.html"
-    chosen = [*columns, "--models", "majority,adaboost", "--out", out, "--drop", "noise"]
+    chosen = [*columns, *FAST, "--models", "majority,adaboost", "--out", out, "--drop", "noise"]
     assert call("compare", table, *chosen, "--no-report").exit_code == 0
     assert not (out / "report.html").exists()
     result = call("report", out, "--out", page)

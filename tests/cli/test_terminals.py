@@ -4,13 +4,13 @@ import csv
 import json
 import os
 import re
-import struct
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+FAST = ["--protocol", "demo", "--folds", "2"]
 CASES = ["=cmd|' /C calc'!A0", "Ω-1", "-2"]
 
 
@@ -67,7 +67,7 @@ def test_no_encoding_of_a_terminal_loses_a_run(odd, environment):
         ["explain", "m.psephos", "t.csv", "--id", "who"],
         ["describe", "m.psephos"],
         ["reduce", "m.psephos", "--out", "small.psephos"],
-        ["compare", "t.csv", *chosen, "--models", "majority,sklearn-k-nn", "--out", "Studie"],
+        ["compare", "t.csv", *chosen, *FAST, "--models", "majority,adaboost", "--out", "Studie"],
         ["report", "Studie"],
         ["predict", "nobody.psephos", "nobody.csv"],
     ]
@@ -98,7 +98,7 @@ def test_words_of_a_csv_stay_as_they_are_unless_a_spreadsheet_opens_it(call, odd
 
 
 def test_a_study_for_a_spreadsheet_has_the_same_report(call, odd, tmp_path):
-    chosen = ["--target", "Zustand", "--id", "who", "--models", "majority,adaboost"]
+    chosen = ["--target", "Zustand", "--id", "who", "--models", "majority,adaboost", *FAST]
     for out, more in (("plain", []), ("safe", ["--spreadsheet-safe"])):
         assert (
             call("compare", odd / "t.csv", *chosen, "--out", tmp_path / out, *more).exit_code == 0
@@ -253,14 +253,29 @@ def test_a_number_is_rounded_as_in_the_report(capsys):
     assert f"{number(score)}±" in capsys.readouterr().out
 
 
-def shown_in(columns, code):
-    """Return what Python code prints in a terminal of so many columns, without its colours."""
-    pty, fcntl, termios = (pytest.importorskip(name) for name in ("pty", "fcntl", "termios"))
+_IN_SIZES = """
+import fcntl, struct, sys, termios
+def widened(columns):
+    sys.stdout.flush()
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+for columns, code in {jobs!r}:
+    widened(columns)
+    exec(code, {{}})
+    print(end="\\0", flush=True)
+"""
+
+
+def shown_in(*jobs):
+    """Return what codes print in a terminal of so many columns each, without its colours.
+
+    One process runs them all, which changes the size of its terminal.
+    """
+    pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     env = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
     ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    done = subprocess.Popen([sys.executable, "-c", code], env=env | {"TERM": "xterm"}, **ends)
+    program = [sys.executable, "-c", _IN_SIZES.format(jobs=jobs)]
+    done = subprocess.Popen(program, env=env | {"TERM": "xterm"}, **ends)
     os.close(theirs)
     found = b""
     while True:
@@ -273,7 +288,14 @@ def shown_in(columns, code):
         found += more
     os.close(ours)
     assert done.wait() == 0, found
-    return re.sub(r"\x1b\[\d*m", "", found.decode()).replace("\r\n", "\n")
+    texts = re.sub(r"\x1b\[\d*m", "", found.decode()).replace("\r\n", "\n").split("\0")
+    assert len(texts) == len(jobs) + 1
+    return texts[:-1]
+
+
+def command(*words):
+    """Return code that runs a command."""
+    return f"from psephos.cli import main; main({list(words)!r}, 'psephos', standalone_mode=False)"
 
 
 _SUMMARY = """
@@ -295,7 +317,7 @@ show_bounds([{"model": name, "bound": kind, "value": 0.345, "vacuous": True,
 
 
 def test_a_narrow_terminal_shows_less_and_cuts_nothing():
-    whole, narrow, small = (shown_in(columns, _SUMMARY) for columns in (120, 80, 60))
+    whole, narrow, small = shown_in((120, _SUMMARY), (80, _SUMMARY), (60, _SUMMARY))
     for text, columns in ((whole, 120), (narrow, 80), (small, 60)):
         lines = text.splitlines()
         assert "…" not in text
@@ -321,9 +343,8 @@ def test_a_narrow_terminal_shows_less_and_cuts_nothing():
 
 
 def test_the_list_of_models_cuts_no_name():
-    code = "import sys; sys.argv[1:] = ['list']; from psephos.cli import main; main()"
-    for columns in (80, 60):
-        text = shown_in(columns, code)
+    texts = shown_in((80, command("list")), (60, command("list")))
+    for columns, text in zip((80, 60), texts, strict=True):
         assert "…" not in text
         assert "newton-boosting-regressor " in text
         assert max(map(len, text.splitlines())) <= max(columns, 82)  # the heading is 55
@@ -378,10 +399,10 @@ def test_control_characters_of_names_are_escapes_on_a_terminal(controlled, call)
         ["predict", str(model), str(table), "--id", chosen[-1]],
         ["explain", str(model), str(table), "--id", chosen[-1]],
     ]
-    for command in commands:
-        code = f"import sys; sys.argv[1:] = {command!r}; from psephos.cli import main; main()"
-        assert_harmless(shown_in(400, code))
-        piped = call(*command).stdout  # as it is in a file
+    texts = shown_in(*((400, command(*words)) for words in commands))
+    for words, text in zip(commands, texts, strict=True):
+        assert_harmless(text)
+        piped = call(*words).stdout  # as it is in a file
         assert _CONTROLS in piped
 
 

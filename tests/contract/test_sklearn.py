@@ -3,19 +3,32 @@
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
+from psephos import CARTClassifier, CARTRegressor
 from psephos.registry import estimator_classes
 
-# members of committees are small, boosting has few rounds, forests few trees and soft trees few
-# steps: the checks are of how they are used
-SMALL = ("committees", "few columns", "concepts", "boosting", "linear", "forest")
+
+def pair(cart):
+    """Return two members that are fitted soon."""
+    return {"estimators": [("a", cart(n_folds=0)), ("b", cart(max_depth=1, n_folds=0))], "cv": 2}
 
 
-def setting(cls):
-    one = cls.contender
-    return cls(**one.small) if one.family in SMALL or "soft" in one.name else cls()
-
-
-ESTIMATORS = {name: setting(cls) for name, cls in estimator_classes().items()}
+# the checks are of how estimators are used: these are smaller yet than in other tests
+SMALLER = {
+    "CascadeClassifier": pair(CARTClassifier) | {"max_levels": 1},
+    "EnsembleSelectionClassifier": pair(CARTClassifier),
+    "EnsembleSelectionRegressor": pair(CARTRegressor),
+    "StackingClassifier": pair(CARTClassifier),
+    "StackingRegressor": pair(CARTRegressor),
+    "LinearTreeClassifier": {"n_folds": 0},
+    "LinearTreeRegressor": {"n_folds": 0},
+    "ProsetClassifier": {"n_candidates": 30, "tol": 1e-3},
+    "ProsetRegressor": {"n_candidates": 30, "tol": 1e-3},
+    "VersionSpaceClassifier": {"max_boundary": 100},
+}
+ESTIMATORS = {
+    name: cls(**cls.contender.small | SMALLER.get(name, {}))
+    for name, cls in estimator_classes().items()
+}
 assert ESTIMATORS, "no estimator is registered: nothing would be checked"
 
 

@@ -34,9 +34,10 @@ from psephos.vote.describing import answer_words
 from psephos.vote.reasons import Path, Spread
 from psephos.vote.reasons.paths import Test
 
+# a setting of each model: the contract has them all
 CATEGORICAL = {
-    name: estimator
-    for name, estimator in small_settings().items()
+    type(estimator).__name__: estimator
+    for estimator in reversed(small_settings().values())
     if "categorical_features" in estimator.get_params(deep=False)
     and getattr(estimator, "estimator", None) is None
 }

@@ -62,12 +62,11 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
             words = ballots.words(i, t)
             assert not _ROUNDING.search(words), words
             _assert_reads_true(words)
-            if isinstance(reason, CaseLike):
-                _assert_is_near(reason, ballots, i, t)
             if isinstance(reason, InLeaf):
                 assert reason.reached == bool(ballots.shares[i, t])
             if isinstance(reason, Inner | OfAnswers):
                 _assert_opens(ballots, i, t)
+    _assert_are_near(ballots)
     _assert_lines_sum_up(ballots)
 
 
@@ -76,14 +75,19 @@ def _by_leaf(vote: Vote) -> bool:
     return isinstance(vote.weighting, FirstMatch) and vote.weighting.leaves
 
 
-def _assert_is_near(reason: CaseLike, ballots: Ballots, i: int, t: int) -> None:
-    """Check the similarity of a training case, where the weights have one."""
+def _assert_are_near(ballots: Ballots) -> None:
+    """Check the similarities of training cases, where the weights have one."""
     weighting: Any = ballots.vote.weighting
-    if ballots.vote.similarities(ballots.X) is None:
-        assert np.isnan(reason.similarity)
+    each = ((i, t, one) for i, row in enumerate(ballots.reasons) for t, one in enumerate(row))
+    near = [(i, t, one.similarity) for i, t, one in each if isinstance(one, CaseLike)]
+    if not near:
         return
-    weight = ballots.vote.weights(ballots.X)[i, t]
-    assert_allclose(reason.similarity * weighting.weight[t], weight, rtol=1e-12)
+    i, t, similarity = map(np.array, zip(*near, strict=True))
+    if ballots.vote.similarities(ballots.X) is None:
+        assert np.isnan(similarity).all()
+        return
+    weights = ballots.vote.weights(ballots.X)[i, t]
+    assert_allclose(similarity * weighting.weight[t], weights, rtol=1e-12)
 
 
 def _same(value: float, given: float) -> bool:

@@ -1,10 +1,9 @@
 """A killed search goes on where it was, to the same bytes; foreign folders are refused."""
 
 import os
-import signal
+import shutil
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -53,6 +52,13 @@ def assert_same(found, other):
             assert getattr(step, name).dtype == getattr(twin, name).dtype
 
 
+@pytest.fixture(scope="module", name="whole")
+def _whole(tmp_path_factory):
+    """Return the folder of a search that was not stopped, and what it found."""
+    folder = tmp_path_factory.mktemp("whole") / "kept"
+    return folder, run(folder)
+
+
 def test_a_folder_changes_nothing_and_is_read_again(tmp_path, monkeypatch):
     plain, kept = run(None), run(tmp_path / "kept")
     assert_same(kept, plain)
@@ -69,8 +75,7 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("after", [0, 1, 2, 3, 5])
-def test_stopped_after_any_chunk(tmp_path, monkeypatch, after):
-    run(tmp_path / "whole")
+def test_stopped_after_any_chunk(tmp_path, monkeypatch, whole, after):
     judged = []
     errors = Evaluation.errors
 
@@ -88,13 +93,14 @@ def test_stopped_after_any_chunk(tmp_path, monkeypatch, after):
         Evaluation, "errors", lambda self, s: again.append(len(s)) or errors(self, s)
     )
     run(tmp_path / "part")
-    assert files(tmp_path / "part") == files(tmp_path / "whole")
-    total = sum(step.n_candidates for step in run(tmp_path / "whole").steps)
+    assert files(tmp_path / "part") == files(whole[0])
+    total = sum(step.n_candidates for step in whole[1].steps)
     assert sum(judged) + sum(again) == total  # no chunk twice
 
 
 CHILD = """
-import sys, time
+import os, signal, sys, time
+from pathlib import Path
 sys.path.insert(0, {here!r})
 from psephos.models.swag.evaluation import Evaluation
 errors = Evaluation.errors
@@ -103,33 +109,35 @@ def slow(self, subsets):
     return errors(self, subsets)
 Evaluation.errors = slow
 import test_store
-test_store.run({folder!r})
+folder = Path({folder!r})
+for reached in ("search.json", "chunk-02-000000.npz"):  # in the first step, in the second
+    child = os.fork()
+    if child == 0:
+        test_store.run(folder)
+        os._exit(0)
+    while not (folder / reached).exists():
+        time.sleep(0.005)
+    os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert not (folder / "chunk-03-000000.npz").exists()
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL, which this system lacks")
-def test_sigkill_and_resume(tmp_path):
-    run(tmp_path / "whole")
+def test_sigkill_and_resume(tmp_path, whole):
     folder = tmp_path / "part"
     code = CHILD.format(here=os.path.dirname(__file__), folder=str(folder))
-    for reached in ("search.json", "chunk-02-000000.npz"):  # in the first step, in the second
-        child = subprocess.Popen([sys.executable, "-c", code])
-        while child.poll() is None and not (folder / reached).exists():
-            time.sleep(0.005)
-        child.send_signal(signal.SIGKILL)
-        assert child.wait() == -signal.SIGKILL
-        assert not (folder / "chunk-03-000000.npz").exists()
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
     found = run(folder)
     for draft in folder.glob(".*"):
         draft.unlink()  # what a kill leaves of a file that was being written
-    assert files(folder) == files(tmp_path / "whole")
-    assert_same(found, run(None))
+    assert files(folder) == files(whole[0])
+    assert_same(found, whole[1])
 
 
-def test_another_search_is_refused(tmp_path):
-    folder = tmp_path / "kept"
-    run(folder)
+def test_another_search_is_refused(tmp_path, whole):
+    folder = shutil.copytree(whole[0], tmp_path / "kept")
     others = {
         "learner": {"judge": evaluation(estimator=GaussianNB(var_smoothing=1e-3))},
         "scoring": {"judge": evaluation(scoring="log_loss")},
@@ -157,27 +165,26 @@ def _changed(what):
     return replace(judge, problem=changed)
 
 
-def test_other_folders_are_refused(tmp_path):
+def test_other_folders_are_refused(tmp_path, whole):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(PsephosError, match="holds other files"):
         run(tmp_path)
     with pytest.raises(PsephosError, match=r"notes\.txt' cannot be used"):
         run(tmp_path / "notes.txt")
-    folder = tmp_path / "kept"
-    run(folder)
+    folder = shutil.copytree(whole[0], tmp_path / "kept")
     (folder / "search.json").write_text("{")
     with pytest.raises(PsephosError, match="cannot be read"):
         run(folder)
 
 
 @pytest.mark.parametrize("place", [-3, 200, 0.5])
-def test_a_damaged_chunk_is_done_again(tmp_path, place):
-    run(tmp_path / "kept")
+def test_a_damaged_chunk_is_done_again(tmp_path, whole, place):
+    shutil.copytree(whole[0], tmp_path / "kept")
     path, before = tmp_path / "kept" / "chunk-02-000000.npz", files(tmp_path / "kept")
     data = bytearray(path.read_bytes())
     data[int(place * len(data)) if isinstance(place, float) else place] ^= 1
     path.write_bytes(data)
-    assert_same(run(tmp_path / "kept"), run(None))
+    assert_same(run(tmp_path / "kept"), whole[1])
     assert files(tmp_path / "kept") == before
 
 
