@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos import PsephosError, compare, load, register, registry
+from psephos.protocol import Protocol
 from psephos.protocol.tables.table import table_from_arrays
 from psephos.report import build_report
 from psephos.testing import Case, parametrize_with_contract, small_table
@@ -59,7 +60,13 @@ def test_contract(check):
 def test_they_are_compared_and_reported(tmp_path):
     X, y = small_table(2)
     names = [type(KINDS[kind]).contender.name for kind in ("stack", "cascade", "reader")]
-    done = compare(table_from_arrays(X, y), models=names, out=tmp_path / "study", n_jobs=2)
+    done = compare(
+        table_from_arrays(X, y),
+        models=names,
+        protocol=Protocol(folds=2, draws=2),
+        out=tmp_path / "study",
+        n_jobs=1,
+    )
     assert not done.failures, done.words()
     page = build_report(tmp_path / "study").read_text("utf-8")
     for name in names:

@@ -15,7 +15,7 @@ from psephos.base import VoteClassifier
 from psephos.cli.fit import class_of
 from psephos.estimator.contender import Contender
 from psephos.models.catalogue import catalogue
-from psephos.protocol import known_models
+from psephos.protocol import Protocol, known_models
 from psephos.protocol.tables.table import table_from_arrays
 from psephos.registry import estimator_classes, model_names
 from psephos.report import build_report
@@ -65,7 +65,13 @@ def test_it_is_known_by_its_name():
 def test_it_is_compared_and_reported(tmp_path):
     X, y = small_table(2)
     table = table_from_arrays(X, y)
-    done = compare(table, models=["third-midpoint", "majority"], out=tmp_path / "study", n_jobs=2)
+    done = compare(
+        table,
+        models=["third-midpoint", "majority"],
+        protocol=Protocol(folds=2, draws=2),
+        out=tmp_path / "study",
+        n_jobs=2,
+    )
     assert not done.failures, done.words()
     (score,) = [r["draws"] for r in done.results if r["model"] == "third-midpoint"][:1]
     assert score > 1  # its n_columns was drawn

@@ -16,6 +16,7 @@ from psephos import compare, load, register, registry, save
 from psephos._errors import PsephosError
 from psephos.base import Anatomy, VoteClassifier
 from psephos.estimator.contender import Contender
+from psephos.protocol import Protocol
 from psephos.protocol.tables.table import table_from_arrays
 from psephos.report import build_report
 from psephos.testing import Case, parametrize_with_contract, small_table
@@ -149,7 +150,13 @@ def test_it_is_exported(place, model, X, elsewhere):
 @pytest.mark.browser
 def test_the_page_answers_by_it(X, elsewhere, tmp_path):
     table = table_from_arrays(*small_table(2))
-    done = compare(table, models=["third-bands", "majority"], out=tmp_path / "study", n_jobs=1)
+    done = compare(
+        table,
+        models=["third-bands", "majority"],
+        protocol=Protocol(folds=2, draws=2),
+        out=tmp_path / "study",
+        n_jobs=1,
+    )
     assert not done.failures, done.words()
     path = build_report(tmp_path / "study")
     model = load(tmp_path / "study" / "models" / "third-bands.psephos")

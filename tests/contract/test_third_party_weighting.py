@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from psephos import AdaBoostClassifier, PsephosError, compare, load, register, registry, save
+from psephos.protocol import Protocol
 from psephos.protocol.tables.table import table_from_arrays
 from psephos.report import build_report
 from psephos.scoring.sql import sql
@@ -177,7 +178,13 @@ def test_it_is_exported(place, model, X, elsewhere):
 @pytest.mark.browser
 def test_the_page_answers_by_them(X, elsewhere, tmp_path):
     table, names = table_from_arrays(*small_table(2)), [f"third-{name}" for name in KINDS]
-    done = compare(table, models=[*names, "majority"], out=tmp_path / "study", n_jobs=1)
+    done = compare(
+        table,
+        models=[*names, "majority"],
+        protocol=Protocol(folds=2, draws=2),
+        out=tmp_path / "study",
+        n_jobs=1,
+    )
     assert not done.failures, done.words()
     path = build_report(tmp_path / "study")
     for name in names:

@@ -57,8 +57,7 @@ def answers(scores):
     return (scores[..., 0] > 0).astype(int) if scores.shape[-1] == 1 else scores.argmax(axis=-1)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
-@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize(("n_classes", "weights"), [(2, False), (2, True), (3, True), (4, False)])
 @pytest.mark.parametrize(
     ("learner", "peer"),
     [

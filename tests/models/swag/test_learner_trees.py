@@ -78,18 +78,20 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 3, 5])
-@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize(
+    ("n_classes", "settings"),
+    [*((k, one) for k in (0, 2) for one in SETTINGS), (3, SETTINGS[1]), (5, SETTINGS[3])],
+)
 def test_trees_are_those_of_scikit_learn(n_classes, settings):
     """Where two columns cut a node alike, scikit-learn draws; rows it is not sure of are left."""
     given = problem(n_classes)
     bound = TreeLearner(**settings).bind(given)
     for d in (1, 3):
-        subsets = np.array(list(combinations(range(5), d)))[:4]
+        subsets = np.array(list(combinations(range(5), d)))[: 4 if d == 1 else 2]
         peers = np.stack(
             [
                 [peer_scores(given, columns, seed, **settings) for columns in subsets]
-                for seed in range(20 if d > 1 else 1)
+                for seed in range(12 if d > 1 else 1)
             ]
         )
         sure = (np.ptp(peers, axis=0) < 1e-9).all(axis=2)
