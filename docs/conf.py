@@ -25,7 +25,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["gallery/**/*.md5", "gallery/*.ipynb", "gallery/*.py"]
+exclude_patterns = ["gallery/**/*.md5", "gallery/*.ipynb", "gallery/*.py", "made/models.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 templates_path = ["templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
@@ -35,7 +35,7 @@ suppress_warnings = ["config.cache"]  # the gallery's settings hold a function
 autosummary_generate = True
 autodoc_typehints = "none"  # parameters say their types in words
 numpydoc_show_class_members = True
-numpydoc_show_inherited_class_members = False
+numpydoc_show_inherited_class_members = True
 numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = False
 
@@ -78,5 +78,6 @@ def setup(app):
     app.connect("source-read", site_pages.model_links)
     for part in ("description", "usage", "options", "arguments"):
         app.connect(f"sphinx-click-process-{part}", site_pages.without_markup)
+    app.connect("autodoc-process-docstring", site_pages.linked_pages)
     app.connect("build-finished", site_run.clean)
     app.add_directive("run", site_run.Run)

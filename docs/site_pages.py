@@ -1,8 +1,9 @@
 """Pages of the site that are made from the package and from files beside it."""
 
 import importlib
+import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import capabilities
 
@@ -128,10 +129,18 @@ def model_links(_app, page, source):
 
 
 def inner_links(_app, page, source):
-    """Lead links to files of the repository to their page; of other files keep the words."""
+    """Lead links to files of the repository to their page; of other files keep the words.
+
+    Links between pages of `docs` are left as they are. Pages in `made` come from folders beside it.
+    """
+    folder = PurePosixPath("made" if page.startswith("made/") else f"docs/{page}").parent
 
     def changed(match):
-        words, _, target, anchor = match.groups()
+        words, above, target, anchor = match.groups()
+        file = os.path.normpath(folder / above / target)
+        if file.startswith("docs/") and not page.startswith("made/"):
+            return match[0]
+        target = file.removeprefix("../")
         for start, place in _PLACES:
             if target.startswith(start) and target != "DECISIONS/":
                 return f"[{words}]({place}{target.removeprefix(start)}{anchor or ''})"
@@ -140,6 +149,12 @@ def inner_links(_app, page, source):
     source[0] = _LINK.sub(changed, source[0])
 
 
+def linked_pages(_app, _kind, _name, _held, _options, lines):
+    """Link the pages that docstrings name by their file."""
+    lines[:] = [re.sub(r"(?<![\w/])docs/([\w-]+)\.md", r":doc:`/\1`", line) for line in lines]
+
+
 def without_markup(_app, _command, lines):
     """Escape what reStructuredText would read as markup in the command's help."""
     lines[:] = [re.sub(r"(?<!\\)([*|]|_(?!\w))", r"\\\1", line) for line in lines]
+    linked_pages(None, "", "", None, None, lines)

@@ -100,8 +100,29 @@ def test_figures_of_a_case_study_are_those_of_its_tables(page):
 
 
 def test_links_between_pages_lead_somewhere():
-    made = re.compile(r"(^|/)made/|gallery/index")
+    made = re.compile(r"(^|/)made/|gallery/")
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
             if not made.search(target) and "://" not in target:
                 assert (page.parent / target).exists(), (page.name, target)
+
+
+def test_links_between_pages_stay_and_others_lead_to_their_page_or_are_words(site_pages):
+    def shown(page, text):
+        source = [text]
+        site_pages.inner_links(None, page, source)
+        return source[0]
+
+    assert shown("start/command", "[a](../guides/page.md)") == "[a](../guides/page.md)"
+    assert shown("architecture", "[a](../src/psephos/base.py)") == "a"
+    assert shown("faq", "[a](../benchmarks/README.md#x)") == "[a](/made/benchmarks.md#x)"
+    assert shown("made/decisions/0001-x", "[a](../docs/seeds.md)") == "[a](/seeds.md)"
+    assert (
+        shown("guides/page", "[a](../../DECISIONS/0001-x.md)") == "[a](/made/decisions/0001-x.md)"
+    )
+
+
+def test_names_of_models_in_the_chooser_lead_to_their_classes(site_pages):
+    source = ["`samba` and `psephos compare`"]
+    site_pages.model_links(None, "which-model", source)
+    assert source == ["{py:obj}`samba <psephos.SamBAClassifier>` and `psephos compare`"]
