@@ -57,15 +57,15 @@ def case(name, **kwargs):
     return Case(SETTINGS[name], no_repetition=NOT_REPEATED.get(name, drawn), **kwargs)
 
 
-CASES = {name: case(name) for name in sorted(CLASSES)}
-CASES |= {f"{name}, three classes": case(name, n_classes=3) for name in sorted(MORE)}
-CASES |= {name: case(name, n_classes=0) for name in sorted(NUMBERS)}
 CATEGORICAL = {
     n for n in NUMBERS | OWN if "categorical_features" in SETTINGS[n].get_params(deep=False)
 }
-CASES |= {
+CASES = {name: case(name) for name in sorted(CLASSES)}
+CASES |= {f"{name}, three classes": case(name, n_classes=3) for name in sorted(MORE)}
+CASES |= {name: case(name, n_classes=0) for name in sorted(NUMBERS)}
+CASES |= {  # with categories, the others have gaps too
     f"{name}, missing": case(name, n_classes=0 if name in NUMBERS else 2, missing=0.2)
-    for name in sorted(NUMBERS | OWN)
+    for name in sorted((NUMBERS | OWN) - CATEGORICAL)
 }
 CASES |= {
     f"{name}, categories": case(
