@@ -64,7 +64,7 @@ def test_compare_with_views(flowers):
     )  # fmt: skip
     assert not found.failures
     assert found.models["multi-view"].view_names_ == ("sepal", "petal")
-    with pytest.raises(PsephosError, match="views are read by multi-view: name it"):
+    with pytest.raises(PsephosError, match="views need the model multi-view: name it"):
         compare(table, models=["majority"])
     assert table.fingerprint() != read_table(flowers / "t.csv", target="kind").fingerprint()
 
@@ -105,5 +105,5 @@ def test_views_of_numbers(flowers, call):
     study = compare(table, models=["mean", "multi-view-regressor"], protocol=plain)
     assert not study.failures
     assert study.models["multi-view-regressor"].view_names_ == ("sepal", "petal")
-    with pytest.raises(PsephosError, match="views are read by multi-view-regressor"):
+    with pytest.raises(PsephosError, match="views need the model multi-view-regressor"):
         compare(table, models=["mean"])

@@ -214,7 +214,7 @@ def test_what_is_no_estimator_class_is_not_registered(what):
 def test_a_name_of_another_library_is_refused():
     register(type("Other", (VoteClassifier,), {"contender": Contender("xgboost", "tree")}))
     try:
-        with pytest.raises(PsephosError, match="'xgboost', which is another library's"):
+        with pytest.raises(PsephosError, match="'xgboost', the name of another library's"):
             known_models()
     finally:
         registry._registered.pop("xgboost")

@@ -273,7 +273,7 @@ def test_a_torn_journal_and_lost_files(done, tmp_path):
     compare(TABLE, models=MODELS, protocol=SMALL, out=tmp_path)
     assert content(tmp_path) == content(done[1])
     told = json.loads((tmp_path / "environment.json").read_text())["warnings"]
-    assert told == ["journal.jsonl has 1 damaged line, passed over."]
+    assert told == ["journal.jsonl has 1 damaged line, ignored."]
 
 
 def test_the_bar_says_what_is_left(capsys):
@@ -406,9 +406,9 @@ X3, Y3 = TABLE.X[:, :3], TABLE.y
         ({"column_names": ["a"]}, "1 names for 3 columns"),
         ({"metric": len}, "'metric' must be None, the name of a"),
         ({"budget": 8}, "budget must be draws=8"),
-        ({"cost": True}, "--cost (cost=) is True: write missed=5"),
-        ({"cost": {"alarm": 3}}, "--cost (cost=) is {'alarm': 3}: write missed=5"),
-        ({"cost": {"missed": None}}, "--cost (cost=) is {'missed': None}: write missed=5"),
+        ({"cost": True}, "--cost (cost=) must be missed=5 (in Python also 5)"),
+        ({"cost": {"alarm": 3}}, "got {'alarm': 3}"),
+        ({"cost": {"missed": None}}, "got {'missed': None}"),
         ({"curve": "yes"}, "'curve' must be True or False"),
         ({"time_limit": "x"}, "'time_limit' must be a finite number above 0"),
         ({"select": "two-se"}, "'select' must be one of None, 'best', 'one-se'"),

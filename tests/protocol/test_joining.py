@@ -208,7 +208,7 @@ def test_a_study_keeps_how_classes_were_joined_and_resumes(files):
         again = compare(files / "t.csv", **how, classes=JOIN)
     assert again.results == first.results
     assert (files / "out" / "journal.jsonl").read_text() == journal
-    with pytest.raises(PsephosError, match="classes are joined otherwise"), pytest.warns():
+    with pytest.raises(PsephosError, match="classes are joined differently"), pytest.warns():
         compare(files / "t.csv", **how, classes=("benign=negative", "borderline,unclear="))
     page = build_report(files / "out").read_text()
     assert "Before anything was learnt, classes (--classes), with their rows: benign (30)" in page

@@ -425,7 +425,7 @@ def test_the_axis_of_the_chart_is_of_the_measure(by_cost, by_loss, table, tmp_pa
 
 @pytest.mark.parametrize("cost", ["five", {"missed": 5, "alarm": 1}, -1, "alarm=3"])
 def test_what_is_not_a_cost_is_a_sentence(table, cost):
-    with pytest.raises(PsephosError, match="write missed=5"):
+    with pytest.raises(PsephosError, match="must be missed=5"):
         compare(*table, MODELS[:1], TINY, cost=cost)
 
 

@@ -298,18 +298,18 @@ def test_estimator_check(estimator, check):
         ({"rule": "1se"}, "'rule' must be .*; got '1se'"),
         ({"scoring": "logloss"}, "did you mean 'log_loss'"),
         ({"scoring": "crps"}, "scoring is 'crps'"),
-        ({"cv": 1}, "cv is 1"),
-        ({"cv": 2.5}, "cv is 2.5"),
-        ({"cv": "five"}, "cv is 'five'"),
-        ({"cv": []}, "no rows to train or to test on in fold 0"),
-        ({"cv": [(np.arange(90), np.arange(90, 178)), (np.arange(90), [])]}, "in fold 1"),
+        ({"cv": 1}, "cv must be .*; got 1"),
+        ({"cv": 2.5}, "cv must be .*; got 2.5"),
+        ({"cv": "five"}, "cv must be .*; got 'five'"),
+        ({"cv": []}, "fold 0 of cv has no training rows"),
+        ({"cv": [(np.arange(90), np.arange(90, 178)), (np.arange(90), [])]}, "fold 1 of cv"),
         ({"cv": 500}, "n_samples = 178 is fewer than the 500 folds"),
         ({"max_batches": 0}, "'max_batches' must be .*; got 0"),
         ({"lambda_v_grid": []}, "lambda_v_grid"),
         ({"lambda_v_grid": [1e-3, -1.0]}, "lambda_v_grid"),
         ({"lambda_v_grid": ["few"]}, "lambda_v_grid"),
-        ({"strategy": "two-stage", "lambda_w_range": (0.0, 1.0)}, "lambda_w_range is"),
-        ({"strategy": "two-stage", "lambda_v_range": (1e-1, 1e-3)}, "lambda_v_range is"),
+        ({"strategy": "two-stage", "lambda_w_range": (0.0, 1.0)}, "lambda_w_range must be"),
+        ({"strategy": "two-stage", "lambda_v_range": (1e-1, 1e-3)}, "lambda_v_range must be"),
         ({"strategy": "two-stage", "n_pairs": 0}, "'n_pairs' must be .*; got 0"),
     ],
 )
@@ -320,5 +320,5 @@ def test_what_cannot_be_used_is_named(settings, words):
 
 @pytest.mark.parametrize("wrong", [ProsetClassifier, StratifiedKFold(3), None])
 def test_another_estimator_is_refused(wrong):
-    with pytest.raises(TypeError, match="give a ProsetClassifier or a ProsetRegressor"):
+    with pytest.raises(TypeError, match="must be a ProsetClassifier or a ProsetRegressor"):
         ProsetSearchCV(wrong).fit(*WINE)

@@ -60,7 +60,7 @@ def folder(finished, tmp_path):
 @pytest.mark.parametrize(
     ("table", "settings", "words"),
     [
-        (B, {}, "values, labels, column names or groups of the table are others"),
+        (B, {}, "values, labels, column names or groups of the table differ"),
         (a_table(0, n=50), {}, "40 rows and 4 columns there, 50 and 4 here"),
         (DataTable(A.X, A.y, A.names, target_name="fate"), {}, "'target' there and 'fate' here"),
         (
@@ -71,7 +71,7 @@ def folder(finished, tmp_path):
         (
             DataTable(A.X, A.y, A.names, ids=np.arange(40)),
             {},
-            "the names of the cases, or their lines in the file, are others",
+            "the names of the cases, or their lines in the file, differ",
         ),
         (A, {"random_state": 1}, "the seed is 0 there and 1 here"),
         (A, {"protocol": Protocol(folds=3, inner_folds=2, draws=2)}, "folds is 2 there and 3 here"),
@@ -98,9 +98,9 @@ def test_other_words_for_missing_values_are_another_study(tmp_path):
     third.write_text(first.read_text().replace("x,z,y\n", "x,z,y\n\n"))
     out, told = tmp_path / "study", {"models": MODELS, "protocol": SMALL}
     compare(read_table(first, target="y"), out=out, **told)
-    with pytest.raises(PsephosError, match=r"words for missing values .* are others"):
+    with pytest.raises(PsephosError, match=r"words for missing values .* differ"):
         compare(read_table(second, target="y", missing=["-9"]), out=out, **told)
-    with pytest.raises(PsephosError, match="their lines in the file, are others"):
+    with pytest.raises(PsephosError, match="their lines in the file, differ"):
         compare(read_table(third, target="y"), out=out, **told)
 
 
@@ -186,7 +186,7 @@ def test_a_study_of_another_form_is_refused_or_replaced(folder):
     assert told["versions"].pop("the form of its files") == SCHEMA
     written = json.dumps({"study": told, "digest": key_of(told)})
     (folder / "study.json").write_text(written)
-    words = "another version of psephos wrote its files, and this one cannot continue them"
+    words = "another version of psephos wrote its files, which this one cannot resume"
     with pytest.raises(
         PsephosError, match=f"{words}. Give another folder with --out, or --replace"
     ):

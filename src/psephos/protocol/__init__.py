@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from psephos.protocol.tables.files import read_table
     from psephos.protocol.tables.table import DataTable, table_from_arrays
 
-#: Where the names are, the lightest first: tables are read without models and statistics.
+#: The modules of the names, the lightest first: reading a table imports no models or statistics.
 _MODULES = (
     "files.cells", "protocol.tables.files", "protocol.tables.table", "protocol.tables.checking",
     "estimator.contender", "protocol.evaluation.label_scores", "protocol.evaluation.splits",

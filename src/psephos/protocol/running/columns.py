@@ -1,4 +1,4 @@
-"""Which columns of the user's table a fitted model reads, how much it makes of each; its voters."""
+"""The columns that a fitted model reads, their importances, and its number of voters."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -13,8 +13,8 @@ from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Contender
 from psephos.protocol.running.contenders import OneModelALabel
 
-_Fitted: TypeAlias = Any  # an estimator or step of any library, with what it has
-_Sources = list[Indices]  # for each column inside a pipeline, the user's columns it is made of
+_Fitted: TypeAlias = Any  # an estimator or step of any library
+_Sources = list[Indices]  # for each column inside a pipeline, the user's columns it depends on
 
 
 def columns_used(estimator: _Fitted, n_columns: int) -> Indices:
@@ -26,10 +26,10 @@ def columns_used(estimator: _Fitted, n_columns: int) -> Indices:
         A model of psephos (its `features_used_`), a tree, a forest, gradient boosting, XGBoost
         (columns of their splits), a linear model (coefficients other than 0), neighbours or a
         support vector machine with another kernel (all), a dummy (none); a one-against-rest or
-        bagging collection of these (the union); any of them behind imputing, encoding, scaling
-        or selecting steps. A category counts once, however many columns of 0 and 1 it makes.
+        bagging collection of these (the union); any of them after imputing, encoding, scaling or
+        selecting steps. A categorical column counts once, even if it is encoded as several.
     n_columns : int
-        Columns of the table the estimator was fitted on.
+        Number of columns of the table that the estimator was fitted on.
 
     Returns
     -------
@@ -58,14 +58,14 @@ def _traced(estimator: _Fitted, n_columns: int) -> tuple[_Fitted, _Sources]:
 
 
 def importances(estimator: _Fitted, X: Values) -> Floats | None:
-    """Return how much a fitted estimator makes of each column; None where it does not say.
+    """Return the importance of each column in a fitted estimator, or None if it has none.
 
     Parameters
     ----------
     estimator : fitted estimator or pipeline
-        Of the kinds of `columns_used`. Its `feature_importances_`, else the size of its
-        coefficients in standard deviations of what they multiply, else the mean of its members,
-        each of which counts alike. What a step makes of a column counts for the column.
+        As in `columns_used`. Importances are its `feature_importances_`, else the absolute
+        coefficients times the standard deviations of their inputs, else the mean of its members'
+        importances, each scaled to sum 1. Those of a preprocessed column count for its source.
     X : ndarray or CSC array of shape (n, p)
         The rows it was fitted on.
 
@@ -77,7 +77,7 @@ def importances(estimator: _Fitted, X: Values) -> Floats | None:
     Raises
     ------
     PsephosError
-        If it is not known which columns a step makes its own of.
+        If the columns that a preprocessing step reads are not known.
     """
     found, values = np.zeros(X.shape[1]), X
     model, sources = _traced(estimator, len(found))
@@ -95,7 +95,7 @@ def importances(estimator: _Fitted, X: Values) -> Floats | None:
 
 def _own(model: _Fitted, X: Any) -> Floats | None:
     """Return the importance of each input column of a model, given the rows it was fitted on."""
-    model = getattr(model, "regressor_", model)  # of a target that is scaled
+    model = getattr(model, "regressor_", model)  # inside TransformedTargetRegressor
     if hasattr(model, "feature_importances_"):
         return np.asarray(model.feature_importances_, dtype=np.float64)
     if hasattr(model, "coef_"):
@@ -120,7 +120,7 @@ def _coefficients(model: _Fitted) -> Array:
 
 # ------------------------------------------------------------------- models
 def _read_by(model: _Fitted, p: int) -> Indices:
-    """Return which of its p input columns a model reads."""
+    """Return the indices of the input columns, of p, that a model reads."""
     vote = getattr(model, "vote_", None)
     if vote is not None:
         return np.asarray(vote.used, dtype=np.intp)
@@ -129,7 +129,7 @@ def _read_by(model: _Fitted, p: int) -> Indices:
         return np.unique(features[features >= 0]).astype(np.intp)
     if hasattr(model, "get_booster"):
         return _read_by_xgboost(model)
-    if hasattr(model, "regressor_"):  # of a target that is scaled
+    if hasattr(model, "regressor_"):  # inside TransformedTargetRegressor
         return _read_by(model.regressor_, p)
     if hasattr(model, "coef_"):
         return np.flatnonzero(np.any(_coefficients(model) != 0, axis=0))
@@ -159,7 +159,7 @@ def _read_by_members(model: Estimator, members: _Fitted, p: int) -> Indices:
 
 def _read_by_xgboost(model: _Fitted) -> Indices:
     booster = model.get_booster()
-    # only split columns have a count; columns are called f0, f1, ... when fitted on an array
+    # only split columns have a count; columns are named f0, f1, ... if it was fitted on an array
     names: Any = booster.feature_names
     where = {n: j for j, n in enumerate(names)} if names else {}
     found = [where[k] if k in where else int(k[1:]) for k in booster.get_score()]
@@ -189,10 +189,10 @@ def _through(step: _Fitted, sources: _Sources) -> _Sources:
         return [sources[j] for j in np.asarray(step.features_).tolist()]
     if type(step).__name__.endswith(("Scaler", "Normalizer", "Transformer", "Binarizer")):
         _refuse_resizing(step, len(sources))
-        # a row's norm is made of all its columns
+        # a row's norm depends on all its columns
         return [_union(sources)] * len(sources) if type(step).__name__ == "Normalizer" else sources
     raise PsephosError(
-        f"psephos does not know which columns the step {type(step).__name__} makes its own of: "
+        f"psephos does not know which columns the step {type(step).__name__} reads: "
         "count all columns, or use imputing, encoding, scaling and selecting steps."
     )
 
@@ -205,8 +205,8 @@ def _refuse_resizing(step: _Fitted, p: int) -> None:
     names: Any = step.get_feature_names_out() if hasattr(step, "get_feature_names_out") else ()
     if len(names) != p:
         raise PsephosError(
-            f"the step {type(step).__name__} makes {len(names)} columns of {p}, and psephos does "
-            "not know of which: count all columns."
+            f"the step {type(step).__name__} turns {p} columns into {len(names)}, and psephos does "
+            "not know which it reads for each: count all columns."
         )
 
 
@@ -236,7 +236,7 @@ def _positions(step: _Fitted, chosen: Any, p: int) -> list[int]:
 def _through_encoder(step: _Fitted, sources: _Sources) -> _Sources:
     if type(step).__name__ == "OrdinalEncoder":
         return sources
-    # names made of a mark per input show, across scikit-learn versions, what each output is of
+    # output names contain the mark of their input, in all versions of scikit-learn
     marks = [f"\x1f{j}\x1f" for j in range(len(sources))]
     made = step.get_feature_names_out(marks)
     return [sources[int(str(name).split("\x1f")[1])] for name in made]
@@ -261,7 +261,7 @@ def final_step(estimator: Estimator) -> Any:
 
 
 def n_voters(model: Any, contender: Contender) -> int | None:
-    """Return how many voters a model has; None if it is not an ensemble."""
+    """Return the number of voters of a model; None if it is not an ensemble."""
     if isinstance(model, OneModelALabel):
         each = [
             n_voters(one, contender)

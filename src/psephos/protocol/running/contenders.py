@@ -1,4 +1,4 @@
-"""The contenders of a comparison: how each is built, and what peers are tuned over."""
+"""The contenders of a comparison: how each is built and tuned."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -51,7 +51,7 @@ from psephos.models.cloning import fitted
 from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 
-_sklearn: Any = sklearn.base  # its types say less than they promise
+_sklearn: Any = sklearn.base  # its type stubs are incomplete
 _selection: Any = sklearn.feature_selection
 
 
@@ -61,7 +61,7 @@ def majority(params: Params, shape: Shape, seed: int) -> Any:
 
 
 def seeded(kind: Any, params: Params, shape: Shape, seed: int) -> Any:
-    """Return an estimator of scikit-learn that draws."""
+    """Return an estimator of scikit-learn with a random state."""
     return prepared(kind(random_state=seed, **params), shape)
 
 
@@ -70,8 +70,8 @@ def _version() -> tuple[int, ...]:
 
 
 def l1_logistic(params: Params, shape: Shape, seed: int) -> Pipeline:
-    """Return a logistic regression with an L1 penalty; above two classes one against the rest."""
-    # coordinate descent beats saga by an order of magnitude on fat tables, but knows two classes
+    """Return an L1-penalised logistic regression, one against the rest for several classes."""
+    # on wide tables liblinear is ten times as fast as saga, but it supports two classes only
     l1: Params = {"l1_ratio": 1.0} if _version() >= (1, 8) else {"penalty": "l1"}
     model: Any = LogisticRegression(
         solver="liblinear", max_iter=200, tol=1e-3, random_state=seed, **l1, **params
@@ -94,18 +94,18 @@ def ridge_classifier(params: Params, shape: Shape, seed: int) -> Pipeline:
 
 
 _Statistic = Callable[[Floats, Array], tuple[Floats, Floats]]
-_SCREENED = {"forward": 20, "backward": 15, "recursive": 100}  # columns that are left to select of
+_SCREENED = {"forward": 20, "backward": 15, "recursive": 100}  # columns left by the screening
 
 
 def _quiet(statistic: _Statistic, X: Floats, y: Array) -> tuple[Floats, Floats]:
-    """Return what a statistic of columns is; of a constant one NaN, without a warning."""
+    """Return a statistic of columns, without the warnings of constant ones."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return statistic(X, y)
 
 
 def selected(way: str, params: Params, shape: Shape, seed: int) -> Pipeline:
-    """Return a linear model of columns selected one after the other, of those screening leaves."""
+    """Return a linear model of columns selected stepwise among those left by a screening."""
     params = {"n_features_to_select": 6, **params}
     most = min(_SCREENED[way], shape.n_columns)
     n = min(params.pop("n_features_to_select"), max(most - 1, 1))
@@ -140,7 +140,7 @@ def k_nn(params: Params, shape: Shape, seed: int) -> Pipeline:
 
 
 def linear(kind: Callable[..., Estimator], params: Params, shape: Shape, seed: int) -> Pipeline:
-    """Return a linear regression with a penalty, of a target in standard deviations."""
+    """Return a penalised linear regression of the standardised target."""
     model = TransformedTargetRegressor(kind(**params), transformer=StandardScaler())
     return prepared(model, shape, scale=True)
 
@@ -160,11 +160,11 @@ def xgboost(params: Params, shape: Shape, seed: int) -> Any:
 
 # ------------------------------------------------------------------- what they need of a table
 def prepared(model: Estimator, shape: Shape, *, scale: bool = False) -> Pipeline:
-    """Return `model` behind the steps the table needs, all fitted inside the training part.
+    """Return a pipeline of the preprocessing that the table needs and `model`.
 
-    Numbers: the median where missing, then, with `scale`, mean 0 and variance 1. Categories: the
-    most frequent level where missing, then one column of 0 and 1 per level; a level not seen in
-    training is 0 throughout.
+    Missing numbers become the median; with `scale`, columns get mean 0 and variance 1. Missing
+    categories become the most frequent level; then each level is a column of 0 and 1, all 0 for
+    levels not seen in training. All steps are fitted on the training part.
     """
     number: list[tuple[str, Any]] = []
     if shape.missing:
@@ -188,11 +188,11 @@ def prepared(model: Estimator, shape: Shape, *, scale: bool = False) -> Pipeline
 
 # ------------------------------------------------------------------- one model a label
 class OneModelALabel(ClassifierMixin, BaseEstimator):
-    """A clone of `estimator` a label, fitted on whether a row has it.
+    """A clone of `estimator` for each label, fitted on whether rows have it.
 
-    scikit-learn's OneVsRestClassifier and MultiOutputClassifier do this, but a label that all
-    training rows have, or none, ends the fit of the second and moves the threshold of the first.
-    Here such a label has a constant answer.
+    scikit-learn's OneVsRestClassifier and MultiOutputClassifier do this, but for a label that all
+    training rows have, or none, the second raises, and the first moves its threshold. Here such a
+    label has a constant prediction.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class OneModelALabel(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
 
     def fit(self, X: TableLike, Y: Array, **extra: Any) -> Self:
-        """Fit a model a column of Y, (n, K) of 0 and 1."""
+        """Fit a model for each column of Y, (n, K) of 0 and 1."""
         self.estimators_: list[Any] = []
         for y in np.asarray(Y).T:
             model: Any = _sklearn.clone(self.estimator)
@@ -219,7 +219,7 @@ class OneModelALabel(ClassifierMixin, BaseEstimator):
         return np.column_stack([model.predict(X) for model in self.estimators_]).astype(np.intp)
 
     def predict_proba(self, X: TableLike) -> Floats:
-        """Return the (n, K) probabilities; 1 / (1 + exp(-d)) of a model that has none."""
+        """Return the (n, K) probabilities; 1 / (1 + exp(-d)) for models with decision values."""
         return np.column_stack([_chance(model, X) for model in self.estimators_])
 
 
@@ -328,7 +328,7 @@ _PEERS = (
         notes="with more than two classes the objective is multi:softprob",
     ),
 )  # fmt: skip
-_SPARSE = {"quick": {"alpha": 0.1}}  # of sd(y); 1 leaves no column
+_SPARSE = {"quick": {"alpha": 0.1}}  # in units of sd(y); 1 leaves no column
 _CLASSES = {one.name: one for one in _PEERS}
 _NUMBER_PEERS = (
     _peer("mean", "none", mean, {}, {}),
@@ -349,14 +349,14 @@ _NUMBER_PEERS = (
     ),
     _CLASSES["sklearn-k-nn"].of_numbers("sklearn-k-nn-regressor"),
 )  # fmt: skip
-_KNOWN = ("psephos", "sklearn")  # packages whose models neither end their process nor print
-#: By what a row's answer is; of several labels those of classes.
+_KNOWN = ("psephos", "sklearn")  # packages whose models do not end their process or print
+#: By the type of the target; those for classes also for several labels.
 _PEERS_OF = {"classes": _PEERS, "labels": _PEERS, "numbers": _NUMBER_PEERS}
 PEERS: dict[str, Contender] = {one.name: one for one in (*_PEERS, *_NUMBER_PEERS)}
 
 
-#: Who takes part where no models are named: of each family one that has been the best on some
-#: table (DECISIONS/0069), and the constant answers.
+#: Models that are compared if none are named: of each family one that was the best on some table
+#: (DECISIONS/0069), and the constant predictions.
 _DEFAULT = {
     "samba", "swag", "proset", "random-forest", "newton-boosting", "rank-ridge", "column-budget-4",
     "column-budget-8", "column-budget-16", "sklearn-l1-logistic", "sklearn-svm-rbf", "majority",
@@ -368,9 +368,12 @@ _DEFAULT = {
 
 # ------------------------------------------------------------------- models of psephos
 def known_models(kind: str = "classes") -> dict[str, Contender]:
-    """Return every contender by name: the models of psephos, those registered, the peers.
+    """Return every contender by name: models of psephos, registered ones, other libraries'.
 
-    `kind` is what a row's answer is: 'classes', 'labels' or 'numbers' (`DataTable.kind`).
+    Parameters
+    ----------
+    kind : {'classes', 'labels', 'numbers'}, default='classes'
+        The type of the target (`DataTable.kind`).
     """
     own = RegressorMixin if kind == "numbers" else ClassifierMixin
     ours = [
@@ -387,14 +390,14 @@ def known_models(kind: str = "classes") -> dict[str, Contender]:
     for one in ours:
         if one.name in PEERS:
             raise PsephosError(
-                f"a model is registered as {one.name!r}, which is another library's: rename it."
+                f"a model is registered as {one.name!r}, the name of another library's: rename it."
             )
     every = [*ours, *(PEERS[one.name] for one in _PEERS_OF[kind])]
     return {one.name: replace(one, default=one.default or one.name in _DEFAULT) for one in every}
 
 
 def _build(model: Any, fixed: Mapping[str, Any], drawn: Params, shape: Shape, seed: int) -> Any:
-    """Return an unfitted model of psephos, behind a pipeline where it cannot read the table."""
+    """Return an unfitted model of psephos, in a pipeline if it cannot read the table."""
     settings, params = model.contender.settings, {**fixed, **drawn}
     built = model(**(params if settings is None else settings(params, shape, seed)))
     if "random_state" in built.get_params(deep=False):
@@ -405,7 +408,7 @@ def _build(model: Any, fixed: Mapping[str, Any], drawn: Params, shape: Shape, se
 
 
 def _reading(model: Any, shape: Shape) -> Any:
-    """Return a model of psephos that reads the table, behind a pipeline where it cannot."""
+    """Return a model of psephos that reads categories, or a pipeline that encodes them."""
     if not shape.categorical:
         return model
     if model.reads_categories():
@@ -415,21 +418,21 @@ def _reading(model: Any, shape: Shape) -> Any:
 
 # ------------------------------------------------------------------- estimators that are given
 def _given(one: object, kind: str) -> Contender:
-    """Return how an estimator, its class or 'module:Class' takes part; nothing of it is drawn."""
+    """Return the contender of an estimator, its class or 'module:Class'; it is not tuned."""
     model: Any = _class_at(one) if isinstance(one, str) else one
     wanted = "regressor" if kind == "numbers" else "classifier"
     try:
         model = model() if isinstance(model, type) else model
         right = getattr(_sklearn, f"is_{wanted}")(_sklearn.clone(model))
-    except Exception as error:  # whatever a constructor needs
+    except Exception as error:  # a constructor may raise anything
         raise PsephosError(
             f"{one!r} is not an estimator with default parameters ({type(error).__name__}: "
-            f"{error}): give one of scikit-learn's kind, in Python an instance."
+            f"{error}): give one with scikit-learn's interface, in Python an instance."
         ) from error
     if not right:
         raise PsephosError(
             f"{one if isinstance(one, str) else type(model).__name__} is not a {wanted}, and the "
-            f"target holds {kind} (--task, in Python task=, says which): name a {wanted}."
+            f"target holds {kind} (change it with --task, in Python task=): name a {wanted}."
         )
     own: Any = model.__class__
     root, notes = own.__module__.partition(".")[0], f"{own.__qualname__} with the parameters given"
@@ -447,11 +450,11 @@ def _given(one: object, kind: str) -> Contender:
 
 
 def _class_at(place: str) -> object:
-    """Return what 'module:Class' names; the code of the module is run."""
+    """Return the object 'module:Class'; the code of the module is run."""
     module, _, name = place.partition(":")
     try:
         return attrgetter(name)(import_module(module))
-    except Exception as error:  # whatever a module does when it is imported
+    except Exception as error:  # an imported module may raise anything
         raise PsephosError(
             f"the model {place!r} cannot be imported ({type(error).__name__}: {error}): write "
             "module:Class, as in sklearn.naive_bayes:GaussianNB."
@@ -461,7 +464,7 @@ def _class_at(place: str) -> object:
 def _clone(
     model: Estimator, ready: Callable[[Any, Shape], Any], params: Params, shape: Shape, seed: int
 ) -> Any:
-    """Return a copy, its draws seeded where they are not, behind what the table needs."""
+    """Return a copy made `ready` for the table, with seeds for random states that are None."""
     copy: Any = _sklearn.clone(model)
     known: Params = copy.get_params()
     open_ = [key for key in known if key.endswith("random_state") and known[key] is None]
@@ -480,10 +483,9 @@ def built(contender: Contender, params: Params, shape: Shape, seed: int) -> Any:
 
 
 def default_models(kind: str = "classes") -> tuple[str, ...]:
-    """Return who takes part if no models are named, as far as their packages are installed.
+    """Return the models compared by default, as far as their packages are installed.
 
-    Of several labels a row those that take them themselves, since the others are as many fits as
-    there are labels.
+    For several labels per row, those that support them: others need one fit per label.
     """
     known = {name: one for name, one in known_models(kind).items() if one.available}
     if kind == "labels":
@@ -536,25 +538,25 @@ def contenders(
 
 
 def _refuse_other_kind(name: str, kind: str) -> None:
-    """Raise PsephosError if a model predicts numbers where classes are learnt, or vice versa."""
+    """Raise PsephosError if a model predicts numbers and the target has classes, or vice versa."""
     numbers = kind == "numbers"
     if name in known_models("classes" if numbers else "numbers"):
         made, held = ("classes", "numbers") if numbers else ("numbers", "classes")
         alike = {"majority": "mean", "mean": "majority"}.get(name, name.removesuffix("-regressor"))
         near = suggest(alike, default_models(kind))
         raise PsephosError(
-            f"the model {name!r} predicts {made}, and the target holds {held} (--task, in Python "
-            f"task=, says which): {near}"
+            f"the model {name!r} predicts {made}, and the target holds {held} (change it with "
+            f"--task, in Python task=): {near}"
         )
 
 
 def partial_contenders(
     models: Sequence[object] | None, table: DataTable, n_told: int
 ) -> list[Contender]:
-    """Return the contenders that `models` names, by default those for partly recorded labels.
+    """Return the contenders that `models` names, by default those for the table.
 
-    Where labels are partly recorded, the default has besides the models that take rows without a
-    label, as far as these have the records they need.
+    If labels are partly recorded, the default also has the models that learn from rows without a
+    label, as far as the records suffice for them; if there are views, the multi-view model.
     """
     partial = table.partial
     views = "multi-view-regressor" if table.kind == "numbers" else "multi-view"
@@ -564,7 +566,7 @@ def partial_contenders(
         models = [*default_models(table.kind), views]
     named = contenders(models, table.kind, n_told=n_told)
     if table.views and views not in {one.name for one in named}:
-        raise PsephosError(f"views are read by {views}: name it among the models, or no views.")
+        raise PsephosError(f"views need the model {views}: name it, or leave the views out.")
     if partial is not None and not partial.one_class:
         return named
     unfit = [
@@ -583,7 +585,7 @@ def partial_contenders(
 
 
 def _taking(*, both: bool) -> list[str]:
-    """Return the models that take rows without a label, and are not among the usual defaults."""
+    """Return the models that learn from rows without a label and are not default models."""
     every = known_models().values()
     taking = [one for one in every if one.partial_labels and not one.default and one.available]
     return [one.name for one in taking if both or not one.both_recorded]

@@ -53,29 +53,29 @@ Row: TypeAlias = dict[str, Any]  # of curve.csv, of a table of points, of the jo
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 ALL = "all"  # the point of the tuned model itself
-# their types say less than they promise
+# their type stubs are incomplete
 _tests, _inspection = cast("Any", feature_selection), cast("Any", inspection)
-_PERMUTED = 256  # columns that are permuted at most
+_PERMUTED = 256  # maximum columns that are permuted
 _UNKNOWN = Difference(math.nan, math.nan, math.nan, math.nan, 0, math.nan)
 
 
 @dataclass(frozen=True)
 class CurveTask(FitTask):
-    """The points of a fold: the model of a fit that is done, again on the columns it ranks first.
+    """The points of a fold: a tuned model is fitted again on the columns that it ranks first.
 
     Parameters
     ----------
     fit : str
-        The key of that fit.
+        The key of the fit of the tuned model.
     tuned : dict
-        Its entry in the journal: the parameters that it was tuned to.
+        Its entry in the journal, with its parameters.
     """
 
     fit: str = ""
     tuned: Row = field(default_factory=dict[str, Any])
 
     def n_fits(self, shape: Shape) -> int:
-        """Return how many fits it can be: the tuned one again, to permute columns, and points."""
+        """Return the maximum number of fits: the tuned model, those to permute columns, points."""
         permuting = self.protocol.inner_folds if self.contender.origin != "psephos" else 0
         cost = self.protocol.inner_folds if missed_cost(self.protocol.metric) else 0
         return 1 + permuting + (1 + cost) * sum(k <= shape.n_columns for k in SIZES)
@@ -83,7 +83,7 @@ class CurveTask(FitTask):
     def outcome(self, table: DataTable, keep: bool) -> tuple[Row, None]:
         """Return the points, and no model."""
         if "params" not in self.tuned:
-            raise PsephosError("the fit whose columns the curve takes has failed.")
+            raise PsephosError("the fit of the tuned model failed, so that it has no curve.")
         clock, params = time.perf_counter(), json.loads(self.tuned["params"])
         order = ranked_columns(self, params, table)
         points = [_point(self, params, table, order[:k]) for k in SIZES if k <= len(order)]
@@ -105,7 +105,7 @@ def _point(task: CurveTask, params: Params, table: DataTable, first: Indices) ->
         model = fitted_part(task, params, shape, narrow)
         measured = answers_on(model, narrow, task, threshold, task.test)[1]["measures"]
         point |= {"measures": measured, "status": "ok", "error": ""}
-    except (Exception, SystemExit) as error:  # whatever a model raises, the other points go on
+    except (Exception, SystemExit) as error:  # a failure does not stop the other points
         point |= {"measures": {}, "status": "failed", "error": error_sentence(error)}
     return point | {"seconds": time.perf_counter() - clock}
 
@@ -119,10 +119,10 @@ def curve_tasks(table: DataTable, tasks: Sequence[FitTask]) -> list[FitTask]:
         If rows have several labels, or labels are partly recorded.
     """
     if table.multilabel or table.partial is not None:
-        what = "several labels a row" if table.multilabel else "labels that are partly recorded"
+        what = "several labels per row" if table.multilabel else "partly recorded labels"
         raise PsephosError(
-            f"a curve of accuracy against columns is not offered of {what}: leave curve (--curve) "
-            "out; results.csv has the columns that each model reads."
+            f"a curve of accuracy against columns is not possible for {what}: leave curve "
+            "(--curve) out; results.csv has the columns that each model reads."
         )
     cost = any(missed_cost(task.protocol.metric) for task in tasks)
     of: JsonObject = {"curve": SIZES} | ({"threshold": "of each point"} if cost else {})
@@ -135,11 +135,11 @@ def curve_tasks(table: DataTable, tasks: Sequence[FitTask]) -> list[FitTask]:
 
 # ------------------------------------------------------------------- ranking, in the training part
 def ranked_columns(task: FitTask, params: Params, table: DataTable) -> Indices:
-    """Return the columns that a model reads, from the one it makes most of on.
+    """Return the columns that a model reads, the most important first.
 
-    By its own importances (`importances`); where it has none, by how much more its answers are off
-    where a column is permuted, in the inner folds of the training part. Of more than 256 columns
-    those are permuted that tell training rows apart best by themselves (F statistic).
+    They are ranked by the model's own `importances`; without any, by the increase of the squared
+    error if a column is permuted, in the inner folds of the training part. If it reads more than
+    256 columns, only those with the greatest F statistic are permuted and returned.
     """
     model = fitted_part(task, params, shape_of(table), table)
     read = columns_read(model, table.n_columns)
@@ -147,7 +147,7 @@ def ranked_columns(task: FitTask, params: Params, table: DataTable) -> Indices:
         return read
     try:
         own = importances(model, table.X[task.train])
-    except PsephosError:  # it is not known which columns a step makes its own of
+    except PsephosError:  # the columns that a preprocessing step reads are not known
         own = None
     if own is not None:
         return read[np.argsort(-own[read], kind="stable")]
@@ -161,7 +161,7 @@ def ranked_columns(task: FitTask, params: Params, table: DataTable) -> Indices:
 
 
 def _permuted(task: FitTask, params: Params, table: DataTable) -> Floats:
-    """Return by how much permuting each column raises the squared error of what is predicted."""
+    """Return the increase of the squared error of predictions if each column is permuted."""
     groups = None if table.groups is None else table.groups[task.train]
     codes, shape, total = table.codes, shape_of(table), np.zeros(table.n_columns)
     truth = codes if table.kind == "numbers" else np.eye(shape.n_classes)[codes]
@@ -183,10 +183,10 @@ def _permuted(task: FitTask, params: Params, table: DataTable) -> Floats:
 
 # ------------------------------------------------------------------- the table
 def curve_rows(table: DataTable, fits: Finished, curves: Finished) -> list[Row]:
-    """Return the rows of curve.csv: per model and fold its points, the tuned model itself last.
+    """Return the rows of curve.csv: the points of each model and fold, the tuned model last.
 
-    Where a fold ranks fewer columns than another of the model, the points that it lacks are its
-    tuned model, which reads no more. Models that read no column have no rows.
+    If a fold ranks fewer columns than another of the model, its tuned model replaces the absent
+    points: it reads no further columns. Models that read no column have no rows.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def curve_rows(table: DataTable, fits: Finished, curves: Finished) -> list[Row]:
 def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> list[Row]:
     """Return the points of curves, as `CurveDisplay.table` has them, from rows of curve.csv.
 
-    Points that have no fold in which the measure of the tuned model is defined too are left out,
+    Points are left out if their measure and that of the tuned model are defined in no common fold,
     unless they failed.
     """
     found: list[Row] = []
@@ -240,7 +240,7 @@ def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> lis
 
 
 def failed_words(points: Sequence[Row]) -> str:
-    """Return which of the points of `curve_points` failed, in how many folds; empty if none did."""
+    """Return in words the points of `curve_points` that failed in some folds; '' without any."""
     each = [
         f"{one['model']} on {'all it chose' if one['k'] is None else plural(one['k'], 'column')}"
         f" (in {one['failed']} of {plural(one['failed'] + one['folds'], 'fold')})"
@@ -253,10 +253,10 @@ def failed_words(points: Sequence[Row]) -> str:
 
 @dataclass(frozen=True)
 class CurveDisplay(Display):
-    """How accurate the models of a comparison are on the columns that they rank first.
+    """The accuracy of the models of a comparison on the columns that they rank first.
 
-    `plot` draws a line a model against the number of columns, with 95 % intervals of the price, and
-    its knee filled.
+    `plot` draws a line per model against the number of columns, with 95 % intervals of the
+    difference from the tuned model (``price``), and a filled marker at its knee.
 
     Parameters
     ----------
@@ -296,20 +296,20 @@ class CurveDisplay(Display):
         if not comparison.curve:
             raise PsephosError(
                 "the comparison has no curve: call compare with curve=True, and models that read "
-                "columns. With out=folder its fits are not done again."
+                "columns. With out=folder its fits are not repeated."
             )
         measure = ranked_by(comparison.curve[0], comparison.about).name
         return cls(measure, curve_points(comparison.curve, comparison.about))
 
     def table(self) -> ColumnLists:
-        """Return one entry a point.
+        """Return a table with one row per point.
 
-        ``model``; ``k``, the columns it was fitted on (None: as it was tuned, on all that it
-        chose), and the mean of those it had, ``columns``; ``score`` and ``sd`` over the ``folds``
-        that did not fail (``failed``; NaN if all did); ``price``, by how much the tuned model is
-        better on the same folds, with its 95 % interval (``low``, ``high``: `paired_difference`);
-        ``stability`` of the columns (`selection_stability`); and ``knee``, whether it has the
-        fewest columns within one standard error of the model's best (`one_standard_error`).
+        ``model``; ``k``, the number of columns it was fitted on (None: the tuned model);
+        ``columns``, their mean over folds; ``score`` and ``sd`` over the ``folds`` that did not
+        fail (NaN if all ``failed``); ``price``, the loss against the tuned model on the same folds,
+        with its 95 % interval (``low``, ``high``: `paired_difference`); ``stability`` of the
+        columns (`selection_stability`); and ``knee``, whether it has the fewest columns within one
+        standard error of the model's best (`one_standard_error`).
         """
         return {name: [point[name] for point in self.points] for name in self.points[0]}
 

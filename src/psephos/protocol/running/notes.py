@@ -24,12 +24,12 @@ from psephos.protocol.study.outputs import versions
 from psephos.protocol.tables.copies import Copies
 from psephos.protocol.tables.table import DataTable
 
-PRINTED = "printed: "  # before the first line that a model printed, among the warnings of its fit
+PRINTED = "printed: "  # prefix, among the warnings of a fit, of the first line that it printed
 Finished = Sequence[tuple[Any, Mapping[str, Any]]]  # tasks, and their entries
 
 
 def about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
-    """Return what comparison.json says of copied rows."""
+    """Return the entry of comparison.json on copied rows."""
     if copies is None:
         return None
     return {
@@ -41,16 +41,16 @@ def about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
 
 
 def about_cautions(cautions: Cautions, accepted: Sequence[str]) -> dict[str, Any]:
-    """Return what comparison.json says of cautions on the table."""
+    """Return the entry of comparison.json on cautions."""
     return {"cautions": [{**one.data(), "accepted": one.code in accepted} for one in cautions]}
 
 
 def held_out(
     name: str, finished: Finished
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None:
-    """Return the test rows that a model answered, their repeats and the answers, or None.
+    """Return the test rows of a model, their repeats and its predictions, or None.
 
-    Answers are probabilities, one column a class, or a column of numbers.
+    Predictions are probabilities, one column per class, or a column of numbers.
     """
     done = [
         (task.test, task.split[0], entry.get("proba") or [[v] for v in entry["predicted"]])
@@ -67,13 +67,13 @@ def held_out(
 def about_groups(
     table: DataTable, divided: DataTable, copies: Copies | None, finished: Finished
 ) -> dict[str, Any]:
-    """Return how many rows are independent, and with groups each model's design effect.
+    """Return the effective number of independent rows, and each model's design effect of groups.
 
     Parameters
     ----------
     table : DataTable
     divided : DataTable
-        The same with groups that hold all `copies` of their rows, where those stay together.
+        The same table; if `copies` stay together, its groups hold all copies of their rows.
     copies : Copies or None
     finished : sequence of (Task, entry)
     """
@@ -128,7 +128,7 @@ def about_labels(table: DataTable, splits: Sequence[Split], *, named: bool) -> d
 def constant_of(
     table: DataTable, protocol: Protocol, splits: Sequence[Split]
 ) -> dict[str, Any] | None:
-    """Return a chosen measure, and what the best constant answer has: its mean over test parts."""
+    """Return a chosen measure, and its mean over test parts for the best constant prediction."""
     chosen = chosen_measure(table, protocol)
     if chosen is None:
         return None
@@ -143,7 +143,10 @@ def constant_of(
 
 
 def _constants(table: DataTable, train: Rows, test: Rows) -> Sequence[Answers]:
-    """Return the constant answers to test rows: of classes one each, by frequencies in training."""
+    """Return constant predictions for test rows: each class, with the training frequencies.
+
+    For numbers the mean and the median; for several labels those that half the rows have.
+    """
     n, y = len(test), table.codes[train]
     if table.kind == "numbers":
         stated = NormalMixture(np.ones((n, 1)), y.mean(keepdims=True), y.std(keepdims=True))
@@ -190,7 +193,7 @@ def about_metric(
 def environment_of(
     models: Sequence[Contender], journal: Journal, finished: Finished, doubts: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the content of environment.json; `doubts` are of the table."""
+    """Return the content of environment.json; `doubts` are notes on the table."""
     needed = [one.needs for one in models if one.needs]
     notes = [
         f"{task.contender.name}, {_place(task)}: {entry['error']}"
@@ -198,7 +201,7 @@ def environment_of(
         if entry["error"]
     ]
     if journal.n_damaged:
-        notes.append(f"journal.jsonl has {plural(journal.n_damaged, 'damaged line')}, passed over.")
+        notes.append(f"journal.jsonl has {plural(journal.n_damaged, 'damaged line')}, ignored.")
     notes = [*doubts, *notes, *_printed(finished), *rows_left_out(finished)]
     notes += doubtful_priors(finished)
     return {"schema": SCHEMA, "versions": versions(needed), "warnings": notes}
@@ -213,7 +216,7 @@ def _printed(finished: Finished) -> list[str]:
 
 
 def rows_left_out(finished: Finished) -> list[str]:
-    """Return notes on rows that models left out: in the refit, and in how many fits."""
+    """Return notes on rows that models left out, in the refit and in the number of fits."""
     found: dict[str, list[tuple[FitTask, str]]] = {}
     for task, entry in finished:
         found.setdefault(task.contender.name, [])

@@ -1,4 +1,4 @@
-"""Columns permuted among the held-out cases of each fold, for the models of the folds."""
+"""Permutation importance of columns on the held-out cases of each fold."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -52,9 +52,9 @@ def permuted_rows(
     table: DataTable, finished: Finished, models: Mapping[str, VoteEstimator], study: Study,
     n_jobs: int | None,
 ) -> list[PermutedRow]:  # fmt: skip
-    """Return the rows of permuted.csv: by how much worse a fold is answered without a column.
+    """Return the rows of permuted.csv: the loss of accuracy on a fold if a column is permuted.
 
-    The columns are those of the refit. What the journal has is not measured again. Files that are
+    The columns are those of the refit. Results in the journal are reused. Models of folds that are
     too large to be kept are deleted.
 
     Parameters
@@ -76,7 +76,7 @@ def permuted_rows(
     for task, entry in finished:
         name, digest = task.contender.name, entry.get("file_sha256")
         if task.split is None or not digest or not first.get(name) or table.partial is not None:
-            continue  # partly recorded labels need not have a truth
+            continue  # the truth of partly recorded labels may not be known
         of = {"permuted": DRAWS, "fit": task.key, "file": digest, "columns": first[name], **whole}
         calls[key_of(of)] = (task, entry.get("threshold"), first[name])
     files = {key: kept_fold(folder, call[0].key) for key, call in calls.items()}
@@ -86,7 +86,7 @@ def permuted_rows(
         task = work[i][0]
         if unread:
             where = "repeat {}, fold {}".format(*(task.split or ()))
-            how = f"what permuting columns changes is not measured for {task.contender.name} in"
+            how = f"permutation importances are not measured for {task.contender.name} in"
             warn(f"{how} {where}, whose model cannot be read: {unread}", UserWarning, stacklevel=3)
             continue
         journal.add({"key": todo[i], "model": task.contender.name, "worse": worse})
@@ -104,13 +104,13 @@ def permuted_rows(
 
 
 def exchanged(table: DataTable) -> bool:
-    """Return whether whole groups exchange values: where the target is constant in each."""
+    """Return whether whole groups exchange values: if the target is constant within groups."""
     return table.groups is not None and constant_within(table.groups, table.codes)
 
 
 @dataclass(frozen=True)
 class _Content:
-    """The bytes of a file, read when they are needed, or sent to a worker."""
+    """The bytes of a file, read when they are needed or sent to a worker."""
 
     path: Path
 
@@ -125,7 +125,7 @@ def _measured(
     table: DataTable, task: FitTask, threshold: float | None, first: Sequence[str],
     content: bytes | _Content,
 ) -> tuple[_Found, str]:  # fmt: skip
-    """Return the mean over draws of each column, 0 of one not read, and why a file was not read."""
+    """Return the mean loss by column (0 if it is not read), and why the file was not read."""
     from psephos.modelfile import load
 
     with TemporaryDirectory() as place:
@@ -135,7 +135,7 @@ def _measured(
             model = load(path)
         except PsephosError as error:
             return {}, str(error).replace(str(path), "the file")
-    with one_thread(), quiet_levels(), suppress(Exception):  # the comparison stands nevertheless
+    with one_thread(), quiet_levels(), suppress(Exception):  # the comparison is valid without it
         return _by_column(table, task, threshold, model, first), ""
     return {}, ""
 
@@ -151,7 +151,7 @@ def _by_column(
     truth, answering = table.codes[test], encoded(model)
 
     def answered(X: Floats) -> Any:
-        if metric.name in _OF_CLASSES:  # probabilities would take as long again
+        if metric.name in _OF_CLASSES:  # probabilities would double the time
             return ClassAnswers(codes_of(answering, X, len(table.classes)), X)
         answers: Any = answers_to(answering, X, table)
         return answers._replace(threshold=threshold) if table.kind == "classes" else answers
@@ -174,7 +174,7 @@ def _by_column(
 
 
 def _encoded(table: DataTable, rows: Indices, model: VoteEstimator) -> Floats:
-    """Return rows of a table in the codes of a model; a category that it has not is missing."""
+    """Return rows of a table in the codes of a model; unknown categories are missing."""
     where = {name: j for j, name in enumerate(table.names)}
     columns = [where[name] for name in model.schema_.words().columns]
     X = dense_columns(table.X[rows], np.array(columns))

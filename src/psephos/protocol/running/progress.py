@@ -1,4 +1,4 @@
-"""How far a comparison is, how many fits it makes, and how long those left will take."""
+"""The progress of a comparison: number of fits, and a forecast of the time left."""
 
 import heapq
 import multiprocessing
@@ -17,9 +17,9 @@ from psephos.protocol.running.curve import CurveTask
 from psephos.protocol.running.tasks import Draws, FitTask
 from psephos.runtime.jit import announce_compiling
 
-# A fit of each default model in hundredths of a second: rounded means over tables of 155 x 19,
-# 500 x 50 and 62 x 2000, of numbers 167 x 4 and 215 x 100; of the variants of swag by their ratio
-# to swag on 150 x 20. They order the first fits, and stand in until a model has been fitted.
+# Time of a fit of each default model in hundredths of a second: rounded means over tables of 155 x
+# 19, 500 x 50 and 62 x 2000, for numbers 167 x 4 and 215 x 100; variants of swag by their ratio to
+# swag on 150 x 20. They order the first fits, and are used until a model has been fitted.
 _GUESSES = {
     "column-budget-4": 48.0, "column-budget-8": 45.0, "column-budget-16": 45.0, "proset": 33.0,
     "swag": 6.0, "samba": 5.0, "newton-boosting": 3.5, "rank-ridge": 3.3, "random-forest": 1.3,
@@ -34,19 +34,19 @@ _GUESSES = {
     "sklearn-elastic-net-logistic": 30.0, "sklearn-ridge-classifier": 0.8,
 }  # fmt: skip
 _OTHER, _CONSTANT = 10.0, 0.1
-_KNOWN = 0.01  # of the work, by these guesses: before that the first imports are most of the time
+_KNOWN = 0.01  # share of the work, by these guesses, below which imports dominate the times
 
 
 def n_fits(task: FitTask, shape: Shape) -> int:
-    """Return how many fits a task is: each draw in each inner fold, and the one that counts.
+    """Return the number of fits of a task: each draw in each inner fold, and the final one.
 
-    By a budget of seconds that is what it is at least; of a curve the most it can be.
+    For a budget of seconds it is the minimum, for a curve the maximum.
     """
     if isinstance(task, CurveTask):
         return task.n_fits(shape)
     draws = Draws(task, shape)
     searched = draws.least * task.protocol.inner_folds if draws.searched else 0
-    alone = shape.multilabel and not task.contender.multilabel  # a model a label
+    alone = shape.multilabel and not task.contender.multilabel  # one model per label
     return (searched + 1) * (shape.n_classes if alone else 1)
 
 
@@ -59,20 +59,19 @@ def seconds_of(entry: Mapping[str, Any]) -> float | None:
 
 
 class Forecast:
-    """The time left, from the mean duration of a fit of each model on as many rows.
+    """The time left, from the mean time per fit and row of each model.
 
-    Searches that have a budget of seconds take these, and what a fit takes besides.
-
-    A model that has not been fitted yet takes what is guessed of it, times the median of what the
-    others took of their guesses.
+    Searches with a budget of seconds take this budget, and the time of a fit. A model that has not
+    been fitted yet is expected to take its guess, times the median ratio of time to guess of the
+    other models.
 
     Parameters
     ----------
     tasks : sequence of Task
-        All of the comparison.
+        All tasks of the comparison.
     shape : Shape
     workers : int
-        How many tasks run at the same time.
+        Number of tasks that run at the same time.
     """
 
     def __init__(self, tasks: Sequence[FitTask], shape: Shape, workers: int) -> None:
@@ -101,15 +100,15 @@ class Forecast:
 
     @property
     def sure(self) -> bool:
-        """Return whether of each model that is left a time is known, or one is guessed."""
+        """Return whether a time or a guess is known for each model that is left."""
         return self._models_left <= {*self._work, *(() if any(self._budget.values()) else _GUESSES)}
 
     def order(self, tasks: Sequence[FitTask]) -> list[FitTask]:
-        """Return tasks in the order in which they are done.
+        """Return tasks in the order in which they run.
 
-        A split at a time over all models, refits last, so that an early look at the journal is
-        balanced. In the first split the shortest come first, so that there is a forecast at once;
-        then the longest, so that none of them is alone at the end.
+        Split by split over all models, refits last, so that an unfinished journal is balanced. In
+        the first split the shortest tasks are first, so that there soon is a forecast; then the
+        longest, so that none of them runs alone at the end.
         """
         first = min((task.split for task in tasks if task.split is not None), default=())
 
@@ -122,7 +121,7 @@ class Forecast:
         return found
 
     def learn(self, entry: Mapping[str, Any]) -> None:
-        """Take in a task that is finished, now or in an earlier run."""
+        """Use the time of a task that is finished, in this or an earlier run."""
         key, seconds = entry["key"], seconds_of(entry)
         self._left.pop(key, None)
         if seconds is not None:
@@ -131,14 +130,14 @@ class Forecast:
             self._seconds[model] += max(0.0, seconds - self._budget[key])
 
     def left(self) -> float | None:
-        """Return the seconds left, None while too little is known.
+        """Return the seconds left, or None while too little is known.
 
-        Of the tasks that are running, half is taken as done.
+        Running tasks count as half finished.
         """
         guessed = sum(_GUESSES.get(model, _OTHER) * work for model, work in self._work.items())
         known, budgets = guessed >= _KNOWN * self._guessed, any(self._budget.values())
         rates = {model: self._seconds[model] / work for model, work in self._work.items()}
-        # a constant does not measure the machine's speed: its fit takes no time
+        # constant predictions do not measure the machine's speed: their fits take no time
         guesses = {model: _GUESSES.get(model, _OTHER) for model in rates}
         off = [rates[model] / guess for model, guess in guesses.items() if guess > _CONSTANT]
         if not budgets and not (known and (off or self._models_left <= {*rates})):
@@ -150,7 +149,7 @@ class Forecast:
             for key in self._left
             for model in [self._tasks[key].contender.name]
         ]
-        # each worker's end: one of them is free now, and takes the next task
+        # the time at which each worker is free; one of them is free now, and takes the next task
         ends = [seconds / 2 for seconds in times[: self._workers - 1]] + [0.0]
         heapq.heapify(ends)
         for seconds in times[self._workers - 1 :]:
@@ -171,8 +170,7 @@ def shown(
 ) -> Generator[Callable[[Mapping[str, Any]], None]]:
     """Yield a function to be called with the journal entry of each finished task.
 
-    It shows how far the comparison is on the standard error stream, or with `progress` False
-    nothing.
+    It shows the progress on standard error; nothing if `progress` is False.
     """
     if not progress:
         yield lambda entry: None
@@ -187,7 +185,7 @@ def shown(
 
 
 def plan_words(tasks: Sequence[FitTask], forecast: Forecast) -> list[str]:
-    """Return how many fits there are, and how many of them an earlier run has done."""
+    """Return in words the number of fits, and of those reused from an earlier run."""
     total, models = sum(forecast.fits.values()), {task.contender.name for task in tasks}
     splits, protocol = {task.split for task in tasks} - {None}, tasks[0].protocol
     draws = max(protocol.n_draws(model) for model in models)
@@ -228,7 +226,7 @@ def _bar(forecast: Forecast) -> Generator[Callable[[Mapping[str, Any]], None]]:
 
 
 class _ProgressLines:
-    """Prints how far it is, at the first fit, the last, and every so many seconds between."""
+    """Prints the progress at the first fit, the last, and every 20 seconds in between."""
 
     def __init__(self, forecast: Forecast):
         self._forecast, self._total = forecast, sum(forecast.fits.values())
@@ -246,7 +244,7 @@ class _ProgressLines:
 
 
 def left_words(forecast: Forecast) -> str:
-    """Return how long it will still take; nothing while that is not known."""
+    """Return the time left in words; '' while it is not known."""
     left, word = forecast.left(), "about" if forecast.sure else "perhaps"
     if left is None or (left < 0.5 and not forecast.sure):
         return ""

@@ -38,7 +38,7 @@ def refit_bounds(
     The tandem bound of a bag or forest, and the published bound for such a vote: sample compression
     for local weights, Occam's for a single hypothesis, that of a version space, else PAC-Bayes-kl.
     A refit is the best of `n_draws` settings, so each has delta / n_draws; if their number was not
-    fixed in advance (`timed`), setting i has delta / (i (i + 1)), and the least of these is used.
+    fixed in advance (`timed`), setting i has delta / (i (i + 1)); the smallest of these is used.
     """
     n_parts = n_draws * (n_draws + 1) if timed else n_draws
     delta = DELTA / n_parts

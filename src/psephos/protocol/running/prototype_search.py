@@ -46,7 +46,7 @@ _HELD = 1 << 22  # weights of (row, voter) held at once: 32 MiB
 
 
 class Offered(NamedTuple):
-    """The rows a search is given, as `VoteEstimator.read` returns them."""
+    """The rows of a search, as `VoteEstimator.read` returns them."""
 
     table: Table
     labels: Labels
@@ -54,9 +54,9 @@ class Offered(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """What K fits of B batches came to in F folds; all of shape (K, B + 1, F).
+    """The results of K fits of B batches in F folds, all of shape (K, B + 1, F).
 
-    Entry b is the fit cut off after b batches; 0 is its prior alone.
+    Entry b is for the fit truncated after b batches; 0 is its prior alone.
     """
 
     score: Floats
@@ -75,8 +75,8 @@ def follow_paths(
 ) -> Paths:
     """Fit `estimator` with each of `penalties` in each fold, and score it after every batch.
 
-    The estimator has the greatest number of batches; penalties are parameters to set, one
-    dictionary a fit. A fold's fits have one seed, so that they are offered the same candidates.
+    The estimator has the greatest number of batches; `penalties` are parameters to set, one
+    dictionary per fit. Fits in one fold have the same seed, and so the same candidates.
     """
     calls = [
         (estimator, fold, one, scoring, seed_of(seed, "fold", f))
@@ -89,8 +89,8 @@ def follow_paths(
     bad = np.flatnonzero(~np.isfinite(score).all(axis=(0, 1)))
     if len(bad):
         raise PsephosError(
-            f"{scoring} is not defined on fold {bad[0]}: its rows lack a class, or those trained "
-            "on have one target only; use fewer folds, or another score."
+            f"{scoring} is not defined on fold {bad[0]}: its rows lack a class, or its training "
+            "rows have one target only; use fewer folds, or another score."
         )
     return Paths(score, n_prototypes, n_columns)
 
@@ -123,7 +123,7 @@ def _path(
 
 
 def _columns(vote: Vote, ends: Indices) -> list[int]:
-    """Return how many columns of the table the first voters read, for each number of them."""
+    """Return the number of columns that the first `end` voters read, for each of the `ends`."""
     usage: Usage = vote.usage()
     return [len(np.unique(usage.indices[: usage.indptr[end]])) for end in ends.tolist()]
 
@@ -131,7 +131,7 @@ def _columns(vote: Vote, ends: Indices) -> list[int]:
 def _staged(
     vote: Vote, X: Any, ends: Indices, truth: NDArray[Any], weight: Floats, scoring: str
 ) -> list[float]:
-    """Return the score of the vote cut off after each of the `ends`."""
+    """Return the score of the vote truncated after each of the `ends`."""
     stages = ends.tolist()
     if scoring in NUMBER_SCORES:
         losses = np.concatenate(
@@ -160,7 +160,7 @@ def _mean(loss: Floats, weight: Floats) -> float:
 
 
 def _probabilities(vote: Vote, X: Any, stages: list[int]) -> Floats:
-    """Return (B + 1, n, K): the kernels are computed once, the masses summed batch by batch."""
+    """Return (B + 1, n, K) probabilities: kernels are computed once, then summed by batches."""
     voters: Any = vote.voters
     weights, votes = vote.weights(X), voters.values
     total, mass = np.zeros((len(weights), votes.shape[1])), np.zeros(len(weights))
@@ -189,18 +189,18 @@ def _number_losses(vote: Vote, X: Any, stages: list[int], truth: Floats, scoring
     return np.array(found)
 
 
-# their types say less than they promise
+# their type stubs are incomplete
 _utils: Any = sklearn.utils
 _methods: Any = sklearn.utils.metaestimators
 _validation: Any = sklearn.utils.validation
 
 _Penalties = Sequence[Mapping[str, float]]
 _GRID = np.logspace(-6, -1, 11)
-_STRATA = 5  # ranges of a target that folds share alike
+_STRATA = 5  # maximum strata of a numeric target
 
 
 class _Stage(NamedTuple):
-    """Candidates compared with one another: their results, and the row of the one chosen."""
+    """The results of the candidates of a stage, and the index of the chosen one."""
 
     table: dict[str, NDArray[Any]]
     fold_scores: Floats
@@ -216,9 +216,9 @@ def _can(method: str) -> Any:
 
 
 def _admissible(mean: Floats, slack: Floats, *, lower: bool) -> tuple[float, NDArray[np.bool_]]:
-    """Return the worst mean that is about as good as the best, and which candidates have that.
+    """Return the worst admissible mean, and a mask of the admissible candidates.
 
-    The best is the first of equals; its own slack counts.
+    A mean is admissible if it is within the slack of the best candidate, the first among ties.
     """
     loss = mean if lower else -mean
     best = int(np.argmin(loss))
@@ -232,31 +232,31 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     A fit of B batches contains the fits of 0, 1, ... B - 1: each penalty is fitted once in each
     fold and evaluated after every batch. Among the candidates whose mean score over the folds is
-    about as good as the best, the most penalised is fitted to all rows.
+    admissible (`rule`), the most penalised is fitted to all rows.
 
     Parameters
     ----------
     estimator : ProsetClassifier or ProsetRegressor
-        Gives all other parameters. Folds and fits draw from its ``random_state``.
+        Has all other parameters. Its ``random_state`` is the seed of folds and fits.
     strategy : {'joint', 'two-stage'}, default='joint'
         'joint': all pairs of a ``lambda_v`` of the grid and B = 0 ... `max_batches`, with the
-        estimator's ``lambda_w``; of the admissible the greatest ``lambda_v``, then the fewest
+        estimator's ``lambda_w``; chosen is the greatest admissible ``lambda_v``, then the fewest
         batches. 'two-stage': first `n_pairs` random pairs of ``lambda_v`` and ``lambda_w`` at B =
-        1, of the admissible the greatest ``sqrt(lambda_v lambda_w)``; then with that pair B = 0
-        ... `max_batches`, of the admissible the fewest.
+        1, chosen is the greatest admissible ``sqrt(lambda_v lambda_w)``; then B = 0 ...
+        `max_batches` with that pair, chosen are the fewest admissible batches.
     rule : {'one_sd', 'one_se', 'best'}, default='one_sd'
-        How much worse than the best mean is admissible: the standard deviation of the best
-        candidate over the folds (divisor F - 1), this divided by the root of the number of folds,
-        or nothing.
+        The admissible distance from the best mean: the standard deviation of the best candidate
+        over the folds (divisor F - 1), its standard error (that divided by the square root of the
+        number of folds), or 0.
     scoring : str, default=None
         'log_loss' (the default), 'balanced_accuracy', 'accuracy' or 'roc_auc' for classes;
-        'negative_log_density' (the default) or 'crps' for numbers. Losses weigh the rows as the
-        fit does; the other scores count each row once.
+        'negative_log_density' (the default) or 'crps' for numbers. Losses use the sample weights;
+        the other scores count each row once.
     cv : int, splitter of scikit-learn or iterable of (train, test), default=5
-        Folds, the same for all candidates. A number of them are shuffled and stratified by class
-        (by range of the target), or made of whole groups if there are any.
+        Folds, the same for all candidates. For a number they are shuffled and stratified by class
+        (or range of the target), and groups, if given, stay together.
     max_batches : int, default=10
-        Greatest B.
+        The greatest B.
     lambda_v_grid : array of shape (K,), default=None
         For 'joint'; None is 11 values from 1e-6 to 1e-1, evenly spaced in their logarithms.
     lambda_v_range, lambda_w_range : (float, float), default=(1e-6, 1e-1), (1e-9, 1e-4)
@@ -264,42 +264,42 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
     n_pairs : int, default=50
         For 'two-stage'.
     fold_tol : float, default=5e-5
-        ``tol`` of the fits in the folds; the last fit has the estimator's own.
+        ``tol`` of the fits in the folds; the final fit has the estimator's own.
     n_jobs : int, default=None
-        Fits in folds at the same time (joblib); the result does not depend on it.
+        Number of parallel fits in folds (joblib); the result does not depend on it.
 
     Attributes
     ----------
     best_estimator_ : ProsetClassifier or ProsetRegressor
-        The fit to all rows. `vote_`, `predict` and so on are its own.
+        The fit to all rows. `vote_`, `predict` and so on are those of this estimator.
     best_params_ : dict
-        ``lambda_v``, ``lambda_w`` and ``n_batches`` chosen.
+        The chosen ``lambda_v``, ``lambda_w`` and ``n_batches``.
     cv_results_ : dict of str to ndarray
-        A column each, a row a candidate, the most penalised first: ``stage`` (1 or 2),
+        Columns with a row per candidate, the most penalised first: ``stage`` (1 or 2),
         ``lambda_v``, ``lambda_w``, ``n_batches``; ``mean``, ``sd``, ``se`` of the score over the
         folds; ``n_prototypes``, ``n_columns``, means over the folds; ``admissible``, ``chosen``.
-        `frame` makes a data frame of it.
+        `frame` returns it as a data frame.
     fold_scores_ : ndarray of shape (n_candidates, n_folds)
-        The scores themselves.
+        The scores in the folds.
     thresholds_ : ndarray of shape (n_stages,)
         The worst admissible mean.
     n_splits_ : int
-        Folds. With groups there may be fewer than `cv`.
+        Number of folds. With groups there may be fewer than `cv`.
 
     Notes
     -----
-    Everything is chosen from the rows given to ``fit``; an honest estimate needs an outer
-    cross-validation around the search.
+    All choices use the rows given to ``fit``; an unbiased estimate needs an outer cross-validation
+    of the search.
 
-    What the source calls one standard error is one standard deviation over the folds: the
-    default. It prefers sparse models strongly, and with it the empty model (B = 0) may be
-    admissible; 'one_se' keeps to the name.
+    The default rule is that of the source, which calls one standard deviation over the folds one
+    standard error. It prefers sparse models strongly, and may admit the empty model (B = 0);
+    'one_se' is the standard error proper.
 
-    Every fit starts anew. Started at the fit of the next smaller ``lambda_v``, first batches
-    need half the evaluations but stay near the columns of the weaker penalty: measured on three
-    tables, their mean log-loss is up to .04 higher at the penalties where the choice falls. The
-    tolerance of the folds saves a quarter to a third of the evaluations against the source's
-    2e-6; on six splits of two tables it moved the choice within the noise of the folds on five.
+    Fits have no warm start. Started at the fit of the next smaller ``lambda_v``, first batches need
+    half the evaluations but stay near the columns of the weaker penalty: measured on three tables,
+    their mean log-loss is up to .04 higher at the penalties that are usually chosen. `fold_tol`
+    saves a quarter to a third of the evaluations against the source's 2e-6; on five of six splits
+    of two tables it changed the choice only within the noise of the folds.
 
     References
     ----------
@@ -344,7 +344,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
     def fit(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, *, groups: PerRow = None
     ) -> Self:
-        """Choose, and fit what was chosen to all rows.
+        """Choose penalties and number of batches, and fit the estimator with them to all rows.
 
         Parameters
         ----------
@@ -386,12 +386,12 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _checked(self) -> str:
-        """Return the score's name; raise if a parameter cannot be used."""
+        """Return the score's name; raise PsephosError if a parameter is invalid."""
         check_params(self, self.constraints)
         if not isinstance(self.estimator, ProsetClassifier | ProsetRegressor):
             raise PsephosTypeError(
-                f"estimator is {type(self.estimator).__name__}: give a ProsetClassifier or a "
-                "ProsetRegressor (an instance, not its class)."
+                "estimator must be a ProsetClassifier or a ProsetRegressor (an instance, not its "
+                f"class); got {type(self.estimator).__name__}."
             )
         known = NUMBER_SCORES if isinstance(self.estimator, ProsetRegressor) else CLASS_SCORES
         scoring = known[0] if self.scoring is None else self.scoring
@@ -417,13 +417,13 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         return inner_splits(codes, groups, n_folds, seed)
 
     def _given_folds(self, y: Any, groups: PerRow, kept: Indices | None) -> list[Split]:
-        """Return the folds of a splitter, or those given, as positions among the rows kept."""
+        """Return the folds of a splitter, or given ones, as positions among the rows kept."""
         cv: Any = self.cv
         divides: bool = hasattr(cv, "split")
         if not (divides or hasattr(cv, "__iter__")) or type(cv) is str:
             raise PsephosError(
-                f"cv is {cv!r}: give a whole number of folds of at least 2, a splitter of "
-                "scikit-learn, or pairs of training and test rows."
+                "cv must be a whole number of folds, at least 2, a splitter of scikit-learn, or "
+                f"pairs of training and test rows; got {cv!r}."
             )
         n_rows = len(y)
         place = np.full(n_rows, -1, dtype=np.intp)
@@ -437,8 +437,8 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         empty = [f for f, (train, test) in enumerate(found) if not (len(train) and len(test))]
         if empty or not found:
             raise PsephosError(
-                f"cv gives no rows to train or to test on in fold {empty[0] if empty else 0}: give "
-                "folds with both, of positive weight."
+                f"fold {empty[0] if empty else 0} of cv has no training rows or no test rows of "
+                "positive weight: give folds with both."
             )
         return found
 
@@ -458,13 +458,13 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         return [first, self._stage(2, pair, up_to, offered, folds, scoring, seed)]
 
     def _grid(self) -> list[float]:
-        """Return the values of lambda_v, the greatest first."""
+        """Return the grid of lambda_v, the greatest first."""
         given = np.asarray(_GRID if self.lambda_v_grid is None else self.lambda_v_grid)
         usable = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iuf"
         if not (usable and np.isfinite(given).all() and (given >= 0).all()):
             raise PsephosError(
-                f"lambda_v_grid is {self.lambda_v_grid!r}: give one or more finite numbers of at "
-                "least 0."
+                "lambda_v_grid must be one or more finite numbers of at least 0; got "
+                f"{self.lambda_v_grid!r}."
             )
         return np.unique(given)[::-1].astype(np.float64).tolist()
 
@@ -476,8 +476,8 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
             usable = ends.shape == (2,) and ends.dtype.kind in "iuf"
             if not (usable and np.isfinite(ends).all() and 0 < ends[0] <= ends[1]):
                 raise PsephosError(
-                    f"{name}_range is {getattr(self, f'{name}_range')!r}: give two finite numbers "
-                    "above 0, the smaller first."
+                    f"{name}_range must be two finite numbers above 0, the smaller first; got "
+                    f"{getattr(self, f'{name}_range')!r}."
                 )
             drawn_from[name] = LogUniform(float(ends[0]), float(ends[1]))
         rng = np.random.default_rng(seed_of(seed, "pairs"))
@@ -488,7 +488,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         self, number: int, penalties: _Penalties, batches: Indices, offered: Offered,
         folds: list[Split], scoring: str, seed: int,
     ) -> _Stage:  # fmt: skip
-        """Compare penalties x batches; both are ordered, the most penalised first."""
+        """Compare all pairs of penalties and batches, both ordered from the most penalised."""
         model: Any = _base.clone(self.estimator)
         model.set_params(n_batches=int(batches[-1]), tol=self.fold_tol)
         paths = follow_paths(model, offered, folds, penalties, scoring, seed, self.n_jobs)
@@ -529,12 +529,12 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def n_features_in_(self) -> int:
-        """Columns of the table."""
+        """Number of columns of the table."""
         return self._best("n_features_in_")
 
     @property
     def feature_names_in_(self) -> Array:
-        """Their names, if the table had any."""
+        """Names of the columns, if the table had any."""
         return self._best("feature_names_in_")
 
     @property
@@ -549,7 +549,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         return getattr(self.best_estimator_, name)
 
     def predict(self, X: TableLike) -> Array:
-        """Return the best estimator's answers."""
+        """Return the best estimator's predictions."""
         _validation.check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X)
 

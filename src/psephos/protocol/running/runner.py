@@ -1,4 +1,4 @@
-"""The comparison: every model on every split, then on all rows, resumable and in any order."""
+"""`compare`: every model on every split, then on all rows; runs can be resumed."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -95,7 +95,7 @@ _ARGUMENTS: dict[str, allowed.Constraint] = {
     "copies": allowed.Options(COPIES),
     "dataset": _WORD,
     "metric": allowed.Accepts(
-        _WORD.allows, "None, the name of a measure, or the place of your own as 'module:name'"
+        _WORD.allows, "None, the name of a measure, or your own function as 'module:name'"
     ),
     "select": allowed.Options((None, *SELECT)),
     "time_limit": allowed.OneOf((allowed.Interval(0, open_low=True),), none=True),
@@ -110,7 +110,7 @@ def settings_words(estimator: Estimator) -> dict[str, str]:
     kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
     params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     words = {name: repr(value) for name, value in params.items()}
-    # a default repr has an address, which differs in every run
+    # a default repr contains an address, which differs in every run
     return {"class": kind, **{n: word for n, word in words.items() if " at 0x" not in word}}
 
 
@@ -367,8 +367,8 @@ def _divided(
 def _bounds(
     table: DataTable, finished: Sequence[tuple[FitTask, Any]], *, copies: bool
 ) -> list[dict[str, Any]]:
-    """Return what can be proved; nothing of several labels, or where the truth is not known."""
-    if table.cohorts is not None:  # they are not drawn at random
+    """Return error bounds; none for several labels, or if the truth is not known."""
+    if table.cohorts is not None:  # test parts are not drawn at random
         return []
     if table.kind != "classes" or (table.partial is not None and not table.partial.truth):
         return []
@@ -383,7 +383,7 @@ def _tasks(
     splits: Sequence[Split],
     seed: int,
 ) -> list[FitTask]:
-    """Return the tasks in canonical order: models as given, each on all splits, then all rows."""
+    """Return the tasks in canonical order: models as given, each on all splits and on all rows."""
     every = np.arange(table.n_rows, dtype=np.intp)
     cuts: list[tuple[tuple[int, int] | None, Split]] = list(
         zip(protocol.splits, splits, strict=True)
@@ -411,7 +411,7 @@ def _tasks(
             "distributions": repr(sorted(drawn.items())),
             "package": versions([one.needs])[one.needs] if one.needs else "",
         }
-        if one.in_search and not protocol.metric:  # with one, probabilities count
+        if one.in_search and not protocol.metric:  # not with a metric, which may use probabilities
             own["in_search"] = repr(sorted(one.in_search.items()))
         for split, (train, test) in cuts:
             words = ("all",) if split is None else split
@@ -436,7 +436,7 @@ def _run(
     keep: bool,
     limit: float | None,
 ) -> dict[str, Any]:
-    """Do what the journal lacks; return the refitted models of this run by key."""
+    """Run the tasks that the journal lacks; return the refitted models of this run by key."""
     journal, folder = study.journal, study.folder
     pool: Any = joblib  # it has no types
     forecast = Forecast(tasks, shape_of(table), pool.effective_n_jobs(n_jobs))
@@ -463,10 +463,11 @@ def _done(
     entry: dict[str, Any] | None, task: FitTask, folder: Path | None, keep: bool,
     limit: float | None,
 ) -> bool:  # fmt: skip
-    """Return whether a task need not be done again: failures and lost model files are.
+    """Return whether a task need not be repeated.
 
-    So are searches of which another time limit stopped a part. Models of folds that are too large
-    to be kept are lost once their columns have been permuted.
+    Repeated are failures, tasks whose model file is lost, and searches that another time limit cut
+    short. Large models of folds are deleted once their columns have been permuted: that is not a
+    loss.
     """
     if entry is None or entry["status"] != "ok" or entry.get("time_limit", limit) != limit:
         return False
@@ -484,7 +485,7 @@ def _done(
 def _staged(
     todo: Sequence[FitTask], table: DataTable, journal: Journal, n_jobs: int | None, *how: Any
 ) -> Iterator[tuple[Row, Any]]:
-    """Yield what tasks give; curves once the fits are done whose parameters they take."""
+    """Yield the results of tasks; those of curves last, since they use the parameters of fits."""
     yield from results_of([t for t in todo if not isinstance(t, CurveTask)], table, n_jobs, *how)
     late = [t for t in todo if isinstance(t, CurveTask)]
     late = [replaced(one, tuned=journal.get(one.fit) or {}) for one in late]
@@ -492,7 +493,7 @@ def _staged(
 
 
 def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
-    """Write a refit to its place; the journal says so only once the file is whole."""
+    """Write a refit to its file; return its entry in the journal, which is added afterwards."""
     if folder is None:
         return {}
     from psephos.models import save
@@ -502,7 +503,7 @@ def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
         save(model, path)
     except UnwritableError:
         raise
-    except PsephosError as error:  # voters that a file cannot hold: the fit itself is sound
+    except PsephosError as error:  # voters that a file cannot hold: the fit itself is valid
         return {"error": f"the refit was not saved: {error}"}
     return {"file_sha256": sha256_of(path)}
 
@@ -518,7 +519,7 @@ def _finished(
 
 def _entry(journal: Journal, task: FitTask) -> dict[str, Any]:
     entry = journal.get(task.key)
-    assert entry is not None, "every task has been done"
+    assert entry is not None, "every task has an entry"
     return entry
 
 

@@ -1,4 +1,4 @@
-"""Tasks of a comparison done by workers, which may be lost, within a time limit if there is one."""
+"""Tasks of a comparison in worker processes, with a time limit if there is one."""
 
 import math
 import time
@@ -21,10 +21,10 @@ def results_of(
 ) -> Iterator[_Outcome]:  # fmt: skip
     """Yield the result of `run_task` for each task when it is done; lost tasks count as failed.
 
-    Tasks of other people's code (`Contender.apart`) run in processes of our own, as with a time
-    limit, even without one; if one task runs at a time, those of the others run in this process.
+    Models of unknown packages (`Contender.apart`) run in separate processes even without a time
+    limit; if one task runs at a time, the other models run in this process.
     """
-    parts: dict[object, list[FitTask]] = {}  # those that share a part of their fits
+    parts: dict[object, list[FitTask]] = {}  # tasks that share a part of their fits
     for task in todo:
         shares = task.contender.shares
         parts.setdefault((shares, task.split) if shares else task.key, []).append(task)
@@ -63,19 +63,19 @@ def _done(
     except WorkerLostError as error:
         entry, model = failed_entry(task, error), None
     timing = entry["timing"]
-    if entry["status"] != "ok" or timing.get("draws_stopped"):  # those of other processes, too
+    if entry["status"] != "ok" or timing.get("draws_stopped"):  # the time of all its processes
         rest = sum(timing.get(f"{part}_seconds", 0.0) for part in ("fit", "predict"))
         timing["search_seconds"] = time.perf_counter() - begun - rest
     return entry, model
 
 
 def _captured(task: FitTask, table: DataTable, keep: bool) -> _Outcome:
-    """Return what `run_task` does, with what a model printed among its warnings."""
+    """Return the result of `run_task`, with the output of the model among its warnings."""
     with TemporaryFile() as file:
         try:
             with rerouted(file.fileno(), 1, 2):
                 entry, model = run_task(task, table, keep)
-        except BaseException as error:  # a KeyboardInterrupt is the model's: the parent has Ctrl-C
+        except BaseException as error:  # a KeyboardInterrupt is the model's: Ctrl-C ends the parent
             entry, model = failed_entry(task, error), None
         file.seek(0)
         lines = file.read(1 << 20).decode(errors="replace").splitlines()

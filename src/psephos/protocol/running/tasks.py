@@ -1,4 +1,4 @@
-"""One task of a comparison: tune inside the training part, fit, answer the test part."""
+"""One task of a comparison: tune inside the training part, fit, predict the test part."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -63,13 +63,13 @@ from psephos.vote.positive import usual_positive
 _SHOWN_WARNINGS = 5
 _LENGTH = 400  # characters of a warning
 _joblib: Any = joblib  # it has no types
-_MOST_SELECTIONS = 16  # that are kept
-_selections: dict[str, object] = {}  # of columns, by what they depend on
+_MOST_SELECTIONS = 16  # cached selections
+_selections: dict[str, object] = {}  # selections of columns, by a hash of their input
 
 
 @dataclass(frozen=True)
 class FitTask:
-    """A fit of a comparison; what it gives depends on these values and the table alone."""
+    """A fit of a comparison; its result depends on these values and the table only."""
 
     key: str  # the SHA-256 of the configuration
     contender: Contender
@@ -77,16 +77,16 @@ class FitTask:
     split: tuple[int, int] | None  # (repeat, fold); None is the refit on all rows
     train: Rows
     test: Rows
-    # of the inner folds (the same for all models), the draws, and the model
+    # for the inner folds (the same for all models), the draws, and the model
     seeds: tuple[int, int, int]
 
     def outcome(self, table: DataTable, keep: bool) -> tuple[dict[str, Any], object]:
-        """Return what the journal keeps of it, and the model as `run_task` returns it."""
+        """Return the entry for the journal, and the model as `run_task` returns it."""
         return _fitted(self, table, keep)
 
 
 def shape_of(table: DataTable) -> Shape:
-    """Return what contenders may know of the table."""
+    """Return the facts on the table that contenders use."""
     place = {name: j for j, name in enumerate(table.names if table.views else ())}
     return Shape(
         n_columns=table.n_columns,
@@ -103,9 +103,8 @@ def shape_of(table: DataTable) -> Shape:
 def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[str, Any], Any]:
     """Return the journal entry of a task, and the fitted model if it is a refit of psephos.
 
-    With `keep`, of the model of a fold what `packed_fold` returns.
-
-    A failure is an entry, too: its status is 'failed' and it carries the sentence.
+    With `keep`, the result of `packed_fold` for the model of a fold. A failure has an entry, too,
+    with the status 'failed' and the error in a sentence.
     """
     entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
     compiled = n_compiled()
@@ -115,7 +114,7 @@ def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[
             begin()
             result, model = task.outcome(table, keep)
             entry |= result | {"status": "ok", "error": ""}
-        except (Exception, SystemExit) as error:  # whatever a model raises, the other fits go on
+        except (Exception, SystemExit) as error:  # a failure does not stop the other fits
             model = None
             entry |= {"status": "failed", "error": error_sentence(error)}
     timing = entry.setdefault("timing", {})
@@ -126,7 +125,7 @@ def run_task(task: FitTask, table: DataTable, keep: bool = False) -> tuple[dict[
 
 
 def failed_entry(task: FitTask, error: BaseException) -> dict[str, Any]:
-    """Return the journal entry of a task that could not be done."""
+    """Return the journal entry of a task that could not be run."""
     entry: dict[str, Any] = {"key": task.key, "model": task.contender.name, "split": task.split}
     entry["timing"] = {"kernels_compiled": 0, "warnings": {}, "finished": _now()}
     return entry | {"status": "failed", "error": error_sentence(error)}
@@ -137,13 +136,13 @@ def _now() -> str:
 
 
 def error_sentence(error: BaseException) -> str:
-    """Return what a fit failed with, in one line."""
+    """Return the error of a fit in one line."""
     text = " ".join(str(error).split())[:500]
     return text if isinstance(error, PsephosError) else f"{type(error).__name__}: {text}"
 
 
 def told_warnings(caught: Sequence[warnings.WarningMessage]) -> dict[str, int]:
-    """Return the first line of each warning, and how often it came; the most frequent first."""
+    """Return the first line of each warning, and its frequency; the most frequent first."""
     counts: dict[str, int] = {}
     for one in caught:
         text = f"{one.category.__name__}: {str(one.message).strip().splitlines()[0][:_LENGTH]}"
@@ -158,7 +157,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     searched = time.perf_counter()
     model = built(task.contender, params, shape, task.seeds[2])
     refit = task.split is None and task.contender.origin == "psephos"
-    # a saved model answers with the user's labels; the fits of the folds with their codes
+    # saved models predict the user's labels; models of folds predict class indices
     *given, fitted_on = _training(task, table, model if refit else None)
     with naming_rows(_row_names(table, fitted_on)), warnings.catch_warnings(record=True) as own:
         warnings.simplefilter("always")
@@ -196,7 +195,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
         n, timed = max(1, draws.n), draws.seconds is not None
         entry["proved"] = refit_bounds(model, table.X, table.y, n, timed=timed)
     if refit and threshold is not None:
-        with suppress(PsephosError):  # a model whose losses decide keeps its own rule
+        with suppress(PsephosError):  # a model that decides by losses keeps its own rule
             model = at_threshold(model, threshold, model.classes_.tolist()[positive_code(table)])
     if refit:
         return entry, table.named(model)
@@ -213,25 +212,25 @@ def metrics_of(table: DataTable, protocol: Protocol) -> tuple[str, ...]:
 
 
 def inner_metric(table: DataTable, protocol: Protocol) -> str:
-    """Return the measure that draws are chosen by: of the labels recorded, where not all are."""
+    """Return the measure that draws are chosen by: PU-F if labels are partly recorded."""
     chosen = chosen_measure(table, protocol) or ranked_by(metrics_of(table, protocol))
     return "pu_f" if table.partial is not None else chosen.name
 
 
 def chosen_measure(table: DataTable, protocol: Protocol) -> ResultMetric | None:
-    """Return the measure that models are ranked by, where it is not the usual one."""
+    """Return the measure that models are ranked by, or None if it is the usual one."""
     if protocol.metric is None:
         return None
     return metric_named(protocol.metric, table.kind, table.classes.tolist())
 
 
 def cost_word(table: DataTable, cost: object) -> str:
-    """Return the measure of what errors cost, 'cost@5', of 5, 'missed=5' or {'missed': 5}.
+    """Return the name of the cost measure, 'cost@5', for 5, 'missed=5' or {'missed': 5}.
 
     Raises
     ------
     PsephosError
-        If it is not one of these, or the target does not hold two classes.
+        If it is not one of these, or the target does not have two classes.
     """
     if len(table.classes) != 2 or table.kind != "classes":
         raise PsephosError("--cost (cost=) is for a target of two classes: leave it out.")
@@ -245,16 +244,16 @@ def cost_word(table: DataTable, cost: object) -> str:
         missed = np.nan
     if not 0 < missed < np.inf:
         raise PsephosError(
-            f"--cost (cost=) is {cost!r}: write missed=5 (in Python also 5), what a positive case "
-            "that is not found costs where a false alarm costs 1."
+            "--cost (cost=) must be missed=5 (in Python also 5), the cost of a missed positive "
+            f"case if a false alarm costs 1; got {cost!r}."
         )
     return f"cost@{missed:.12g}"
 
 
 def cheapest(p: Floats, yes: Array, missed: float) -> float:
-    """Return the threshold of least cost on these probabilities, in the middle between two of them.
+    """Return the threshold of least cost on these probabilities, midway between two of them.
 
-    Of several such it is the one nearest to 1 / (1 + missed), which calibrated ones would have.
+    Among ties it is the one nearest to 1 / (1 + missed), the best for calibrated probabilities.
     """
     units, usual = in_millionths(p), UNIT / (1 + missed)
     steps = np.unique([0, *units, UNIT])
@@ -283,8 +282,8 @@ def with_choices(
     chosen = chosen_measure(table, plan)
     if chosen is not None and table.partial is not None:
         raise PsephosError(
-            "--metric (metric=) is of a target whose labels are all recorded: leave it out, since "
-            "settings are chosen by PU-F here."
+            "--metric (metric=) needs a target whose labels are all recorded: leave it out; for "
+            "partly recorded labels settings are chosen by PU-F."
         )
     usual = inner_metric(table, replace(plan, metric=None))
     name = None if chosen is None or chosen.name == usual else chosen.name
@@ -292,7 +291,7 @@ def with_choices(
 
 
 def positive_code(table: DataTable) -> int:
-    """Return the index of the class that measures of one class are of (that of the page)."""
+    """Return the index of the positive class of measures (the same as on the page)."""
     labels = [str(one) for one in table.classes]
     if table.positive in labels:
         return labels.index(table.positive)
@@ -300,7 +299,7 @@ def positive_code(table: DataTable) -> int:
 
 
 def answers_to(model: Estimator, X: Values, table: DataTable) -> Answers:
-    """Return a model's answers, as measures take them."""
+    """Return a model's predictions, as measures take them."""
     if table.multilabel:
         return label_answers_of(model, X, len(table.classes))
     if table.kind == "numbers":
@@ -309,13 +308,13 @@ def answers_to(model: Estimator, X: Values, table: DataTable) -> Answers:
 
 
 def choice_words(table: DataTable, protocol: Protocol) -> dict[str, Any]:
-    """Return what the keys of tasks have of how draws are chosen: nothing where it is as usual."""
+    """Return the part of the keys of tasks on the choice of draws: empty for the defaults."""
     of = {"positive": positive_code(table)} if protocol.metric and table.kind == "classes" else {}
     return {**protocol.choices, **of}
 
 
 def _training(task: FitTask, table: DataTable, refit: Any) -> tuple[Any, Any, Any, Rows]:
-    """Return (X, y, groups, rows) to fit on: y are codes, or for a refit the labels themselves."""
+    """Return (X, y, groups, rows) to fit on: y are class indices, or the labels for a refit."""
     rows, partial = task.train, table.partial
     y: Array = (table.codes if refit is None else table.y)[rows]
     if refit is not None and task.contender.partial_labels and not table.multilabel:
@@ -329,7 +328,7 @@ def _training(task: FitTask, table: DataTable, refit: Any) -> tuple[Any, Any, An
 
 
 def named_labels(codes: Floats, classes: Array) -> Array:
-    """Return labels of codes, None of NaN."""
+    """Return the labels of class indices, None for NaN."""
     named: list[Any] = classes.tolist()
     if not np.isnan(codes).any():
         return classes[codes.astype(np.intp)]
@@ -337,14 +336,14 @@ def named_labels(codes: Floats, classes: Array) -> Array:
 
 
 def _values(task: FitTask, table: DataTable, rows: Rows) -> Values:
-    """Return the values of some rows; models of others are given dense ones."""
+    """Return the values of some rows, dense for models of other libraries."""
     return table.X[rows] if task.contender.origin == "psephos" else dense_columns(table.X[rows])
 
 
 def answered(
     model: Estimator, table: DataTable, task: FitTask, threshold: float | None
 ) -> dict[str, Any]:
-    """Return what the journal keeps of the answers to test rows: measures and probabilities."""
+    """Return the journal's entries on the test rows: measures and predictions."""
     answers, found = answers_on(model, table, task, threshold, task.test)
     seen = answers_on(model, table, task, threshold, task.train)[1]["measures"]
     found["training"] = seen[inner_metric(table, task.protocol)]
@@ -357,7 +356,7 @@ def answered(
 def answers_on(
     model: Estimator, table: DataTable, task: FitTask, threshold: float | None, rows: Rows
 ) -> tuple[Answers, dict[str, Any]]:
-    """Return the answers to some rows, their measures and what the journal keeps of them."""
+    """Return the predictions for some rows, and their entries in the journal."""
     truth, chosen = table.codes[rows], chosen_measure(table, task.protocol)
     answers = answers_to(model, _values(task, table, rows), table)
     if isinstance(answers, ClassAnswers):
@@ -392,7 +391,7 @@ def _measured(answers: Answers, truth: Any, table: DataTable, test: Rows) -> dic
 def _tuned(
     task: FitTask, draws: "Draws", table: DataTable, codes: Indices, shape: Shape
 ) -> tuple[Params, float | None, int, float | None]:
-    """Return the winning parameters, their score, how many draws failed, and the threshold."""
+    """Return the chosen parameters, their score, the number of failed draws, and the threshold."""
     if not draws.searched and not missed_cost(task.protocol.metric):
         return {}, None, 0, None
     parts = inner_parts(task, table, codes)
@@ -404,7 +403,7 @@ def _tuned(
     def attempt(params: Params, more: Params) -> list[Tried]:
         try:
             return [tried_out(task, params, more, shape, table, parts)]
-        except (Exception, SystemExit) as error:  # a draw that cannot be fitted has lost
+        except (Exception, SystemExit) as error:  # a draw that fails is not chosen
             failures.append(error)
             draws.stopped += isinstance(error, StoppedError)
             return []
@@ -415,7 +414,7 @@ def _tuned(
         seen.append(params)
         tried += attempt(params, quick)
     while quick and tried and (best := _winner(tried, task.protocol.select)).params not in sure:
-        sure.append(best.params)  # once it is fitted without what is quick
+        sure.append(best.params)  # evaluated without the settings that make searches fast
         at = tried.index(best)
         tried[at : at + 1] = attempt(best.params, {})
     if not tried:
@@ -423,8 +422,8 @@ def _tuned(
     best = _winner(tried, task.protocol.select)
     if best.merit == -np.inf:
         raise PsephosError(
-            f"{task.protocol.metric} is not defined in any inner fold, so that no setting can be "
-            "chosen by it: choose another measure (--metric)."
+            f"{task.protocol.metric} is not defined in any inner fold, so that it cannot choose a "
+            "setting: choose another measure (--metric)."
         )
     return best.params, best.score, len(failures), best.threshold
 
@@ -434,22 +433,22 @@ class Tried(NamedTuple):
 
     params: Params
     score: float | None
-    merit: float  # the score; where smaller is better its negative
+    merit: float  # the score, negated if smaller is better
     error: float  # the standard error of the score
-    columns: float  # that its models read, on average; 0 where this does not matter
-    threshold: float | None = None  # of the least cost on all inner folds
+    columns: float  # mean number of columns that its models read; 0 if not needed
+    threshold: float | None = None  # the threshold of least cost on all inner folds
 
 
 def inner_parts(task: FitTask, table: DataTable, codes: Indices) -> list[Split]:
     """Return the rows of the inner folds of the training part of a fit."""
     groups = None if table.groups is None else table.groups[task.train]
-    inside = codes if table.partial is None else table.partial.codes + 1  # not the truth
+    inside = codes if table.partial is None else table.partial.codes + 1  # records, not the truth
     folds = inner_splits(inside[task.train], groups, task.protocol.inner_folds, task.seeds[0])
     return [(task.train[train], task.train[test]) for train, test in folds]
 
 
 def _winner(tried: Sequence[Tried], select: str) -> Tried:
-    best = max(tried, key=lambda one: one.merit)  # the first of equals
+    best = max(tried, key=lambda one: one.merit)  # the first among ties
     near = [one for one in tried if one.merit >= best.merit - best.error - 1e-12]
     return best if select == "best" else min(near, key=lambda one: (one.columns, -one.merit))
 
@@ -458,11 +457,11 @@ def tried_out(
     task: FitTask, params: Params, quick: Params, shape: Shape, table: DataTable,
     parts: Sequence[Split],
 ) -> Tried:  # fmt: skip
-    """Return what parameters reach in inner folds, and of a cost the threshold that costs least."""
+    """Return the score of parameters in the inner folds; for a cost with the best threshold."""
     chosen = chosen_measure(table, task.protocol)
     fitted = quick | params
     each = [step(_inner_score, task, fitted, shape, table, part, chosen) for part in parts]
-    known = [score for score, *_ in each if score == score]  # of labels: no row may count
+    known = [score for score, *_ in each if score == score]  # NaN if no row of labels counts
     columns = float(np.mean([n for _, n, _ in each]))
     missed, threshold = missed_cost(task.protocol.metric), None
     if chosen is not None and missed is not None:
@@ -482,16 +481,16 @@ def tried_out(
 
 
 class Draws:
-    """The settings that a task tries; one without any, if its model has none to draw.
+    """The settings that a task tries; a single empty one if its model has nothing to tune.
 
     Attributes
     ----------
     least : int
-        How many there are; where the budget is `seconds`, how many there are at least.
+        The number of settings; the minimum if the budget is `seconds`.
     seconds : float or None
-        For how long after the first another is begun.
+        The time in which further settings begin.
     n, stopped : int
-        How many have been begun, and how many of these a time limit stopped.
+        The number of settings that have begun, and of those that a time limit stopped.
     """
 
     def __init__(self, task: FitTask, shape: Shape) -> None:
@@ -505,7 +504,7 @@ class Draws:
 
     @property
     def searched(self) -> bool:
-        """Return whether a setting is chosen or drawn at all."""
+        """Return whether a setting is drawn or chosen."""
         alone = self.least == 1 and self.seconds is None
         default = not self._drawn or (self._default_first and not self._default)
         return not (alone and default)
@@ -527,7 +526,7 @@ def _inner_score(
     task: FitTask, params: Params, shape: Shape, table: DataTable, part: Split,
     chosen: ResultMetric | None,
 ) -> tuple[float, int, Any]:  # fmt: skip
-    """Return the measure on an inner fold (or NaN), how many columns are read, and the answers."""
+    """Return the score on an inner fold (or NaN), the number of columns read, and predictions."""
     train, test = part
     model = fitted_part(replace(task, train=train), params, shape, table)
     n_read = len(columns_read(model, table.n_columns)) if task.protocol.select == "one-se" else 0
@@ -555,7 +554,7 @@ def _usual_score(
 
 
 def fitted_part(task: FitTask, params: Params, shape: Shape, table: DataTable) -> Any:
-    """Return a fresh model of some parameters, fitted on the training part of a task."""
+    """Return a new model with these parameters, fitted on the training part of a task."""
     model = built(task.contender, params, shape, task.seeds[2])
     *given, fitted_on = _training(task, table, None)
     with naming_rows(_row_names(table, fitted_on)):
@@ -564,9 +563,10 @@ def fitted_part(task: FitTask, params: Params, shape: Shape, table: DataTable) -
 
 
 def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow) -> None:
-    """Fit a model; one that draws folds of its own gets the groups, to keep each in one fold.
+    """Fit a model; models with folds of their own get the groups, to keep each in one fold.
 
-    Scores of columns that another has made of the same rows by the same settings are taken over.
+    A selection of columns that another model made on the same rows with the same settings is used
+    again.
     """
     extra = {} if groups is None or not task.contender.grouped else {"groups": groups}
     one, key = final_step(model), ""
@@ -582,7 +582,7 @@ def _fit(task: FitTask, model: Any, X: TableLike, y: LabelsLike, groups: PerRow)
 
 # ------------------------------------------------------------------- reading the model
 def columns_read(model: Estimator, n_columns: int) -> Indices:
-    """Return the columns that a model reads; all, with a warning, where that is not known."""
+    """Return the columns that a model reads; all, with a warning, if they are not known."""
     try:
         return columns_used(model, n_columns)
     except PsephosError as error:

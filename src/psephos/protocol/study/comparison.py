@@ -49,7 +49,7 @@ class Comparison:
     ----------
     results : list of dict
         One row per model, repeat and fold, in this order; keys are the columns of results.csv;
-        None if a figure is not defined.
+        figures that are not defined are None.
     about : dict
         The description of the comparison: the content of comparison.json.
     out : Path or None
@@ -349,8 +349,8 @@ class StabilityDisplay(Display):
         Raises
         ------
         PsephosError
-            If it is not a comparison, the model did not take part, or which columns it read was not
-            kept.
+            If it is not a comparison, the model did not take part, or the columns that it read were
+            not kept.
         """
         refuse_others(comparison)
         found = {one.model: one for one in comparison.summary()}
@@ -363,7 +363,7 @@ class StabilityDisplay(Display):
         ]
         names = [str(one) for one in comparison.about["columns"]]
         if not folds:
-            raise PsephosError(f"which columns {model!r} reads was not kept.")
+            raise PsephosError(f"the columns that {model!r} reads were not kept.")
         fitted: Any = comparison.models.get(model)
         last: set[int] = set()
         if fitted is not None:
@@ -385,7 +385,7 @@ class StabilityDisplay(Display):
         )
 
     def table(self) -> dict[str, list[Any]]:
-        """Return one entry a column: ``column``, ``folds`` that read it, ``share``, ``final``."""
+        """Return one row per column: ``column``, ``folds`` that read it, ``share``, ``final``."""
         n = self.read.shape[1]
         times = self.read.sum(axis=1)
         final = [None] * len(self.names) if self.final is None else self.final.tolist()

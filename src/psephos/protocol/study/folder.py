@@ -1,7 +1,4 @@
-"""One folder, one study: whose a folder is, who may write in it, and what it holds.
-
-The journal has one line on the disk for each finished fit; its lock lasts as long as its process.
-"""
+"""The folder of a study: its identity, its journal, its lock and its files."""
 
 # pyright: reportMissingTypeStubs=false
 
@@ -25,25 +22,24 @@ from psephos.protocol.evaluation.splits import Protocol
 from psephos.protocol.tables.table import DataTable
 
 _FORM = "the form of its files"  # a key of identities
-SCHEMA = 4  # of the folder's files; part of identities and of every key
-_LOCKED_BYTE = 2**31 - 2  # on Windows, where a locked byte cannot be read: beyond any line
+SCHEMA = 4  # version of the folder's files; part of identities and of every key
+_LOCKED_BYTE = 2**31 - 2  # on Windows a locked byte cannot be read: this one is beyond any line
 
 
 def key_of(configuration: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a configuration of plain values, whatever their order."""
+    """Return the SHA-256 of a configuration of plain values; their order does not matter."""
     text = json.dumps(configuration, sort_keys=True, separators=(",", ":"), default=repr)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Journal:
-    """A file of finished fits, by key; lines are only ever appended. Without a path, in memory.
+    """A file of finished fits, by key, to which lines are appended. Without a path, in memory.
 
-    A line is flushed to the disk before `add` returns, and ends with a checksum of itself. A line
-    torn by a crash has no end: it is cut off when the journal is next opened, and its fit is done
-    again. A line that does not match its checksum is passed over (`n_damaged` counts them).
+    A line is flushed to the disk before `add` returns, and ends with its checksum. An incomplete
+    line after a crash is removed when the journal is next opened, and its fit is repeated. Lines
+    that do not match their checksum are ignored (`n_damaged` counts them).
 
-    The open file is locked by the operating system, which gives the lock back when the process
-    ends in whatever way.
+    The open file is locked by the operating system, which releases the lock when the process ends.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -66,7 +62,7 @@ class Journal:
             raise
 
     def close(self) -> None:
-        """Give the file and its lock back; the entries can still be read."""
+        """Close the file and release its lock; the entries can still be read."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             with suppress(OSError):
@@ -86,12 +82,12 @@ class Journal:
         return self._entries.get(key)
 
     def models(self) -> list[str]:
-        """Return the models that have entries, in the order they were first met."""
+        """Return the models that have entries, in the order of their first entry."""
         return list(dict.fromkeys(entry["model"] for entry in self._entries.values()))
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Append an entry (plain values, with its 'key') and make sure that it lasts."""
-        # through text and back, so that an entry reads the same in this run and after a restart
+        """Append an entry (plain values, with its 'key') and flush it to the disk."""
+        # through text and back, so that an entry is the same in this run and after a restart
         text = _words(entry)
         if self.path is not None:
             line = _words(entry | {"checksum": _checksum(text)}).encode() + b"\n"
@@ -168,7 +164,7 @@ def _unlock(handle: int) -> None:
 
 STUDY = "study.json"
 JOURNAL = "journal.jsonl"
-MARK = "comparison.json"  # is there only while all other files belong to it
+MARK = "comparison.json"  # exists only while all other files belong to it
 README = "README.txt"
 REPORT = "report.html"
 CURVE, PERMUTED = "curve.csv", "permuted.csv"
@@ -180,7 +176,7 @@ _RESULTS = (
 _FILES = (MARK, REPORT, *_RESULTS, "cases.npz", README, JOURNAL, STUDY)
 _FOLDERS = ("models", "fits", "folds")
 
-_TOLD = """\
+_README_TEXT = """\
 This folder holds one study: a comparison of models on one table, made by psephos.
 
 README.txt        this text
@@ -234,7 +230,7 @@ def sha256_of(content: Path | bytes) -> str | None:
 
 
 def changed_file(folder: Path, digests: Mapping[str, str]) -> str | None:
-    """Return a file that is not as it was written, or a table that is lost; None without any."""
+    """Return the name of a file that was changed, or of a table that is lost, or None."""
     for name, digest in digests.items():
         found = sha256_of(folder / name)
         if found != digest and (found is not None or name.endswith(".csv")):
@@ -248,14 +244,14 @@ def sealed(content: Mapping[str, Any]) -> JsonObject:
 
 
 def damaged(path: Path, why: object, again: str = "run the comparison again") -> PsephosError:
-    """Return the error of a file that is not as it was written."""
+    """Return the error of a damaged file."""
     return PsephosError(f"{str(path)!r} is damaged ({why}): {again}.")
 
 
 def read_sealed(path: Path, again: str = "run the comparison again") -> dict[str, Any]:
     """Return the object of a JSON file; raise PsephosError if it was changed since it was written.
 
-    Files of earlier versions have no checksum, and pass; what is amiss in them is met later, in
+    Files of earlier versions have no checksum and are accepted; errors in them are raised later, by
     `unsealed`.
     """
     try:
@@ -266,7 +262,7 @@ def read_sealed(path: Path, again: str = "run the comparison again") -> dict[str
     if content.get("checksum", "") not in ("", key_of(rest)):
         raise PsephosError(
             f"{str(path)!r} does not match its checksum: it was changed after it was written. "
-            f"{again[0].upper()}{again[1:]}, which writes it anew."
+            f"{again[0].upper()}{again[1:]}, which rewrites it."
         )
     return content
 
@@ -275,7 +271,7 @@ def read_sealed(path: Path, again: str = "run the comparison again") -> dict[str
 def unsealed(
     path: Path, content: Mapping[str, Any], again: str = "run the comparison again"
 ) -> Generator[None]:
-    """Name the file where content without a checksum is not what is written there."""
+    """Turn errors in the use of content without a checksum into an error that names its file."""
     try:
         yield
     except PsephosError:
@@ -289,7 +285,7 @@ def unsealed(
 def identity_of(
     table: DataTable, protocol: Protocol, random_state: int, copies: str
 ) -> dict[str, Any]:
-    """Return what makes two runs the same study, as plain values."""
+    """Return the identity of a study as plain values: runs with equal ones are the same study."""
     ids = hashlib.sha256("\x1f".join(table.row_names()).encode("utf-8", "surrogatepass"))
     return {
         "table": table.fingerprint(),
@@ -312,10 +308,11 @@ def identity_of(
 
 
 class Study:
-    """A folder that this process alone writes, for one study; or none, and all is in memory.
+    """A folder of one study, locked for this process; without a folder, all is in memory.
 
-    `identity` is that of `identity_of`; with `replace` another study that is there is deleted. What
-    psephos did not write is refused, and so is a folder that another process writes in.
+    `identity` is the result of `identity_of`. With `replace`, another study in the folder is
+    deleted. It is an error if other files have the names of a study's, or if another process
+    writes in the folder.
     """
 
     def __init__(self, folder: Path | None, identity: Mapping[str, Any], replace: bool) -> None:
@@ -345,11 +342,11 @@ class Study:
         self.close()
 
     def close(self) -> None:
-        """Let other processes write in the folder."""
+        """Release the lock of the folder."""
         self.journal.close()
 
     def _claim(self, folder: Path, identity: Mapping[str, Any], replace: bool) -> None:
-        """Make the folder this study's, or raise; nobody else writes in it now."""
+        """Make it the folder of this study, or raise PsephosError; the folder is locked."""
         other = _identity(folder)
         if other is None:
             _refuse_strangers(folder)
@@ -367,14 +364,14 @@ class Study:
             write_whole(folder / STUDY, (json.dumps(content, indent=1) + "\n").encode())
         for place in (folder, *(folder / name for name in _FOLDERS)):
             remove_drafts(place, but=REPORT)
-        write_whole(folder / README, _TOLD.encode())
+        write_whole(folder / README, _README_TEXT.encode())
 
     def publish(self, files: Mapping[str, bytes], models: Mapping[str, bytes]) -> None:
-        """Write the files of a finished run, contents by name; no reader finds files of two runs.
+        """Write the files of a finished run, given by name, without mixing files of two runs.
 
-        Model files of other models of this study are removed, and a curve that was not requested.
-        comparison.json goes first and comes last: a folder without it is not finished. Nothing is
-        touched if all is there already.
+        Files of models that the run does not have are removed, and a curve that was not requested.
+        comparison.json is removed first and written last: a folder without it is not finished.
+        Nothing is written if all files exist already.
         """
         folder = self.folder
         assert folder is not None, "a study in memory has no files"
@@ -390,7 +387,7 @@ class Study:
         if not changed and not stale:
             return
         for path in changed:
-            if path.is_dir():  # refused before the results that are there are withdrawn
+            if path.is_dir():  # an error before the present results are removed
                 raise unwritable(path, IsADirectoryError(errno.EISDIR, ""))
         self.withdraw()
         for path in stale:
@@ -401,7 +398,7 @@ class Study:
         write_whole(folder / MARK, files[MARK])
 
     def withdraw(self) -> None:
-        """Say that the results in the folder are about to change; a report of them goes, too."""
+        """Remove comparison.json and the report, before the results in the folder change."""
         assert self.folder is not None, "a study in memory has no files"
         for name in (MARK, REPORT):
             (self.folder / name).unlink(missing_ok=True)
@@ -423,7 +420,7 @@ def _identity(folder: Path) -> JsonObject | None:
 
 
 def _refuse_strangers(folder: Path) -> None:
-    """Raise if a folder that is not a study has files with names that a study writes."""
+    """Raise PsephosError if a folder without a study has files with names that a study writes."""
     if not folder.is_dir() or (folder / STUDY).exists():
         return
     there = [n for n in (*_FILES, *_FOLDERS) if (folder / n).exists() and not _unused(folder / n)]
@@ -441,7 +438,7 @@ def _unused(path: Path) -> bool:
 
 
 def _empty(folder: Path) -> None:
-    """Remove all files of a study but its journal and identity; what shows results goes first."""
+    """Remove all files of a study but its journal and identity; comparison.json first."""
     for name in _FILES:
         if name not in (JOURNAL, STUDY):
             (folder / name).unlink(missing_ok=True)
@@ -452,7 +449,7 @@ def _empty(folder: Path) -> None:
 
 
 def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """Return in words how two studies differ."""
+    """Return the differences of two studies in words."""
     if there.get("damaged"):
         return f"its {STUDY} is damaged"
     differences: list[str] = []
@@ -461,25 +458,25 @@ def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
             f"the target is {there.get('target')!r} there and {here['target']!r} here"
         )
     if there.get("classes") != json.loads(json.dumps(here.get("classes"))):
-        differences.append("classes are joined otherwise (--classes)")
+        differences.append("classes are joined differently (--classes)")
     if any(there.get(name) != here[name] for name in ("n_rows", "n_columns")):
         differences.append(
             f"the table has {there.get('n_rows')} rows and {there.get('n_columns')} columns there, "
             f"{here['n_rows']} and {here['n_columns']} here"
         )
     elif there.get("table") != here["table"]:
-        differences.append("values, labels, column names or groups of the table are others")
+        differences.append("values, labels, column names or groups of the table differ")
     if there.get("ids") != here["ids"]:
-        differences.append("the names of the cases, or their lines in the file, are others")
+        differences.append("the names of the cases, or their lines in the file, differ")
     if there.get("cells") != here["cells"]:
-        differences.append("the words for missing values or the marks of numbers are others")
+        differences.append("the words for missing values or the marks of numbers differ")
     if there.get("groups") != here["groups"]:
         differences.append(
             f"the groups are {there.get('groups')!r} there and {here['groups']!r} here"
         )
     with suppress(AttributeError, TypeError):
         differences += _other_values(there, here)
-    return "; ".join(differences) or "its identity is written in another way"
+    return "; ".join(differences) or "its identity has another form"
 
 
 def _other_values(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
@@ -497,7 +494,7 @@ def _other_values(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str
     for name, version in here["versions"].items():
         known = there.get("versions", {}).get(name, "another")
         if known != version:
-            form = "another version of psephos wrote its files, and this one cannot continue them"
+            form = "another version of psephos wrote its files, which this one cannot resume"
             other = f"{name} was {known} there and is {version} here"
             differences.append(form if name == _FORM else other)
     return differences

@@ -12,16 +12,21 @@ from psephos.files.atomic import write_whole
 from psephos.protocol.study.folder import MARK, read_sealed, sha256_of, unsealed
 from psephos.protocol.tables.table import DataTable
 
-MOST_BYTES = 1 << 19  # of a file: a larger one is there until its columns have been permuted
-_LARGEST = 1 << 24  # of a file that is written at all
+MOST_BYTES = 1 << 19  # larger files are deleted once their columns have been permuted
+_LARGEST = 1 << 24  # larger files are not written
 
 
 @dataclass(frozen=True)
 class FoldModel:
-    """The model that was fitted for one outer split, and reads only its own columns.
+    """The model that was fitted for one outer split, reduced to the columns that it reads.
 
-    Its classes are 0, 1, ... in the order of `classes` in comparison.json; training rows that it
-    needs (anchors, prototypes) have positions in the training part for names.
+    Parameters
+    ----------
+    repeat, fold : int
+        The outer split.
+    model : estimator
+        Its classes are 0, 1, ... in the order of `classes` in comparison.json; the training rows
+        that it keeps (anchors, prototypes) are named by their positions in the training part.
     """
 
     repeat: int
@@ -30,13 +35,13 @@ class FoldModel:
 
 
 def packed_fold(model: Any, table: DataTable) -> bytes | str | None:
-    """Return the file of a model of a fold, or why it is not kept; None if it never is."""
+    """Return the file of a model of a fold, or why it is not kept; None if it cannot be."""
     from psephos.modelfile import packed
 
     if table.multilabel or not hasattr(model, "schema_"):
         return None
     named = table.named(model, rows=False)
-    named._sample = named._baseline = None  # importances and columns' summaries are the refit's
+    named._sample = named._baseline = None  # importances and summaries of columns: only the refit
     try:
         content = packed(named.reduce())
     except PsephosError as error:
@@ -49,12 +54,12 @@ def _too_large(content: bytes) -> str:
 
 
 def kept_fold(folder: Path, key: str) -> Path:
-    """Return where the model of a fold is kept."""
+    """Return the path of the model of a fold."""
     return folder / "folds" / f"{key[:32]}.psephos"
 
 
 def kept(content: bytes | str, key: str, folder: Path) -> dict[str, Any]:
-    """Write the file of a model of a fold; return what the journal says of it."""
+    """Write the file of a model of a fold; return its entry in the journal."""
     if isinstance(content, str):
         return {"not_kept": content}
     path = kept_fold(folder, key)
@@ -65,7 +70,7 @@ def kept(content: bytes | str, key: str, folder: Path) -> dict[str, Any]:
 
 
 def folds_told(finished: Sequence[tuple[Any, Mapping[str, Any]]]) -> ColumnLists:
-    """Return the entry of comparison.json: for each model the file of each fold, or why not."""
+    """Return the entry of comparison.json: the file of each fold, or why it is not kept."""
     found: dict[str, list[Any]] = {}
     for task, entry in finished:
         if task.split is None or not (entry.get("file_sha256") or entry.get("not_kept")):
@@ -86,12 +91,12 @@ def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
     Parameters
     ----------
     folder : str or Path
-        That of `psephos compare`.
+        The folder of a comparison (`out`).
 
     Returns
     -------
     models : dict of str to list of FoldModel
-        Without those that are not kept: large files, other libraries, failed fits, and models of
+        Without models that are not kept: large files, other libraries, failed fits, and models of
         several labels.
 
     Raises
@@ -115,7 +120,7 @@ def read_folds(folder: str | Path) -> dict[str, list[FoldModel]]:
             if sha256_of(path) != one["sha256"]:
                 raise ModelFileError(
                     f"{str(path)!r} is lost, damaged or of another comparison: run the comparison "
-                    "again, which writes it anew."
+                    "again, which rewrites it."
                 )
             model = FoldModel(int(one["repeat"]), int(one["fold"]), load(path))
             found.setdefault(name, []).append(model)

@@ -52,7 +52,7 @@ Finished = Sequence[tuple[FitTask, Mapping[str, Any]]]
 
 
 def versions(extra: Iterable[str] = ()) -> dict[str, str]:
-    """Return the versions of Python, psephos and the packages under it."""
+    """Return the versions of Python, psephos and its dependencies."""
     found = {"python": platform.python_version(), "psephos": __version__}
     for package in (*_PACKAGES, *extra):
         found[package] = _version(package)
@@ -71,21 +71,21 @@ def _version(package: str) -> str:
 def result_columns(
     metrics: Iterable[str], *, partial: bool = False, cohorts: bool = False
 ) -> tuple[str, ...]:
-    """Return the columns of results.csv; the class prior only where labels are partly recorded."""
+    """Return the columns of results.csv; the class prior only for partly recorded labels."""
     named = ("cohort",) if cohorts else ()
     return (*_WHICH, *named, *_measured(tuple(metrics), partial=partial), *_READ)
 
 
 def _measured(metrics: tuple[str, ...], *, partial: bool) -> tuple[str, ...]:
-    """Return measures, and behind them the threshold that a cost is of and the class prior."""
+    """Return measures, followed by the threshold of a cost and the class prior, if any."""
     threshold = ("threshold",) if {"cost", "inner_cost"} & {*metrics} else ()
     return (*metrics, *threshold, *(("prior",) if partial else ()))
 
 
 def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
-    """Return the rows of labels.csv: each model's figures label by label, over all test rows.
+    """Return the rows of labels.csv: the figures of each model and label over all test rows.
 
-    None where a table has one class a row.
+    Empty for a table with one class per row.
     """
     if not table.multilabel:
         return []
@@ -100,7 +100,7 @@ def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
 
 
 def _answered(finished: Finished, field: str) -> Iterator[tuple[str, list[tuple[Rows, Any]]]]:
-    """Yield each model with the test rows of its folds that were fitted, and a field of answers."""
+    """Yield each model with the test rows and a field of the entries of its successful folds."""
     for model in dict.fromkeys(task.contender.name for task, _ in finished):
         yield (
             model,
@@ -115,9 +115,10 @@ def _answered(finished: Finished, field: str) -> Iterator[tuple[str, list[tuple[
 
 
 def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]:
-    """Return the rows of pooled.csv: of numbers, each model's figures over all answers.
+    """Return the rows of pooled.csv: for numbers, each model's figures over all predictions.
 
-    A case that was answered in several repeats, and a group, are drawn together for the intervals.
+    For the intervals, the predictions of a case in several repeats, or of a group, are resampled
+    together.
     """
     if table.kind != "numbers":
         return []
@@ -133,7 +134,7 @@ def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]
 
 
 def result_row(table: DataTable, task: FitTask, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tidy row of a fit; None where a figure is not defined."""
+    """Return the tidy row of a fit; None for figures that are not defined."""
     repeat, fold = task.split or (0, 0)
     known: Mapping[str, Any] = {"params": "{}", **entry, **entry.get("measures", {})}
     measured = _measured(metrics_of(table, task.protocol), partial=table.partial is not None)
@@ -163,11 +164,11 @@ def publish(
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Write all files of a finished run but the report.
+    """Write all files of a finished run except the report.
 
     `finished` are outer fits and refits in canonical order: models as given, then repeat and fold;
-    `models` the refits of psephos, of which those that a file can hold are written; `more` the rows
-    of files that not every study has: curve.csv and permuted.csv.
+    `models` the refits of psephos, which are written if a file can hold them; `more` the rows of
+    files that not every study has: curve.csv and permuted.csv.
     """
     safe = spreadsheet_safe
     fits = [(task, entry) for task, entry in finished if task.split is not None]
@@ -260,7 +261,7 @@ def describe(
 def _labelled(
     table: DataTable, protocol: Protocol, models: Sequence[Contender]
 ) -> dict[str, object]:
-    """Return what is special about the labels: joined classes, several labels, missing labels."""
+    """Return the entries on labels: joined classes, several labels, partly recorded labels."""
     labelled: dict[str, object] = {"joined": dict(table.joined)} if table.joined else {}
     if table.multilabel:
         alone = [one.name for one in models if not one.multilabel]
@@ -273,13 +274,13 @@ def _labelled(
 
 
 def _reading(table: DataTable) -> dict[str, object]:
-    """Return what was left out of the file, and the words that it took as missing besides."""
+    """Return the columns left out of the file, and further words for missing values."""
     words = [word for word in table.cells.missing if word not in Cells().missing]
     return {"left_out": list(table.left_out), "missing_words": words}
 
 
 def _cohorts(table: DataTable) -> dict[str, object]:
-    """Return the cohorts that are test parts: cases of each class by name (of numbers: cases)."""
+    """Return for each tested cohort the number of cases of each class (for numbers: of cases)."""
     if table.cohorts is None:
         return {}
     parts = {one: table.codes[table.cohorts.of_row == one] for one in table.cohorts.tested}
@@ -291,7 +292,7 @@ def _cohorts(table: DataTable) -> dict[str, object]:
 
 # ------------------------------------------------------------------- rows
 def used_rows(finished: Finished) -> list[dict[str, object]]:
-    """Return the rows of used.csv: what each model used in all its searches and fits together."""
+    """Return the rows of used.csv: the draws, failures and seconds of each model in total."""
     rows: list[dict[str, object]] = []
     for model in dict.fromkeys(task.contender.name for task, _ in finished):
         own = [entry for task, entry in finished if task.contender.name == model]
