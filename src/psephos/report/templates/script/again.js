@@ -1,27 +1,27 @@
-// Which answers are shown: as the model gives them, or through the map that its held-out answers justify.
+// The predictions shown: those of the model, or recalibrated by a map fitted to its held-out predictions.
 page.again = (() => {
   const { all, data, hub, make } = page,
     maps = data.maps || {};
   const map = () => (hub.get("again") && maps[hub.get("model")]?.map) || null;
 
-  // A model's figures and held-out answers: those that are shown.
+  // The figures and held-out predictions of a model that are shown.
   const shown = (key, model) =>
     hub.get("again") && maps[key] && model?.again ? { ...model, ...model.again } : model;
 
-  // A model's plain form, that answers so.
+  // The plain form of a model, with the map if it is chosen.
   const plain = (form) =>
     map() ? { ...form, readout: { ...form.readout, calibration: map() } } : form;
 
-  // Probabilities of the model, as they are shown.
+  // Probabilities of the model as they are shown.
   const through = (chances) => (map() ? openModel.through(map(), chances) : chances);
 
-  // Probabilities through the map, where the page advises it and does not show them already; else null.
+  // Recalibrated probabilities, if the page advises them and does not show them already; else null.
   const advised = (chances) => {
     const one = maps[hub.get("model")];
     return one?.advised && !map() ? openModel.through(one.map, chances) : null;
   };
 
-  // The class that is called by probabilities: of two at the threshold.
+  // The class predicted from probabilities: for two classes at the threshold.
   const called = (chances) => {
     if (chances.length > 2) return chances.indexOf(Math.max(...chances));
     const { positive } = data.values;

@@ -1,10 +1,10 @@
-// Axes of columns: where a value stands, the paint beneath, words with classes in their colours.
+// Axes of columns: positions of values, the coloured axis, words with classes in their colours.
 page.axis = (() => {
   const { make, svg } = page,
     { line, rect } = page.draw;
   const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
-  // A number for reading: so many figures, a true minus.
+  // A number as text: with `digits` significant digits and a typographic minus.
   const write = (x, digits = 3) => {
     if (x === null || x === undefined) return "missing";
     if (typeof x !== "number") return String(x);
@@ -14,7 +14,7 @@ page.axis = (() => {
     return String(Number(x.toPrecision(Math.max(digits, before)))).replace("-", "\u2212");
   };
 
-  // Classes in their colours: of two the positive one and the other; of more, one hue each.
+  // The colours of classes: two for the positive class and the other; one each if there are more.
   const hues = (positive, n) =>
     Array.from({ length: n }, (_, k) => (n === 2 ? (k === positive ? "pos" : "neg") : `c${k % 8}`));
 
@@ -24,14 +24,14 @@ page.axis = (() => {
       if (typeof one === "string") return one;
       return one.i ? make("span", one.i, "species") : make("strong", one.t, of[one.k]);
     });
-  // a name as the page sets it
+  // a name as an element
   const named = ({ name, italic }) => make("span", name, italic ? "species" : "");
   const titled = (one, tag, look = {}) => {
     const title = one.whole && one.whole !== one.name ? one.whole : "";
     return make(tag, named(one), { title, ...look });
   };
 
-  // Where values stand between two pixels; missing ones and, before a logarithmic axis, zero have places of their own.
+  // The positions of values between two pixels; missing values and, before a logarithmic axis, zero have separate areas.
   const scale = (axis, from, to, widths = {}) => {
     const { zeroWidth = 26, missing = axis.missing, missingWidth = 24 } = widths,
       place = {};
@@ -75,13 +75,13 @@ page.axis = (() => {
     return inside(Array.from({ length: 7 }, multiple));
   };
 
-  // The class that a value favours, and by how much; `moves` has one entry per class.
+  // The class that a value favours, and the effect; `moves` has one entry per class.
   const favours = (moves) => {
     const k = moves.indexOf(Math.max(...moves));
     return [k, moves[k]];
   };
 
-  // The greatest move of all models: one scale of depth for the page.
+  // The greatest effect in all models: one colour scale for the page.
   const movesOf = (one) =>
     [
       ...(one.moves || []),
@@ -99,8 +99,8 @@ page.axis = (() => {
       });
   const reach = Math.max(1e-9, ...columns.flatMap(movesOf).map((moves) => favours(moves)[1]));
 
-  // What is painted where the answer moves so: the class it moves to, the deeper the more; of three classes and more
-  // a line through the middle is a second cue, each class with dashes of its own.
+  // The colour of an effect: that of the favoured class, darker for greater effects; for three classes or more
+  // a line through the middle is a second cue, with different dashes for each class.
   const DASHES = ["", "none", "1 4", "6 4", "12 4", "12 3 1 3", "2 1", "1 8"];
   const deep = (size, most) => (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / most)).toFixed(3);
   const piece = (moves, hue, x, y, width, height) => {
@@ -115,7 +115,7 @@ page.axis = (() => {
     return [painted, cue];
   };
 
-  // The painted axis.
+  // The coloured axis.
   const paint = (column, at, y, height, hue) => {
     const group = svg("g", { class: "paint" }),
       add = (a, b, moves) =>
@@ -128,7 +128,7 @@ page.axis = (() => {
     return group;
   };
 
-  // A box that is drawn at its real width, and again when that changes.
+  // A box that is drawn at its actual width, and redrawn when that changes.
   const boxes = new Map();
   const watcher = new ResizeObserver((entries) =>
     requestAnimationFrame(() => entries.forEach((entry) => redraw(entry.target))),
@@ -158,7 +158,7 @@ page.axis = (() => {
   addEventListener("beforeprint", () => again(document, true));
   addEventListener("afterprint", () => again(document));
 
-  // A closed table of a chart's figures, written when it is opened, and as a csv file.
+  // A folded table of a chart's figures, filled when it is opened, also as a csv file.
   const table = (caption, name, heads, rows) => {
     const details = page.folded("Table");
     details.className = "data";
@@ -196,12 +196,12 @@ page.axis = (() => {
   };
 })();
 
-// What the page calls a case (a row of the table), and the answer it got while held out: a probability
-// a class, or null where it got none.
+// The name of a case (a row of the table) on the page, and its held-out prediction: a probability
+// per class, or null without one.
 page.people = (() => {
   const { missed, observed } = page.data,
     places = new Map(missed?.rows?.map((row, i) => [row, i])),
-    ids = observed?.names || {}; // of a study of numbers
+    ids = observed?.names || {}; // for a numeric target
   const name = (row) => ids[row] || missed?.names?.[places.get(row)] || `case ${row + 1}`;
   const heldOut = (key, row) => {
     const { q, P, said } = (missed && page.again.shown(key, missed.models[key])) || {},

@@ -1,4 +1,4 @@
-// What the voters of a model say of a case, in true words, and how votes that ask the same are merged.
+// The votes of a model on a case in words; voters with the same reason and vote are merged.
 page.ballot = (() => {
   const { make, svg } = page,
     { line, rect } = page.draw,
@@ -6,10 +6,10 @@ page.ballot = (() => {
   const { percent } = page.words;
   const sum = (list) => list.reduce((a, b) => a + b, 0);
 
-  // The classes that a vote is for, or against: of two the sign of the one number, of more the one that it moves
-  // alone, the greatest, or those of the least where fewer are below the others than above; none where all are equal.
+  // The classes that a vote is for, or against: for two classes by the sign of its number; for more the only class that
+  // it changes, else the greatest, or the least ones if they are fewer than the greatest; none if all are equal.
   const saysOf = (numbers) => {
-    const same = (a, b) => Math.abs(a - b) <= 2 ** -41, // the rest is rounding
+    const same = (a, b) => Math.abs(a - b) <= 2 ** -41, // up to rounding
       at = (size) => numbers.flatMap((v, k) => (same(v, size) ? [k] : []));
     if (numbers.length === 1)
       return { of: same(numbers[0], 0) ? [] : [Number(numbers[0] > 0)], against: false };
@@ -22,7 +22,7 @@ page.ballot = (() => {
     return { of: against ? low : top, against };
   };
 
-  // "Parvimonas micra = 1.88 > 0.023" as the page sets it: the name, and the rest in true signs.
+  // "Parvimonas micra = 1.88 > 0.023" as elements: the name, and the rest with typographic signs.
   const inParts = (reason, columns) => {
     const known = [...columns].sort((a, b) => b.name.length - a.name.length),
       parts = [];
@@ -37,7 +37,7 @@ page.ballot = (() => {
     return parts;
   };
 
-  // A long sum is folded: the columns it reads, and the whole of it behind.
+  // A long sum is folded: the columns that it reads; the whole sum is shown when it is opened.
   const reasonOf = ({ words, read }, columns) => {
     const parts = inParts(words, columns);
     if (words.length <= 120) return parts;
@@ -49,8 +49,8 @@ page.ballot = (() => {
     return [fold];
   };
 
-  // One line a question and answer, the heaviest first; voters that say the same whatever is measured are
-  // summed into one line a class.
+  // One line per reason and vote, the largest contribution first; voters whose vote never changes are
+  // summed into one line per class.
   const merged = (answer, { idle }) => {
     const lines = new Map();
     answer.ballots.forEach(({ voter, name, reason, columns: read, contribution, weight }) => {
@@ -70,7 +70,7 @@ page.ballot = (() => {
     return [...lines.values()].sort((a, b) => a.always - b.always || size(b) - size(a));
   };
 
-  // A bar from the middle: of two classes to the right for the positive one.
+  // A bar from the middle; for two classes it extends to the right for the positive one.
   const bar = (value, reach, kind) => {
     const wide = Math.max(Math.min(Math.abs(value) / reach, 1) * 64, value ? 0.8 : 0),
       look = { class: "diverge", preserveAspectRatio: "none", "aria-hidden": "true" };
@@ -93,7 +93,7 @@ page.ballot = (() => {
       data,
     });
 
-  // A model that is one linear sum, of numbers that are all there: its start, what each column adds, and the score.
+  // A model that is one linear sum without missing values: intercept, the contribution of each column, and the score.
   const linear = (plain, x) => {
     const part = plain.voters;
     if (part.kind !== "scores" || part.coef?.length !== 1 || part.constant.length !== 1)
@@ -144,7 +144,7 @@ page.ballot = (() => {
     const data = { test: "case-vote", weight: one.weight };
     return item(words, value, reach, one.k < 0 ? "" : hue[one.k], size, data);
   };
-  // How the weight is shared among the classes, and whether that is the answer.
+  // The shares of the weight by class, and whether they are the prediction.
   const sharesOf = (lines, answer, { study, two }) => {
     if (answer.unanswered && answer.why !== "tie")
       return "No voter applies. Below is what voters fall back to where values are missing: it is not an answer.";

@@ -1,4 +1,4 @@
-// The bar that stays in view: the model and the threshold of the whole page.
+// The bar that stays visible: the model and the threshold of the whole page.
 (() => {
   const { all, at, data, hub } = page;
   const show = (query, hidden) => all(query).forEach((one) => (one.hidden = hidden));
@@ -16,7 +16,7 @@
     at("cls").value = String(code);
   });
 
-  // where the reader is, in the contents
+  // marks the current part in the contents
   const links = all("nav a");
   const mark = ({ target }) =>
     links.forEach((link) => {

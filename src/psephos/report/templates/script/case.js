@@ -1,4 +1,4 @@
-// A new case: typed or slid in, answered in the page by the chosen model, ballots and neighbours beside it.
+// A new case: its values are typed or set by sliders; the page shows the chosen model's prediction, ballots and neighbours.
 (() => {
   const { at, button, hub, make } = page,
     { line, picture, rect, text } = page.draw,
@@ -13,15 +13,15 @@
     host = at("case-live"),
     hue = hues(positive, classes.length),
     two = classes.length === 2,
-    models = {}, // by key, opened when first chosen
-    wrong = new Map(); // fields whose text is not a number: what is typed there
+    models = {}, // by key, read when first chosen
+    wrong = new Map(); // the text of fields that is not a number
   let open,
     calc,
     key,
     x = [],
     from = "",
     refresh = () => {},
-    fixed = new Set(); // fields that stay fixed in the search for what would turn an answer
+    fixed = new Set(); // fields that stay fixed in the search for a change of the prediction
 
   const rowsOf = () => {
     const columns = calc.fields.map((field) => study.of[field.whole] || data.of[field.whole]);
@@ -35,7 +35,7 @@
   const heldOut = (row) => page.people.heldOut(key, row);
   const rowFrom = () => (from[0] === "r" ? Number(from.slice(1)) : null);
 
-  // ---- where to start from
+  // ---- initial values
   const begin = (where) => {
     from = where;
     const n = Number(where.slice(1));
@@ -89,7 +89,7 @@
     return select;
   };
 
-  // ---- the answer
+  // ---- the prediction
   const answerBar = (p, width) => {
     const tall = two ? 34 : 36 * p.length,
       words = study.order.map((c) => `${classes[c]} ${chance(p[c])}`).join(", "),
@@ -108,7 +108,7 @@
     }
     const bars = study.order.flatMap((c, lane) => {
       const wide = p[c] * (width - 52),
-        y = 36 * lane; // names stand above the bars, whole
+        y = 36 * lane; // names are above the bars, not shortened
       return [
         text(0, y + 13, classes[c], hue[c]),
         rect(hue[c], 0, y + 18, Math.max(wide, 0.6), 11),
@@ -118,7 +118,7 @@
     box.append(...bars);
     return box;
   };
-  // What a case of the study is, and was answered while held out.
+  // The class of a case of the study, and its held-out prediction.
   const truthOf = (row, about) => {
     if (row === null) return "";
     const named = person(row),
@@ -136,7 +136,7 @@
       used = calc.fields.filter((one) => !one.backup).length,
       known = x.slice(0, used).filter((v) => v !== null).length,
       tie = answer.why === "tie",
-      // a threshold that was moved decides where classes are equal
+      // for equal classes a changed threshold decides
       none = Boolean(answer.unanswered) && !(tie && two && hub.get("threshold") !== 0.5);
     let says = x.some((v) => v !== null)
       ? "Its columns are missing: others, whose values are under them, stand in for these."
@@ -163,8 +163,8 @@
     ];
   };
 
-  // What became of the held-out cases with the most similar answers, where they are five and more; before it the
-  // recalibrated answer, where the model's own probabilities are worse than the class frequencies.
+  // The classes of the held-out cases with the most similar predictions, if there are at least five; before them the
+  // recalibrated prediction, if the model's own probabilities are worse than the class frequencies.
   const likeThis = (p, about) => {
     const missed = page.data.missed,
       m = (missed && page.again.shown(key, missed.models[key])) || {},
@@ -186,7 +186,7 @@
     return parts;
   };
 
-  // Weights by nearness: how near a training case must be to count.
+  // Weights by distance: how close a training case must be to count.
   const kernel = () => {
     const local = calc.plain.weights,
       fitted = local.profile;
@@ -222,7 +222,7 @@
         one.value = fitted[one.id.at(-1)];
         one.oninput({ target: one });
       });
-      Object.assign(now, { a: fitted.a, b: fitted.b }); // whatever the sliders make of them
+      Object.assign(now, { a: fitted.a, b: fitted.b }); // not rounded by the sliders
       reopen();
     };
     const note = "Other values are not the fitted model: nothing above was evaluated with them.",
@@ -286,8 +286,8 @@
     refresh();
   };
 
-  // Voters of no column, and of one that say the same whatever it holds: at its ends, beyond them, at every
-  // level and missing.
+  // Voters without a column, and voters of one column whose vote is the same at its ends, beyond them, at every
+  // level and if it is missing.
   const idle = () => {
     if (calc.idle) return calc.idle;
     const none = x.map(() => null),
@@ -336,7 +336,7 @@
   hub.on("person", (row) => {
     if (calc?.plain && from !== `r${row}` && study.rows.includes(row)) begin(`r${row}`);
   });
-  page.all("#case-first").forEach((one) => (one.hidden = true)); // for a page without script
+  page.all("#case-first").forEach((one) => (one.hidden = true)); // shown only without script
   host.hidden = false;
   show();
 })();

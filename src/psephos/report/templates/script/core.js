@@ -1,9 +1,9 @@
 "use strict";
-// What every part of the page uses: the data, making elements and drawings, and the hub.
+// Shared by all parts of the page: the data, functions that make elements and drawings, and the hub.
 const page = (() => {
   const at = (id) => document.getElementById(id);
   const all = (query, from = document) => [...from.querySelectorAll(query)];
-  // An element with what it holds, strings of the data never as markup; `look` is its class, or its properties.
+  // An element with its content; strings of the data are never markup. `look` is its class, or its properties.
   const make = (tag, inside = "", look = "") => {
     const { data = {}, ...own } = typeof look === "string" ? { className: look } : look,
       element = Object.assign(document.createElement(tag), own);
@@ -21,7 +21,7 @@ const page = (() => {
     return element;
   };
 
-  // Parts of pictures, and the picture that holds them, with what it shows in words.
+  // Parts of pictures, and the picture itself, with its description.
   const draw = {
     line: (kind, x1, x2, y1, y2 = y1) => svg("line", { class: kind, x1, x2, y1, y2 }),
     text: (x, y, words, kind = "soft", anchor = "start") =>
@@ -33,8 +33,8 @@ const page = (() => {
     path: (kind, d, more = {}) => svg("path", { class: kind, d, ...more }),
     through: (points) =>
       points.length ? `M${points.map((one) => one.map(near).join(" ")).join("L")}` : "",
-    // The rows of dots that would cover each other, the lowest that is free: [x, row] of each. Where all rows are
-    // full, x moves on.
+    // The lowest free row for each of the dots that would overlap: [x, row] of each. If all rows are
+    // full, x is shifted.
     dodged: (xs, step, rows) => {
       const [last, places] = [Array(rows).fill(-Infinity), []];
       const order = xs.map((_, i) => i).sort((a, b) => xs[a] - xs[b] || a - b);
@@ -46,7 +46,7 @@ const page = (() => {
       });
       return places;
     },
-    // The box of words at a place, as wide as they are, and how much boxes cover of each other.
+    // The bounding box of words at a position, and the area by which boxes overlap.
     box: (x, y, anchor, width, half = 0) => {
       const left = x - { start: 0, middle: width / 2, end: width }[anchor];
       return [left, y - 10 - half, left + width, y + 3 + half];
@@ -54,24 +54,24 @@ const page = (() => {
     overlap: (a, b) =>
       Math.max(Math.min(a[2], b[2]) - Math.max(a[0], b[0]), 0) *
       Math.max(Math.min(a[3], b[3]) - Math.max(a[1], b[1]), 0),
-    // Words in lines of so many letters, which end where words end.
+    // Words in lines of at most so many letters, broken between words.
     lines: (words, letters) =>
       words.match(new RegExp(`.{1,${letters}}(?:\\s|$)|.{1,${letters}}`, "g")) || [""],
     wrapped: (x, y, words, letters, kind, anchor) => {
       const lines = draw.lines(words, letters),
         box = draw.text(x, y, "", kind, anchor);
       lines.forEach((one, i) => {
-        const dy = i ? 14 : -7 * (lines.length - 1); // around y
+        const dy = i ? 14 : -7 * (lines.length - 1); // centred at y
         box.append(svg("tspan", { x, dy }, one.trim()));
       });
       return box;
     },
-    // The head of an arrow at a place, which points along (dx, dy): what is drawn ends beyond.
+    // The head of an arrow at a position, pointing along (dx, dy): the drawing continues outside.
     tip: (x, y, dx, dy) => {
       const barb = (side) => [x - 5 * dx + 3 * side * dy, y - 5 * dy + 3 * side * dx];
       return draw.path("line", draw.through([barb(-1), [x, y], barb(1)]));
     },
-    // The ground of a chart: ticks [place, words] across and up, and what its axes are.
+    // The background of a chart: ticks [position, words] of both axes, and their labels.
     ground: ({ left, right, bottom }, across, up, [below, above]) => [
       ...up.flatMap(([y, words]) => [
         draw.line("grid", left, right, y),
@@ -96,7 +96,7 @@ const page = (() => {
       }),
   };
 
-  // A row of a table, of texts, elements or whole cells: the first is its head, or all of them are heads of columns.
+  // A row of a table, from texts, elements or cells: the first is its header, or all are headers of columns.
   const row = (cells, kinds = [], heads = false) => {
     const made = cells.map((cell, j) => {
       if (cell instanceof HTMLTableCellElement) return cell;
@@ -106,7 +106,7 @@ const page = (() => {
     });
     return make("tr", made);
   };
-  // A table that scrolls by itself.
+  // A table in a box that scrolls.
   const table = (caption, heads, rows, kinds = [], look = "fit") => {
     const parts = [
         make("caption", make("span", caption)),
@@ -119,9 +119,9 @@ const page = (() => {
   const fillBody = (id, rows) => at(id)?.tBodies[0].replaceChildren(...rows);
   const folded = (words, ...parts) => make("details", [make("summary", words), ...parts]);
 
-  // The hub: what the reader has chosen. `hub.on("threshold", f)` calls f(value) at every change of
+  // The hub: the choices of the reader. `hub.on("threshold", f)` calls f(value) at every change of
   // it; `hub.set("threshold", 0.3)` changes it. Keys: model (its key), threshold (0 to 1), person
-  // (a row of the table of cases, or null), cls (the class that answers are about, of several).
+  // (a row of the table of cases, or null), cls (the class that figures are about, if there are several).
   const data = JSON.parse(at("data").textContent);
   const chosen = { ...data.first };
   const listeners = {};
@@ -134,7 +134,7 @@ const page = (() => {
       (listeners[key] || []).forEach((call) => call(value));
     },
   };
-  // Sentences that end in models to choose.
+  // Sentences that end in buttons to choose a model.
   const links = (words, keys, last, after) => {
     const chooses = keys.flatMap((key, i) => [
       i ? (i === keys.length - 1 ? ` ${last} ` : ", ") : " ",
@@ -142,14 +142,14 @@ const page = (() => {
     ]);
     return make("p", [words, ...chooses, keys.length ? after : ""]);
   };
-  // Marks a field whose text is not taken, with the id of the sentence that says why; "" takes that back.
+  // Marks a field whose text is invalid, with the id of the sentence that explains why; "" removes the mark.
   const mark = (field, words, id) => {
     field.setCustomValidity(words);
     field.ariaInvalid = words ? "true" : null;
     if (words) field.setAttribute("aria-describedby", id);
     else field.removeAttribute("aria-describedby");
   };
-  // Says so beneath the field.
+  // Shows the explanation below the field.
   const refuse = (field, words) => {
     const id = `${field.id}-wrong`;
     at(id)?.remove();
@@ -157,7 +157,7 @@ const page = (() => {
     const note = make("span", words, { id, className: "refused", role: "status" });
     if (words) field.closest("p, .steer").append(note);
   };
-  // What a column holds in a case, to type or to choose: `set(value)`, null for nothing, or `fail(words)`.
+  // A field for the value of a column, to type or to choose: calls `set(value)`, null if empty, or `fail(words)`.
   const entry = ({ levels }, id, set, fail) => {
     if (levels) {
       const options = levels.map((level) => make("option", level, { value: `=${level}` })),
@@ -177,8 +177,8 @@ const page = (() => {
     const kind = { type: "text", inputMode: "decimal", autocomplete: "off", placeholder: "empty" };
     return make("input", "", { id, oninput, ...kind });
   };
-  // What was typed into a field of text, if the whole of it is a number from low to high; undefined if not, and the
-  // field then says what it takes. A field of the type "number" drops a comma: 0,5 is 5 there.
+  // The number typed into a text field if it is one from low to high, else undefined, and the
+  // field shows what it accepts. A field of the type "number" would drop a comma: 0,5 would be 5.
   const typed = (field, low, high, empty = "") => {
     const word = field.value.trim(),
       value = Number(word),
@@ -190,7 +190,7 @@ const page = (() => {
     if (none) return null;
     return right ? value : undefined;
   };
-  // Calls of one frame as one.
+  // Merges the calls of one frame into one.
   const soon = (call) => {
     let waiting = 0;
     return () => {
@@ -200,7 +200,7 @@ const page = (() => {
       });
     };
   };
-  // what must not be overlooked is folded on the screen, and open on paper
+  // important notes are folded on the screen, and open on paper
   const fold = (open) => () => all("details.printed").forEach((one) => (one.open = open));
   addEventListener("beforeprint", fold(true));
   addEventListener("afterprint", fold(false));

@@ -1,4 +1,4 @@
-// Accuracy against the number of columns: a line a model, that of the model being read with its intervals.
+// Accuracy against the number of columns: a line per model, that of the chosen model with intervals.
 (() => {
   const { at, data, hub, svg } = page;
   if (!data.curve) return;
@@ -13,7 +13,7 @@
     beyond = Math.max(0.25 * (best - least), 0.02 * Math.abs(best), 1e-9),
     [floor, ceiling] = [least - beyond, best + beyond];
 
-  // Where columns and scores stand in a picture of this width.
+  // The scales of columns and scores in a picture of this width.
   const frameOf = (width) => {
     const [left, right, top, bottom] = [46, width - 14, 32, 292],
       up = scale({ low: floor, high: ceiling }, bottom, top),
@@ -29,7 +29,7 @@
       up = ticks.map((score) => [y(score), write(score)]);
     return ground(frame, across, up, ["columns (logarithmic)", `${measure} on held-out cases`]);
   };
-  // The line of a model: that of the chosen one with intervals and its name, of the others the knee alone.
+  // The line of a model: with intervals and its name for the chosen one, with only the knee for the others.
   const lineOf = ({ x, y }, { key, label, points }, chosen) => {
     const group = svg("g", { class: `curve-line${chosen ? " chosen" : ""}`, "data-model": key }),
       d = through(points.map(([columns, score]) => [x(columns), y(score)])),

@@ -1,4 +1,4 @@
-// The small curves of the chosen model, each with the mark of the threshold.
+// The small curves of the chosen model, each with a mark at the threshold.
 page.curves = (() => {
   const { at, svg } = page,
     { circle, ground, line, overlap, path, text, through } = page.draw,
@@ -8,7 +8,7 @@ page.curves = (() => {
     y = (v) => bottom - v * (bottom - top);
   const label = (words, x, y, end = "start", kind = "soft halo") => text(x, y, words, kind, end);
 
-  // Draws a chart anew: its axes, what stands in it, and the mark of the threshold.
+  // Redraws a chart: its axes, its content, and the mark of the threshold.
   const draw = (test, words, up, mark, ...inside) => {
     const box = at("curves").querySelector(`[data-test="${test}"]`),
       across = [0, 0.5, 1].map((v) => [x(v), String(v)]),
@@ -27,7 +27,7 @@ page.curves = (() => {
     circle("mark-here", cx, cy, 4.5),
     label(words, cx, cy, "start", "strong halo"),
   ];
-  // The words of a mark stand below or above it, on its right or left: where they cover least of others.
+  // The words of a mark are below or above it, on its right or left: where they overlap least.
   const settle = (box, dot, own) => {
     const [cx, cy] = ["cx", "cy"].map((name) => Number(dot.getAttribute(name))),
       ends = ({ x, y, width, height }) => [x, y, x + width, y + height],
@@ -45,7 +45,7 @@ page.curves = (() => {
     put(places[covered.indexOf(Math.min(...covered))]);
   };
 
-  // Words on the base line of the precision stand off the curve: beneath it, else on top, right.
+  // Words on the base line of the precision are beside the curve: below it, else at the top right.
   const besideBase = (points, share) => {
     const beneath = y(share) + 15,
       low = bottom - 5,
@@ -92,7 +92,7 @@ page.curves = (() => {
     const late = now?.t > 0.8;
     draw(
       "cal",
-      axis.length > 26 ? "the model\u2019s answer" : axis, // a longer one would reach the next chart
+      axis.length > 26 ? "the model\u2019s answer" : axis, // longer words would reach the next chart
       halves,
       now
         ? [
@@ -135,7 +135,7 @@ page.curves = (() => {
       label("dashed: call everyone", right, top + 10, "end"),
     );
   };
-  // Curves of a model; `now` is the threshold of two classes, in words, and the counts there.
+  // The curves of a model; `now` is the threshold for two classes, in words, and the counts there.
   const show = (c, axis, now = null) => {
     called(c, now);
     calibration(c, axis, now);

@@ -1,17 +1,17 @@
-// The fields of a case: a number is typed, or slid on the axis of its column; a category is chosen.
+// The fields of a case: numbers are typed or set by a slider on the axis of the column; categories are chosen.
 page.fields = (() => {
   const { make, svg } = page,
     { paint, piece, scale, titled, write } = page.axis,
-    TOP = 12; // fields; of more ten, and the rest is folded
+    TOP = 12; // fields; if there are more, ten are shown and the rest is folded
 
-  // Of categories: their choice, and a pip each in the colour of what it moves the answer to.
+  // For categories: the choice, and a dot for each level in the colour of the class that it favours.
   const chooser = (one, id, { column, hue, set }) => {
     const select = page.entry(one, id, (value) => set(value, select)),
       pips = (column?.levels || []).map(({ name, moves }) => {
         const look = { width: 18, height: 10 };
         return make("span", [svg("svg", look, ...piece(moves, hue, 0, 0, 18, 10)), name]);
       }),
-      strip = make("span", pips, { className: "levels", ariaHidden: "true" }); // the choice says the same
+      strip = make("span", pips, { className: "levels", ariaHidden: "true" }); // the choice has the same information
     const sync = (value) => {
       select.value = value === null ? "" : `=${value}`;
       pips.forEach((pip, k) => pip.classList.toggle("chosen", column.levels[k].name === value));
@@ -19,7 +19,7 @@ page.fields = (() => {
     return [sync, select, ...(pips.length ? [strip] : [])];
   };
 
-  // Of numbers: a field to type in, and a slider on the axis, which is painted where it is known what values move.
+  // For numbers: a text field, and a slider on the axis, which is coloured if the effect of values is known.
   const slider = (one, id, { column, hue, set, refuse }) => {
     const pos = scale({ ...(column || one).axis, missing: true }, 0, 1000, { zeroWidth: 70 }),
       size = { viewBox: "0 0 1000 7", preserveAspectRatio: "none", "aria-hidden": "true" },
@@ -27,7 +27,7 @@ page.fields = (() => {
       under = svg("svg", size, column ? paint(column, pos, 0, 7, hue) : bar);
     const mark = (words) => {
       page.mark(number, words, "case-wrong");
-      slide.classList.toggle("idle", Boolean(words)); // the slider waits
+      slide.classList.toggle("idle", Boolean(words)); // the slider is inactive while the text is invalid
     };
     const typed = (value) => {
         mark("");
@@ -53,14 +53,14 @@ page.fields = (() => {
     return [sync, number, make("div", [make("div", under, "rule"), slide], "track")];
   };
 
-  // The remark on a value beyond those of all training cases.
+  // The note on a value outside the range of the training cases.
   const outside = ({ range }, value) => {
     if (!range || typeof value !== "number" || (value >= range[0] && value <= range[1])) return "";
     const side = value < range[0] ? "below" : "above";
     return `${side} all training cases (${write(range[0], 4)} to ${write(range[1], 4)})`;
   };
 
-  // The fields of a model, the most important first; `x` has their values, and `wrong`, by field, texts that are not
+  // The fields of a model, the most important first; `x` has their values, and `wrong` by field the texts that are not
   // numbers. `changed` is called after each change.
   const fields = (calc, { x, wrong, columns = [], hue, share = "", changed }) => {
     const field = (one, i) => {
@@ -103,7 +103,7 @@ page.fields = (() => {
     return make("div", [...every.slice(0, top), ...rest], "fields");
   };
 
-  // What stands in place of the answer where a text is not a number.
+  // Shown in place of the prediction if a text is not a number.
   const refused = (calc, wrong) => {
     const far = [...wrong.values()].some((text) => Math.abs(Number(text)) > 1e150),
       most = far ? " and of at most 1e150" : "";
@@ -116,7 +116,7 @@ page.fields = (() => {
     return make("p", [...texts, ", so there is no answer."], look);
   };
 
-  // The names of fields whose values lie beyond all training cases.
+  // The names of fields whose values are outside the range of the training cases.
   const beyond = (calc, x) => {
     const far = calc.fields.filter((one, i) => outside(one, x[i]));
     if (!far.length) return [];
@@ -125,7 +125,7 @@ page.fields = (() => {
     return [make("p", ["Beyond the training range: ", ...names, "."], look)];
   };
 
-  // The values of fields where the model has them; what it does not ask for is missing.
+  // The values of fields at the model's columns; columns without a field are missing.
   const whole = (calc, open, values) => {
     const row = Array(open.columns.length).fill(null);
     calc.fields.forEach(({ at }, i) => (row[at] = values[i]));

@@ -1,4 +1,4 @@
-// One dot a case in lanes, drawn at the width there is.
+// One dot per case in lanes, drawn at the available width.
 page.lanes = (() => {
   const { circle, dodged, line, lines, rect, text, wrapped } = page.draw;
   const UNIT = 1e6,
@@ -7,8 +7,8 @@ page.lanes = (() => {
     RADII = [3.2, 2.6, 2.1, 1.6],
     PUSHED = 6;
 
-  // Where the dots of a lane stand, [x, y], and how far the farthest is from its answer: piles at either end spread
-  // inwards, so that from the right the picture is its mirror.
+  // The positions [x, y] of the dots of a lane, and the greatest distance of one from its prediction: piles at either end
+  // spread inwards, so that the picture is symmetric.
   const placed = (units, width, height, radius) => {
     const step = 2 * radius + 0.8,
       rows = Math.max(Math.floor(height / step), 1),
@@ -24,7 +24,7 @@ page.lanes = (() => {
     });
     return [places, pushed];
   };
-  // Of all lanes at one radius, as large as they have place for: [radius, the places of each lane].
+  // The greatest radius for which all lanes have room: [radius, the positions of each lane].
   const fitted = (lanes, width, height) => {
     const tries = RADII.map((radius) => [
       radius,
@@ -35,7 +35,7 @@ page.lanes = (() => {
     return [radius, found.map(([places]) => places)];
   };
 
-  // The size of the drawing at a width.
+  // The dimensions of the drawing at a width.
   const ground = (width, lanes, two) => {
     const narrow = width < 620,
       [left, right] = narrow ? [4, 8] : [128, 12],
@@ -47,7 +47,7 @@ page.lanes = (() => {
     return { width, narrow, left, right, top, lane, inner, base, x, height: base(lanes - 1) + 44 };
   };
 
-  // What of a lane is drawn as bars, with their ends, and which cases are dots: of many the mistakes alone.
+  // The bars of a lane, with their ends, and the cases drawn as dots: only the mistakes if there are many cases.
   const split = (lane) => {
     const even = (n) => Array.from({ length: n + 1 }, (_, b) => b / n);
     if (lane.bins) return { bars: lane.bins, dots: [], ends: lane.ends || even(lane.bins.length) };
@@ -95,7 +95,7 @@ page.lanes = (() => {
     return parts;
   };
 
-  // The sides of the threshold, behind the lanes; and its line, its value and what is on either side, before them.
+  // The sides of the threshold, behind the lanes; and in front of them its line, its value and the words on both sides.
   const sidesOf = (g, cut) => {
     const [top, height] = [g.top - 16, g.height - g.top - 22];
     return [
@@ -129,7 +129,7 @@ page.lanes = (() => {
       parted = lanes.map(split),
       tallest = Math.max(0, ...parted.flatMap(({ bars }) => bars)),
       letters = Math.floor((width - g.right) / 5.6),
-      more = 14 * (lines(axis, letters).length - 1), // of the axis, whose words take several lines
+      more = 14 * (lines(axis, letters).length - 1), // if the words of the axis take several lines
       picture = page.draw.picture(width, g.height + more, "", { "aria-hidden": "true" });
     if (two) picture.append(...sidesOf(g, g.x(threshold)));
     const units = lanes.map((lane, k) => parted[k].dots.map((i) => lane.units[i])),

@@ -1,4 +1,4 @@
-// Whom it misses: the threshold and all that follows it.
+// Misclassified cases: the threshold, and everything that depends on it.
 (() => {
   const { all, at, button, fillBody, hub, make, row, words } = page,
     study = page.data.missed;
@@ -24,11 +24,11 @@
   const model = () => page.again.shown(hub.get("model"), study.models[hub.get("model")]);
   const own = () => study.models[hub.get("model")]?.own; // the threshold of least cost
   const first = () => (own() || { at: study.threshold }).at;
-  const about = () => (two ? positive : hub.get("cls")); // the class that answers are about
+  const about = () => (two ? positive : hub.get("cls")); // the class that figures are about
   const rowOf = (i) => (study.rows ? study.rows[i] : i);
   const named = (i) => (study.names ? study.names[i] : String(rowOf(i) + 1));
   const placeOf = new Map((study.rows || []).map((row, i) => [row, i]));
-  // The thresholds of a model: where its table has all answers any, in thousandths; else those of the table.
+  // The thresholds of a model: any thousandth if its table has all predictions; else those of the table.
   const nearest = (t) => {
     const m = model(),
       every = !m || m.absent || (m.curves.every && !m.edges);
@@ -38,7 +38,7 @@
     return steps.reduce((a, b) => (Math.abs(b - t) < Math.abs(a - t) ? b : a));
   };
 
-  // ---- the cases of a model: which have an answer, what they are called, and which wrongly
+  // ---- the cases of a model: those with a prediction, their predicted classes, and the wrong ones
   const answersOf = (m) => (two ? m.q : m.P[about()]);
   const calledOf = (m, i, cut = cutOf(hub.get("threshold"))) => {
     if (two) return m.q[i] >= cut ? positive : 1 - positive;
@@ -50,14 +50,14 @@
   };
   const wrongOf = (m) => knownOf(m).filter((i) => calledOf(m, i) !== truth[i]);
 
-  // ---- figures of a threshold: its row in the table of the model
+  // ---- figures at a threshold: its row in the model's table
   const rowAt = (m, t) => m.curves.at.filter((u) => u >= cutOf(t)).length;
   const counts = (m, t) => {
     const [found, alarms] = m.curves.steps[rowAt(m, t)];
     return { found, missed: m.m - found, alarms, cleared: m.n - alarms };
   };
   const endOf = (v) => (v === null ? NaN : v / 100);
-  // Of cases that were counted the value, and the ends of its interval, which are in hundredths.
+  // The value of a share of counted cases, and the ends of its interval, in hundredths.
   const figure = ([k, n, low, high]) => [k / n, endOf(low), endOf(high)];
   const four = (n) => [
     [n.found, n.found + n.missed],
@@ -89,7 +89,7 @@
     const ends = m.ends[rowAt(m, t)],
       here = prevalence === null ? "" : " in this study",
       shown = four(n).map((pair, j) => figure([...pair, ends[2 * j], ends[2 * j + 1]]));
-    if (prevalence !== null) shown.splice(2, 2, ...predictive(n, prevalence)); // of no share, no value
+    if (prevalence !== null) shown.splice(2, 2, ...predictive(n, prevalence)); // no value without a prevalence
     const heads = [
       ["sensitivity", `${pos} found`],
       ["specificity", `${neg} cleared`],
@@ -110,7 +110,7 @@
     Object.entries(cells).forEach(([id, k]) => (at(id).textContent = String(k)));
   };
 
-  // In how many groups cases are, and beside counts of cases those groups: "" without any.
+  // The number of groups of some cases, as words beside counts of cases; "" without groups.
   const groupsOf = (places) => new Set(places.map((i) => study.units.of[i])).size;
   const nounOf = (n) => study.units.noun[n === 1 ? 0 : 1];
   const wrongIn = (m) => {
@@ -143,7 +143,7 @@
       wrong: at.map((i) => calledOf(m, i) !== c),
     };
   };
-  // What the lanes say of a threshold: counts beside them, and the whole in words.
+  // The counts at a threshold beside the lanes, and their summary in words.
   const stated = (m, t) => {
     const n = counts(m, t),
       inside = wrongIn(m),
@@ -186,7 +186,7 @@
     box.append(chart((width) => lanesIn(width, box), box.id === "lanes" ? 660 : 320)),
   );
 
-  // ---- lists of mistakes, the surest first; beside each the values of the most important columns, and its groups
+  // ---- lists of mistakes, the most confident first, with the values of the most important columns and the group
   const beside = () => {
     const values = page.data.values,
       one = values?.rows.length ? values.models[hub.get("model")] : null,
@@ -292,7 +292,7 @@
     fillBody("groups", rows);
   };
 
-  // ---- a person, chosen anywhere
+  // ---- a case chosen anywhere on the page
   const person = () => {
     const i = placeOf.get(hub.get("person")),
       m = model(),
@@ -309,7 +309,7 @@
     );
   };
 
-  // ---- what moves
+  // ---- what depends on the threshold
   const followThreshold = () => {
     const m = model(),
       t = hub.get("threshold");
@@ -364,7 +364,7 @@
     words.fill({ cls: name, pos: name, right, cost: m.cost[c], cost_in: m.cost_in[c] });
     page.curves.show(m.curves[c], m.axis);
     const most = Math.max(...m.grid.flatMap((row, is) => row.filter((_, j) => j !== is))),
-      often = (k) => (2 * k >= most ? " miss" : ""), // a box stands around frequent mistakes alone
+      often = (k) => (2 * k >= most ? " miss" : ""), // frequent mistakes are framed
       kindOf = (k, hit) => `num${!k ? " nil" : hit ? " hit" : often(k)}`;
     const grid = m.grid.map((one, is) =>
       row(
@@ -401,7 +401,7 @@
     if (dot) hub.set("person", rowOf(Number(dot.dataset.at)));
   });
 
-  // ---- the threshold: two fields spell it; while either holds no number, what follows from it is not shown
+  // ---- the threshold, in two fields; while one of them is not a number, dependent figures are hidden
   const spelt = {
     threshold: (t) => words.threshold(t),
     weight: (t) => {
@@ -439,7 +439,7 @@
       followThreshold();
     });
     const findMost = () => {
-      const m = model(), // the highest threshold that still finds nine tenths
+      const m = model(), // the highest threshold with a sensitivity of at least nine tenths
         t = m.curves.at[m.curves.steps.findIndex(([found]) => found >= 0.9 * m.m) - 1];
       page.setThreshold(m.curves.every ? Math.floor(t / 1000) / 1000 : t / UNIT);
     };
@@ -467,7 +467,7 @@
     dragged();
   }
 
-  // ---- a file of every case
+  // ---- a file of all cases
   const everyCase = () => {
     const m = model(),
       known = new Set(knownOf(m)),

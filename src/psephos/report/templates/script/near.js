@@ -1,9 +1,9 @@
-// Who is near a new case among the cases of the study, and which measurement would tell most.
+// The cases of the study nearest to a new case, and the measurement with the greatest expected effect.
 page.near = (() => {
   const { button, hub, make } = page,
     { titled } = page.axis;
-  // Root mean square of differences over the columns both have, each in its standard deviations, times
-  // the root of the number of columns (a category that differs counts 1), and how many both have.
+  // Root mean square of differences, in standard deviations, over the columns that both cases have, times
+  // the square root of the number of columns (different categories count 1), and how many both have.
   const distance = (spread, a, b) => {
     let sum = 0,
       both = 0;
@@ -16,8 +16,8 @@ page.near = (() => {
     return [both ? Math.sqrt((sum * spread.length) / both) : Infinity, both];
   };
 
-  // The cases of least distance: [position, distance, columns it rests on], none that is `self`, nor any that shares but
-  // half of the columns that x has; of equals those that share more first.
+  // The nearest cases: [position, distance, number of common columns], without `self`, and without cases that have at
+  // most half of the columns of x; among ties those with more common columns first.
   const nearest = (spread, x, rows, self, most = 5) => {
     const known = x.filter((v) => v !== null).length;
     return rows
@@ -27,10 +27,10 @@ page.near = (() => {
       .slice(0, most);
   };
 
-  // The share of the cases whose own nearest other is farther away than d.
+  // The share of the cases whose nearest neighbour is farther away than d.
   const farther = (own, d) => own.filter((other) => other > d).length / own.length;
 
-  // By how much the answer moves if an empty column gets a value: the mean, over values like those of the training
+  // The expected change of the prediction if an empty column gets a value: the mean, over values of the training
   // cases, of half the sum of the changes of all probabilities (as `psephos predict --next-column`).
   const moves = (ask, x, j, [values, shares], before) =>
     values.reduce((sum, v, k) => {
@@ -38,7 +38,7 @@ page.near = (() => {
         share = shares ? shares[k] : 1 / values.length;
       return sum + (share * off.reduce((a, b) => a + b, 0)) / 2;
     }, 0);
-  // The empty column that would move it most: [field, change]; of equals that which the model has first.
+  // The empty column with the greatest expected change: [field, change]; among ties the model's first column.
   const next = (ask, x, { fields, tried }) => {
     const before = ask(x),
       gaps = x.flatMap((v, i) => (v === null && tried[i][0].length ? [i] : []));
@@ -46,10 +46,10 @@ page.near = (() => {
       .map((i) => [i, moves(ask, x, i, tried[i], before)])
       .sort((a, b) => b[1] - a[1] || fields[a[0]].at - fields[b[0]].at)[0];
   };
-  const MANY = 160; // empty columns, from which on the reader asks for it
+  const MANY = 160; // if more columns are empty, the search starts at a click
 
-  // The fewest empty columns with which a voter applies that does not without them, of equals those whose voters
-  // weigh most together, then of the first ranks: [columns, how many voters, their weight]; null where all apply.
+  // The smallest set of empty columns with which a further voter applies, among ties the set whose voters
+  // have the greatest weight, then the first by rank: [columns, number of voters, their weight]; null if all apply.
   const wakes = ([reads, all], weights, empty, rank = (j) => j) => {
     const gaps = reads.map((own) => own.filter(empty)),
       asleep = (own, t) => own.length && (all[t] || own.length === reads[t].length),
@@ -77,11 +77,11 @@ page.near = (() => {
       i ? (i + 1 < fields.length ? ", " : " and ") : "",
       titled(field, "span"),
     ]);
-  // A sentence on what to measure, of `data`.
+  // The sentence on the next measurement, with `data`.
   const measure = (words, data) =>
     make("p", [make("strong", "Measure next: "), ...words], { className: "note", data });
 
-  // Where no single column moves the answer: the fewest with which a voter applies. Voters weigh what they do in a
+  // If no single column changes the prediction: the fewest with which a further voter applies. Weights are those in a
   // typical case.
   const waking = ({ calc, open, study, whole, x }) => {
     const row = whole(x),
@@ -100,7 +100,7 @@ page.near = (() => {
     ];
   };
 
-  // Which empty column to measure next, or the command that answers it.
+  // The empty column to measure next, or the command that finds it.
   const advice = (about) => {
     const { calc, x, chances, answer } = about,
       most = make("div"),
@@ -123,14 +123,14 @@ page.near = (() => {
     };
     const where =
       "What to measure next is not shown here: use \u2018psephos predict --next-column\u2019.";
-    if (none || !empty) return most; // beside the answer it stands which columns are needed
+    if (none || !empty) return most; // the columns that are needed are shown with the prediction
     if (!calc.tried) most.append(make("p", where, "note"));
     else if (empty > MANY) most.append(button("What to measure next?", tell));
     else tell();
     return most;
   };
 
-  // How familiar a case is, of which the nearest are found.
+  // The familiarity of a case, from its nearest cases.
   const familiarity = ({ calc, study, x, rows, self }, found) => {
     const n = calc.spread.length,
       share = farther(calc.own, found[0][1]),

@@ -1,15 +1,15 @@
-// Which columns stand together: circles and lines; the tables beneath hold the same numbers.
+// Columns that are read together: circles and lines; the tables below have the same numbers.
 (() => {
   const { at, data, svg } = page,
     { box, circle, line, overlap, picture } = page.draw;
-  const SIDE = 560, // of the square
+  const SIDE = 560, // side of the square
     MARGIN = 46,
-    RADIUS = 26, // of a column that every voter reads: areas are in proportion to shares
+    RADIUS = 26, // of a column that every voter reads: areas are proportional to shares
     WIDTH = 9, // of a line between columns that every voter reads
     LETTER = 6.7,
-    LETTERS = 20; // of a line of a name
+    LETTERS = 20; // per line of a name
 
-  // Where circles stand: the layout, stretched to the square.
+  // The positions of circles: the layout, scaled to the square.
   const circles = (nodes) => {
     const [xs, ys] = [0, 1].map((k) => {
       const own = nodes.map((node) => node.place[k]),
@@ -30,7 +30,7 @@
     [0.7 * r + 3, 0.7 * r + 11, "start"],
     [-0.7 * r - 3, 0.7 * r + 11, "end"],
   ];
-  // Where each name stands beside its circle, the most used first, where it covers nothing.
+  // The position of each name beside its circle, without overlaps; the most used columns first.
   const placesOf = (drawn) => {
     const taken = drawn.map(({ x, y, r }) => [x - r, y - r, x + r, y + r]);
     return drawn.map(({ name, x, y, r }, j) => {

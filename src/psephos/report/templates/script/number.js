@@ -1,4 +1,4 @@
-// A new case where the target is a number: answered in the page by the chosen model, its votes beside it.
+// A new case for a numeric target: the chosen model's prediction and its votes.
 (() => {
   const { at, hub, make } = page,
     data = page.data.number;
@@ -6,10 +6,10 @@
   const { write } = page.axis,
     { beyond, fields, refused, whole } = page.fields,
     host = at("case-live"),
-    opened = {}, // by key, when first chosen
+    opened = {}, // by key, read when first chosen
     SHOWN = 12;
 
-  // of a weighted median each vote has a weight, of sums and means it adds its part
+  // in a weighted median each vote has a weight; in sums and means it has a contribution
   const isMedian = (model) => model.plain.readout.score === "median";
   const votesOf = ({ ballots }, median, columns) => {
     const part = (one) => (median ? one.weight : one.contribution[0]),
@@ -29,7 +29,7 @@
     return list(shown.map(([words, v]) => item(words, v, reach, "", write(v))));
   };
 
-  // The answer to the values as they stand, with its votes; nothing where a field holds no number.
+  // The prediction for the current values, with its votes; nothing if a field is not a number.
   const answered = (model, open, x, wrong, { answer, votes }) => {
     if (wrong.size) {
       answer.replaceChildren(refused(model, wrong));
@@ -49,7 +49,7 @@
       votesOf(found, isMedian(model), open.columns),
     );
   };
-  // the case chosen anywhere on the page, if the page has its values
+  // the case chosen on the page, if the page has its values
   const caseOf = (model) => model.cases.find(([row]) => row === hub.get("person"));
   const show = (key) => {
     const model = data.models[key],
@@ -80,7 +80,7 @@
     const model = data.models[hub.get("model")];
     if (model && !model.why && caseOf(model)) show(hub.get("model"));
   });
-  page.all("#case-first, #case-absent").forEach((one) => (one.hidden = true)); // for no script
+  page.all("#case-first, #case-absent").forEach((one) => (one.hidden = true)); // shown only without script
   host.hidden = false;
   show(hub.get("model"));
 })();

@@ -1,4 +1,4 @@
-// Predicted against observed numbers: a dot a case, or counts, and the tables of the model chosen.
+// Predicted against observed numbers: a dot per case, or counts, and the tables of the chosen model.
 (() => {
   const { at, button, data, fillBody, hub, row, svg } = page,
     study = data.observed,
@@ -18,7 +18,7 @@
       y = scale({ low, high }, frame.bottom, frame.top);
     return { ...frame, x: x.x, y: y.x, ticks: x.ticks };
   };
-  // counts of cases, the deeper the more; of few cases none are sent
+  // counts of cases, darker for more; the data has none if there are few cases
   const cellsOf = (f, cells) => {
     const most = Math.max(1, ...cells.flat()),
       size = (f.right - f.left) / cells.length;

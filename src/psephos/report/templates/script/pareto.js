@@ -1,9 +1,9 @@
-// Accuracy against columns: one mark a model.
+// Accuracy against columns: one mark per model.
 page.pareto = (() => {
   const { svg } = page,
     { box, circle, ground, line, overlap, path, picture, text } = page.draw,
     { count, number } = page.words;
-  // Where the axes of a picture of this width stand, and how wide a letter is.
+  // The positions of the axes in a picture of this width, and the width of a letter.
   const frameOf = (width) => {
     const narrow = width < 500,
       [left, height] = narrow ? [40, 440] : [46, 430];
@@ -12,7 +12,7 @@ page.pareto = (() => {
   };
   const inside = (v, low, high) => Math.min(Math.max(v, low), high);
 
-  // 0 has a place of its own, 0 to 1 is linear, from 1 on the scale is logarithmic.
+  // 0 has a separate area, 0 to 1 is linear, and from 1 on the scale is logarithmic.
   const columnScale = (start, end, top) => {
     const step = 0.11 * (end - start);
     return (columns) =>
@@ -21,8 +21,8 @@ page.pareto = (() => {
         : start + step + (end - start - step) * Math.min(Math.log(columns) / Math.log(top), 1);
   };
 
-  // Where the axis of scores starts, and the step of its ticks. Models that read nothing do not count if
-  // they would press the others together: they then stand at the foot, with their score beside them.
+  // The start of the axis of scores, and the step of its ticks. Models that read no column are ignored if
+  // they would compress the others: they are then at the bottom, with their score beside them.
   const scoreRange = (points, constant) => {
     const reading = points
       .filter((p) => p.columns > 0)
@@ -48,7 +48,7 @@ page.pareto = (() => {
     }));
   };
 
-  // A stair along the frontier, for nothing lies between two models.
+  // A staircase along the frontier, since no model lies between two.
   const front = (points, across, up) =>
     points
       .filter((p) => p.frontier)
@@ -59,7 +59,7 @@ page.pareto = (() => {
       })
       .join("");
 
-  // Beside a mark, from near to far.
+  // Positions of labels beside a mark, from near to far.
   const AWAY = [0, -14, 14, -28, 28, -42, 42, -56, 56, -70, 70, -84, 84].flatMap((dy) => [
     [11, 4 + dy, "start"],
     [-11, 4 + dy, "end"],
@@ -67,7 +67,7 @@ page.pareto = (() => {
   AWAY.push([0, -12, "middle"], [0, 20, "middle"]);
   const about = ({ x, y }, r) => [x - r, y - r, x + r, y + r];
 
-  // Each label where it covers least; readable models choose first.
+  // Each label where it overlaps least; readable models are placed first.
   const labels = (marks, frame) => {
     const taken = marks.map((m) => about(m, 6)),
       named = [],
@@ -81,7 +81,7 @@ page.pareto = (() => {
     const placeOf = (m, i, rank) => {
       const [dx, dy, anchor] = AWAY[rank],
         [x, y] = [m.x + dx, m.y + dy],
-        area = box(x, y, anchor, frame.letter * (m.label.length + 1)), // the chosen name is bold
+        area = box(x, y, anchor, frame.letter * (m.label.length + 1)), // with room for bold type
         far = Math.abs(dy) > 16,
         leader = [Math.min(m.x, x), Math.min(m.y, y), Math.max(m.x, x), Math.max(m.y, y)];
       const beyond =
@@ -107,7 +107,7 @@ page.pareto = (() => {
     return [1, 2, 5, 10].map((k) => k * unit).find((step) => range / step <= 6 + 1e-9);
   };
 
-  // Where everything stands in a frame; ends are the worst and the best value of a measure of choice.
+  // All positions in a frame; `ends` are the worst and the best value of a chosen measure.
   const plan = ({ points, n_columns: n, constant, ends }, frame) => {
     const [low, step] = ends
         ? [ends[0], roundStep(Math.abs(ends[1] - ends[0]))]
@@ -166,7 +166,7 @@ page.pareto = (() => {
     );
     return mark;
   };
-  // Of the model being read: its folds, the span of their columns, and the fit to all cases.
+  // For the chosen model: its folds, the range of their columns, and the fit to all cases.
   const ownOf = (m, f) => {
     const own = svg("g", { class: "own", "data-model": m.key, "data-test": "own" });
     own.append(path("fit", m.fits.map(({ x, y }) => `M${x} ${y}h0`).join("")));
@@ -177,7 +177,7 @@ page.pareto = (() => {
     if (m.final !== null) own.append(path("final", `M${m.final} ${f.bottom - 1}l-5.5 -9h11z`));
     return own;
   };
-  // What is drawn of the model of this key besides: its folds and its columns.
+  // The additional marks of the model with this key: its folds and its columns.
   const draw = (data, key, width) => {
     const frame = frameOf(width),
       made = plan(data, frame),
@@ -194,7 +194,7 @@ page.pareto = (() => {
   return { draw, frameOf, plan };
 })();
 
-// A mark or a row chooses the model of the page.
+// Clicking a mark or a row chooses the model of the page.
 (() => {
   const { all, at, button, data, hub } = page,
     host = at("chart").firstElementChild;

@@ -1,4 +1,4 @@
-// Columns by folds, of the chosen model, and what is study of how it was made.
+// Columns by folds for the chosen model, and the notes on its fits.
 (() => {
   const { at, data, fillBody, hub, make, row, svg } = page,
     study = data.stability;

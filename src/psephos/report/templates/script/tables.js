@@ -1,9 +1,9 @@
-// Tables: any column sorts, and every table is offered as a csv file.
+// Tables: the first can be sorted by any column, and every table can be saved as a csv file.
 (() => {
   const { all, at, button, make, svg } = page,
     { circle, line, rect, tip } = page.draw;
 
-  // A dot on its interval, on a line from `least` to 1: an arrow ends what lies beyond, and differences have a mark at 0.
+  // A dot on its interval, on a line from `least` to 1: arrows show values outside, and differences have a mark at 0.
   page.bar = ([value, low, high], { least = 0, width = 132, height = 14, r = 3.5 } = {}) => {
     const part = (v) => (Math.min(Math.max(v, least), 1) - least) / (1 - least),
       x = (v) => 1 + (width - 2) * part(v),
@@ -21,7 +21,7 @@
     cell.append(page.bar(bar.split(" ").map(Number), { least: Number(least) }));
   });
 
-  // ---- the first table sorts by any column
+  // ---- sorting the first table by any column
   const heads = all("#results thead th");
   const sort = (head, column) => {
     const text = head.dataset.sort === "text",
@@ -29,7 +29,7 @@
       falling = now ? now === "ascending" : !text;
     const sorted = [...at("results").tBodies[0].rows].sort((one, two) => {
       const [a, b] = [one, two].map((row) => row.cells[column].dataset.value);
-      if (!a || !b) return !a - !b; // unknown ones stay last
+      if (!a || !b) return !a - !b; // unknown values stay last
       const order = text ? a.localeCompare(b) : a - b;
       return falling ? -order : order;
     });
@@ -42,17 +42,17 @@
     if (head.dataset.sort) head.replaceChildren(button(words, () => sort(head, column)));
   });
 
-  // ---- csv files, in which no cell is a formula to a spreadsheet
+  // ---- csv files, without cells that a spreadsheet would run as a formula
   const starts = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
   const number = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf)$/;
   const disarmed = (cell) => (starts.test(cell) && !number.test(cell) ? "'" + cell : cell);
   const field = (cell) => (/[",\r\n]/.test(cell) ? '"' + cell.replaceAll('"', '""') + '"' : cell);
-  const drawn = (cell) => !cell.classList.contains("drawn"); // pictures are not for files
+  const drawn = (cell) => !cell.classList.contains("drawn"); // cells with pictures are left out
   const flat = (words) => words.trim().replace(/\s+/g, " ");
   const cellText = ({ dataset, textContent }) =>
     flat(dataset.words || dataset.value || textContent).replaceAll("\u2212", "-");
 
-  // A link that saves what `content()` returns, in a file of this kind.
+  // A link that saves the result of `content()` in a file of this type.
   const saves = (name, kind, words, content) => {
     const type = { csv: "text/csv", svg: "image/svg+xml" }[kind],
       onclick = ({ target }) => {
@@ -62,7 +62,7 @@
       file = { href: "#", download: `${name}.${kind}`, className: "csv", data: { test: kind } };
     return make("a", words, { ...file, onclick });
   };
-  // A link after `place` that saves what `rows()` returns: lists of strings and numbers.
+  // A link after `place` that saves the result of `rows()`: lists of strings and numbers.
   page.offer = (place, name, rows, words = "Download as CSV") => {
     const line = (row) => `${row.map((cell) => field(disarmed(String(cell)))).join(",")}\n`;
     place.after(saves(name, "csv", words, () => rows().map(line).join("")));
@@ -72,12 +72,12 @@
       [...table.rows].map((row) => [...row.cells].filter(drawn).map(cellText)),
     );
 
-  // ---- pictures: what is drawn, as a file that stands alone, its caption beneath
+  // ---- pictures, as files with their caption
   const LOOKS =
     "fill stroke stroke-width stroke-dasharray stroke-linecap stroke-linejoin paint-order font-family font-size font-weight font-style opacity vector-effect".split(
       " ",
     );
-  // A copy with the look that the style of the page gives it, without what it hides.
+  // A copy with the computed style of the page, without hidden parts.
   const copied = (drawn) => {
     const copy = drawn.cloneNode(true),
       to = [copy, ...all("*", copy)];
@@ -115,11 +115,11 @@
     );
     return new XMLSerializer().serializeToString(box);
   };
-  // A link in each figure of a part that has a picture; tables and sentences have none of their own.
+  // A link in each figure of a part with a picture; tables and sentences do not have one.
   const drawingsOf = (figure) => all("svg", figure).filter((one) => !one.closest("table, p"));
   const saved = (figure) => {
     const drawing = drawingsOf(figure).find((one) => one.getClientRects().length),
-      shown = (one) => !one.hidden && !one.classList?.contains("scripted"), // not how to steer it
+      shown = (one) => !one.hidden && !one.classList?.contains("scripted"), // without instructions for controls
       textOf = (one) =>
         flat(
           [...one.childNodes]
@@ -129,7 +129,7 @@
         ),
       words = all("h3, figcaption", figure).map(textOf).join(". "),
       { style } = document.documentElement;
-    style.colorScheme = "light"; // a file is for white paper, whatever the page shows
+    style.colorScheme = "light"; // files always have the light colours
     const file = alone(drawing, words || drawing.ariaLabel || drawing.parentNode.ariaLabel || "");
     style.colorScheme = "";
     return file;

@@ -1,19 +1,19 @@
-// What would turn an answer: the fewest columns to change, then the least change in training quantiles.
+// Changes that would alter the predicted class: the fewest columns, then the least change in training quantiles.
 page.turn = (() => {
   const { button, hub, make } = page,
     { titled, write } = page.axis,
-    MANY = 60, // columns of which each is tried, the most important
-    PAIRED = 20, // columns of which pairs are tried
-    ASKED = 3000, // pairs that are answered at most
-    PARTS = 4; // of a tenth of the cases, where votes change between thresholds
+    MANY = 60, // the most important columns, each of which is tried
+    PAIRED = 20, // columns whose pairs are tried
+    ASKED = 3000, // maximum pairs that are predicted
+    PARTS = 4; // parts of a tenth of the cases, if votes change between thresholds
   const { abs, max, min } = Math;
-  // Values of a column and the shares of training cases below: the ends of the range, and the quantiles of the page.
+  // Values of a column and the shares of training cases below: the ends of its range, and its quantiles on the page.
   const knotsOf = ({ range: [low, high] }, [values]) => [
     [low, 0],
     ...values.map((v, k) => [min(max(v, low), high), (k + 0.5) / values.length]),
     [high, 1],
   ];
-  // The share below a value: linear between knots; where several have the value, the middle of theirs.
+  // The share below a value: linear between knots; if several knots have the value, the middle of theirs.
   const below = (knots, v) => {
     const i = knots.findIndex(([at]) => at >= v),
       j = knots.findLastIndex(([at]) => at <= v);
@@ -21,9 +21,9 @@ page.turn = (() => {
     const [[a, low], [b, high]] = [knots[j], knots[i]];
     return i <= j ? (low + high) / 2 : low + ((high - low) * (v - a)) / (b - a);
   };
-  // The pieces of a column on one side of a value, the nearest first, each tried by one value: between thresholds of
-  // voters and, where votes change between these, between quantiles. `low` is the least change to reach it, in
-  // training quantiles; `from` the value tried before.
+  // The intervals of a column on one side of a value, the nearest first, each with one value to try: between thresholds
+  // of voters and, if votes change between these, between quantiles. `low` is the least change that reaches it, in
+  // training quantiles; `from` is the value tried before.
   const pieces = (i, own, knots, cuts, up) => {
     const [start, end] = up
         ? [max(own, knots[0][0]), knots.at(-1)[0]]
@@ -55,7 +55,7 @@ page.turn = (() => {
     return [true, false].map((up) => pieces(i, own, knots, at, up));
   };
   const changed = (x, change) => change.reduce((all, { i, value }) => all.with(i, value), x);
-  // The last value of a piece that does not turn the answer, and the first that does, others as in `values`.
+  // The last value of an interval that keeps the class, and the first that changes it, with the other `values` fixed.
   const edge = (turns, values, { i, value, from, size }, own) => {
     const at = (v) => turns(values.with(i, v));
     if (typeof value !== "number" || value === from) return { i, value, last: value, size };
@@ -70,7 +70,7 @@ page.turn = (() => {
   const sizeOf = (change) => change.reduce((sum, { value, size }) => sum + size(value), 0);
   const lowOf = (change) => change.reduce((sum, { low }) => sum + low, 0);
   const lesser = (a, b) => (a && sizeOf(a) <= sizeOf(b) ? a : b);
-  // A change that turns, drawn back to where it just does: one column after the other, in each order.
+  // A change that alters the class, reduced until it just does: one column after the other, in both orders.
   const drawn = (turns, x, change) => {
     const back = (order) =>
       order.reduce(
@@ -79,12 +79,12 @@ page.turn = (() => {
       );
     return change.length === 1 ? back([0]) : lesser(back([0, 1]), back([1, 0]));
   };
-  // How far scores are from each other class.
+  // The margin of each other class.
   const margins = ({ scores }, own) =>
     scores.length === 1
       ? [own === 1 ? -scores[0] : scores[0]]
       : scores.map((s, c) => (c === own ? -Infinity : s - scores[own]));
-  // Pairs that may turn it, of what brings the answer nearer to another class than all nearer values of the column.
+  // Pairs that may alter the class, from values that favour another class more than all nearer values of their column.
   const pairsOf = (lines, before) => {
     const kept = lines.flatMap((line) => {
       let most = before;
@@ -96,9 +96,9 @@ page.turn = (() => {
     });
     return kept.flatMap((a) => kept.filter((b) => a.i < b.i).map((b) => [a, b]));
   };
-  // The least change of one column, else of two, with which the model says another class, as {i, value, last}: the
-  // value that just turns it and the last that does not; null where none is found. Of two columns those pairs are
-  // tried whose effects add up to more than any that was tried: where columns add up, no other can turn it.
+  // The least change of one column, else of two, with which the model predicts another class, as {i, value, last}: the
+  // value that just alters it and the last that does not; null if none is found. For two columns, those pairs are
+  // tried whose effects add up to more than any tried before: if columns add up, no other pair can alter it.
   const least = (model, x, calc, fixed = new Set()) => {
     const own = model.ask(x),
       turns = (values) => model.ask(values).called !== own.called,
@@ -132,7 +132,7 @@ page.turn = (() => {
     return search(pairsOf(few, before).filter(adds), ASKED, adds);
   };
 
-  // "above 0.0246": as few digits as are true there, where `says` tells whether a value turns the answer.
+  // "above 0.0246": with the fewest digits for which it is true; `says` returns whether a value alters the class.
   const bound = ({ value, last }, up, says) => {
     const whole = String(Math.round(abs(value))).length,
       [at, beyond] = up ? ["at least", "above"] : ["at most", "below"];
@@ -169,7 +169,7 @@ page.turn = (() => {
     const data = { test: "turned", class: called };
     return make("p", ["If ", ...parts, `: ${p}, called `, name(called), "."], { data });
   };
-  // The nearest case of the study that the model calls another class.
+  // The nearest case of the study with another predicted class.
   const other = ({ calc, x, rows, study, called, chances, person }) => {
     const n = calc.spread.length,
       own = called(chances(x)),
@@ -181,7 +181,7 @@ page.turn = (() => {
       link = button(person(row), () => hub.set("person", row), "plain");
     return [make("p", ["The nearest case with another answer is ", link, "."], "note")];
   };
-  // The columns that may not be changed, such as age, as boxes to tick.
+  // Boxes to tick for columns that cannot be changed, such as age.
   const fixedOf = ({ calc, fixed }, change) => {
     const boxes = calc.fields.slice(0, MANY).map((field, i) => {
       const onchange = ({ target }) => {

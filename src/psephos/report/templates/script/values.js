@@ -1,4 +1,4 @@
-// On which side of which value: the columns of the chosen model, redrawn from the study's figures.
+// The thresholds of the chosen model by column, drawn from the study's figures.
 (() => {
   const { at, button, hub, make, svg } = page,
     { circle, dodged, ground, line, picture, rect, text, wrapped } = page.draw,
@@ -7,15 +7,15 @@
   const { again, chart, clamp, hues, paint, parts, piece, scale, table, titled, write } = page.axis,
     host = at("values-live"),
     hue = hues(data.positive, data.classes.length),
-    { order } = data, // classes by lane: the positive one above
-    FIRST = 6, // columns that are drawn before the reader asks for more
-    GONE = 52; // pixels of the place of missing values, as wide as its word
+    { order } = data, // classes by lane: the positive one at the top
+    FIRST = 6, // columns that are drawn at first
+    GONE = 52; // width in pixels of the area of missing values, for its word
   let open = false;
 
   const say = (i, whole) =>
     `${page.people.name(data.rows[i])}, ${data.classes[data.y[i]]}: ${write(data.of[whole][i], 3)}`;
 
-  // The body of a dot: in the plane each of three classes and more has its shape, a second cue.
+  // The shape of a dot: in the plane each of three classes or more has its own, a cue besides colour.
   const SHAPES = ["circle", "square", "triangle", "diamond"];
   const shape = (k) => (data.classes.length > 2 ? SHAPES[k % SHAPES.length] : "circle");
   const bodyOf = (form, cx, cy, r, look, title) => {
@@ -27,7 +27,7 @@
     });
     return svg("polygon", { points: points.join(" "), ...look }, title);
   };
-  // The dot of a case, which chooses it; with a ring where it is a prototype, and another where it is chosen.
+  // The dot of a case, which can be clicked; with a ring if it is a prototype, and another if it is chosen.
   const caseDot = (i, [x, y, r], { kind, form, words, ringed, rings }) => {
     const row = data.rows[i],
       pinned = hub.get("person") === row,
@@ -40,7 +40,7 @@
     ];
   };
 
-  // Where the cases of a class stand on a strip, each above the others where they would cover it: [case, x, row].
+  // The positions of the cases of a class on a strip, stacked where they would overlap: [case, x, row].
   const piled = (values, mine, pos, { step, radius, rowsOf }) => {
     const places = ["missing", "zero"].map((key) => pos.place[key]),
       apart = (i) => (values[i] === null ? 0 : values[i] === 0 && places[1] ? 1 : -1),
@@ -50,14 +50,14 @@
       const list = place ? mine.filter((i) => apart(i) === k) : [],
         [a, b] = place || [],
         wide = Math.max(1, Math.floor((b - a - 4) / step)),
-        many = Math.ceil(list.length / rowsOf), // of more than the place holds, columns of dots stand closer
+        many = Math.ceil(list.length / rowsOf), // if there are too many, columns of dots are closer
         pace = many > wide ? (b - a - 2 * radius) / many : step;
       return list.map((i, q) => [i, a + radius + 1 + Math.floor(q / rowsOf) * pace, q % rowsOf]);
     });
     return [...aside, ...dodged(xs, step, rowsOf).map(([, row], k) => [rest[k], xs[k], row])];
   };
 
-  // The thresholds of a model on a strip: those of its voters, and that at which the mean answer turns.
+  // The thresholds of a model on a strip: those of its voters, and the one where the mean prediction changes class.
   const cutOf = ({ steps, cut }, pos, top, foot, width) => {
     const mark = (value, from, kind) => line(kind, pos.x(value), pos.x(value), from, foot + 7),
       thin = steps.length <= 12 ? steps.map((value) => mark(value, foot - 5, "thin")) : [];
@@ -72,7 +72,7 @@
     ];
   };
 
-  // The sizes of a strip at a width: its dots, lanes and axis, and its bars where dots would cover each other.
+  // The dimensions of a strip at a width: its dots, lanes and axis, and its bars if dots would overlap.
   const stripAt = (column, values, width) => {
     const small = width < 420,
       radius = small ? 2.2 : 2.7,
@@ -97,7 +97,7 @@
       values = data.of[column.whole],
       mine = data.y.flatMap((own, i) => (own === k ? [i] : [])),
       look = { kind: hue[k], ringed: model.ringed, rings: [radius + 2, radius + 4] },
-      dots = bins ? mine.filter((i) => marked(model, data.rows[i])) : mine; // of many those with a ring alone
+      dots = bins ? mine.filter((i) => marked(model, data.rows[i])) : mine; // with bars only dots with a ring
     return [
       text(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end"),
       ...(bins ? bars(column, bins, k, pos, y, tall) : []),
@@ -126,7 +126,7 @@
     let last = pos.place.zero ? pos.start - 20 : -Infinity;
     const ticks = pos.ticks.flatMap((value) => {
       const x = pos.x(value),
-        late = x > width - 16, // its words stand before it
+        late = x > width - 16, // its words are to its left
         room = (late ? 11 : 7.5) * write(value).length;
       if (x - last < Math.max(small ? 38 : 46, room)) return [];
       last = x;
@@ -152,8 +152,8 @@
     return many ? { counts, zero } : null;
   };
 
-  // Of two classes the positive grows upwards and the other downwards; more all grow upwards. Cases at zero and
-  // without a value are numbers, since they would compress the other bars.
+  // For two classes, bars of the positive one extend upwards and of the other downwards; else all upwards. Cases at zero
+  // and without a value are written as numbers, since their bars would compress the others.
   const bars = (column, bins, k, pos, y, tall) => {
     const most = Math.max(...bins.counts.flat(), 1),
       down = order.length === 2 && order.indexOf(k) === 1,
@@ -173,7 +173,7 @@
     return [...drawn, ...numbers];
   };
 
-  // One block of counted cases per category and class; of many categories only the most frequent ones.
+  // One block of counted cases per category and class; if there are many categories, only the most frequent ones.
   const MANY = 16;
   const sizeOf = (level) => level.counts.reduce((a, b) => a + (Number(b) || 0), 0);
   const counted = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`;
@@ -219,11 +219,11 @@
   const describe = (column) =>
     `${column.name}: values by class. ${plainWords(column.direction)} ${column.words}`;
 
-  // The cases and mean answers by value, in words.
+  // The cases and mean predictions by value, in words.
   const stretch = (ends, i) => {
     const [low, high] = [write(ends[i], 4), write(ends[i + 1], 4)],
       last = i === ends.length - 2;
-    if (i === 0) return last ? "at any value" : `below ${high}`; // ends lie beyond the data
+    if (i === 0) return last ? "at any value" : `below ${high}`; // the ends are outside the data
     return last ? `from ${low}` : `from ${low} to ${high}`;
   };
   const rowsOf = ({ counts, cut, ends, levels = [], missing, moves = [] }) => {
@@ -269,7 +269,7 @@
     return make("div", [words, figure], { className: alone ? "col alone" : "col", data: marks });
   };
 
-  // A surface of two columns as rectangles of what is called there, as wide as it is the same.
+  // A surface of two columns as rectangles of the predicted class, as wide as it is the same.
   const called = (chances) => page.again.called(page.again.through(chances));
   const surface = ({ axes, chances }, cols, rows, y) =>
     rows.flatMap(([y0, y1], i) => {
@@ -284,7 +284,7 @@
         return [rect(`${hue[k]} wash`, left, y(y1), right - left, y1 - y0, more)];
       });
     });
-  // The calls, named where they are surest.
+  // The predicted classes, named where their probability is greatest.
   const calls = (p, cols, rows, inside) =>
     data.classes.flatMap((name, k) => {
       const [, col, row] = p.chances
@@ -295,7 +295,7 @@
       const [x, y] = inside((col[0] + col[1]) / 2, (row[0] + row[1]) / 2);
       return [text(x, y, `called ${name}`, `${hue[k]} strong halo`, "middle")];
     });
-  // Cases as dots, those at zero spread over its place.
+  // Cases as dots; those at zero are spread over its area.
   const planeDots = ({ columns: [a, b], plane: { axes }, ringed }, across, up, y, radius) => {
     const spread = (i, wide) => (((i * 7919) % 97) / 97 - 0.5) * wide;
     return data.rows.flatMap((_, i) => {
@@ -308,7 +308,7 @@
       return caseDot(i, [cx, cy, radius], { kind, form, words, ringed, rings: [6.5, 8] });
     });
   };
-  // Two columns: the surface on which the model calls each class, at the threshold of the page.
+  // Two columns: the surface of predicted classes, at the threshold of the page.
   const plane = (one) => (width) => {
     const { columns, plane: p } = one,
       names = columns.map(({ name }) => name),
@@ -340,7 +340,7 @@
     return box;
   };
 
-  // The columns beyond those drawn, with a search.
+  // The columns that are not drawn, with a search.
   const others = ({ table: lines }) => {
     const body = lines.map((line) => {
       const direction = [...line.direction, " ", ...line.missing_words],
@@ -372,7 +372,7 @@
       parts = [chart(plane(one), 600), make("p", words, "note")];
     return make("figure", parts, { className: "follows", data: { test: "plane" } });
   };
-  // A sample of the paint of a class, where a line is its second cue.
+  // A sample of the colour of a class, with its line as a second cue.
   const sample = (k) => {
     const moves = data.classes.map((_, c) => (c === k ? page.axis.reach : 0)),
       look = { class: "sample", width: 22, height: 8, "aria-hidden": "true" };
@@ -401,7 +401,7 @@
     ];
     return make("p", words, "note");
   };
-  // What opens and closes the columns beyond the first six.
+  // The button that shows and hides the columns after the first six.
   const moreButton = ({ rest_words: rest, table: lines }) => {
     const words = open ? (lines.length ? "Hide them" : "Show the first six") : rest;
     const press = () => {

@@ -1,4 +1,4 @@
-// Numbers and words as psephos.report.words writes them: a test holds both to the same answers.
+// Numbers and words as psephos.report.words writes them: a test compares both.
 page.words = (() => {
   const fixed = (value, digits) => {
     const x = Number(value.toFixed(12)); // without rounding errors
