@@ -290,10 +290,10 @@ def test_the_page_has_the_table_and_the_lines(given):
 
 def test_what_has_no_curve_is_refused_in_a_sentence(given):
     labels = (X[:, :2] > 0).astype(int)
-    with pytest.raises(PsephosError, match="several labels a row: leave curve"):
+    with pytest.raises(PsephosError, match="several labels per row: leave curve"):
         compare(X, labels, ["cart"], "demo", n_jobs=1, curve=True)
     partly = np.where(RNG.random(90) < 0.3, "", Y)
-    with pytest.raises(PsephosError, match="partly recorded: leave curve"):
+    with pytest.raises(PsephosError, match="partly recorded labels: leave curve"):
         compare(X, partly, ["cart"], "demo", n_jobs=1, curve=True, unlabeled="")
     with pytest.raises(PsephosError, match="call compare with curve=True"):
         CurveDisplay.from_comparison(replace(given[2], curve=()))
