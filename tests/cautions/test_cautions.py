@@ -471,7 +471,11 @@ TWICE = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["a", "a"])
         (pd.DataFrame(index=range(N)), {}, "0 columns: it needs"),
         (TWICE, {}, "'a'"),
         (np.where(np.eye(N, 3) > 0, np.inf, 1.0), {}, "column 'column 0' is infinite in row 0"),
-        (frame(), {"groups": np.zeros((N, 2))}, "groups has 2 dimensions: give one value per row"),
+        (
+            frame(),
+            {"groups": np.zeros((N, 2))},
+            "groups must have one value per row; got 2 dimensions",
+        ),
         (frame(), {"groups": BLANK}, "groups has no value in row 0"),
         (frame(), {"y": BLANK}, "y has no value in row 0"),
     ],

@@ -202,7 +202,7 @@ def test_classes_of_a_file_may_be_given_as_numbers(one, tmp_path):
     [
         ({"recorded_class": "sick"}, "--recorded-class is 'sick'"),
         ({"truth": ["x"] * 150}, "which is not a class of the truth"),
-        ({"truth": ["ill", "well", "odd"] * 50}, "of two classes, and there are 3"),
+        ({"truth": ["ill", "well", "odd"] * 50}, "must have two classes; got 3"),
         ({"truth": ["ill", None] * 75}, "has no value in 75 row"),
         ({"unlabeled": "ill"}, "has a label in no row"),
     ],
@@ -279,7 +279,7 @@ def test_a_prior_is_given_told_and_used(tmp_path):
     table = table_from_arrays(X, record, prior=0.3)
     assert table.fingerprint() != table_from_arrays(X, record, prior=0.4).fingerprint()
     for wrong in (0, 1, 1.5, "a", True):
-        with pytest.raises(PsephosError, match=r"--prior \(prior=\) is"):
+        with pytest.raises(PsephosError, match=r"--prior \(prior=\) must be"):
             table_from_arrays(X, record, prior=wrong)
 
 

@@ -82,7 +82,7 @@ def test_where_nothing_is_selected_there_is_no_figure():
         assert found.n == len(sets)
         assert math.isnan(found.value)
         assert math.isnan(found.low)
-    with pytest.raises(PsephosError, match="outside the table of 6 columns"):
+    with pytest.raises(PsephosError, match="columns of the table, 0 to 5"):
         selection_stability([[1], [6]], 6)
 
 

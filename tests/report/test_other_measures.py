@@ -119,7 +119,7 @@ def test_a_study_that_goes_on_has_no_figure_of_what_was_not_measured(tmp_path, m
     assert all("brier" not in row for row in found.results)
     assert np.isnan(found.summary()[0].measures[measure].mean)
     assert found.frame()[measure].isna().all()
-    with pytest.raises(PsephosError, match=f"no split on which '{measure}' is defined"):
+    with pytest.raises(PsephosError, match=f"no common split on which '{measure}' is"):
         found.difference("adaboost", "cart", measure)
     printed = run(
         "compare", cases, "--target", "state", "--id", "name", "--group", "batch", "--models",
