@@ -1,4 +1,4 @@
-"""A table as a user has it: an array, a frame, a file, or what `read_table` returned."""
+"""`check_table`, and the table that `compare` is called with."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -37,9 +37,9 @@ def check_table(
     y : array-like of shape (n,), optional
         Class labels or numbers; without them cautions about the target are not tested.
     groups : array-like of shape (n,), optional
-        Rows of one group (a subject) stay together, so that replicates within one do no harm.
+        Rows of one group (a subject) stay together, so that replicates within a group do no harm.
     n_folds : int, default=5
-        How many folds a class should have rows for.
+        Number of folds that each class should have rows for.
 
     Returns
     -------
@@ -50,8 +50,8 @@ def check_table(
     Raises
     ------
     PsephosError
-        If y or groups do not have one value a row, X has no row or column, a name stands twice, or
-        a value is infinite.
+        If y or groups do not have one value per row, X has no row or column, two columns have one
+        name, or a value is infinite.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def _codes(column: Array) -> tuple[Floats, list[str]]:
 
 
 def _answers(y: LabelsLike | None) -> tuple[Indices | None, list[str]]:
-    """Return which class or number is each row's, and the classes; none where y has numbers."""
+    """Return the index of each row's class (or number), and the classes; empty for numbers."""
     given = np.asarray(y)
     labels = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
     if labels.ndim != 1:
@@ -143,8 +143,8 @@ def table_given(
         return _from_file(X, y, dataset, given, reading)
     if reading:
         raise PsephosError(
-            f"how a file is read ({', '.join(reading)}) is for the path of a file, and X is a "
-            "table: leave it out."
+            f"how a file is read ({', '.join(reading)}) can be given only if X is the path of a "
+            "file: leave it out."
         )
     if not isinstance(X, DataTable):
         if y is None:
@@ -157,7 +157,7 @@ def table_given(
 
 
 def _recorded(y: ArrayLike, name: str, blank: Label | None, task: str | None) -> list[Label | None]:
-    """Return classes as they are written, None where a row has none."""
+    """Return classes as they are written, None for rows without one."""
     found: list[Label | None] = [None if one == blank else one for one in np.asarray(y).tolist()]
     read = read_target([one for one in found if not is_missing(one)], name, task=task)
     if read.dtype.kind == "f":
@@ -167,7 +167,7 @@ def _recorded(y: ArrayLike, name: str, blank: Label | None, task: str | None) ->
 
 
 def _from_arrays(X: Any, y: Any, *, classes: Classes, **given: Any) -> DataTable:
-    """Return the table of arrays, its classes joined."""
+    """Return the table made from arrays, with joined classes."""
     if not classes:
         return table_from_arrays(X, y, **given)
     name = str(getattr(y, "name", None) or "target")
@@ -185,7 +185,7 @@ def _from_arrays(X: Any, y: Any, *, classes: Classes, **given: Any) -> DataTable
 
 
 def _rows_of(values: Any, kept: list[int]) -> Any:
-    """Return some rows of an array, frame, series or sparse table, of its own kind."""
+    """Return some rows of an array, frame, series or sparse table, as the same type."""
     if hasattr(values, "iloc"):
         return values.iloc[kept]
     frame = as_frame(values)
@@ -198,7 +198,7 @@ def _from_file(
     path: str | Path, target: object, dataset: str | None, given: dict[str, Any],
     reading: dict[str, Any],
 ) -> DataTable:  # fmt: skip
-    """Return the table in a file, whose columns are given by name."""
+    """Return the table in a file; its columns must be given by name."""
     columns = {"y": target, "groups": given["groups"], "truth": given["truth"]}
     columns["leave_out"] = given["leave_out"]
     for name, values in columns.items():
