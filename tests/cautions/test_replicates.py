@@ -76,7 +76,7 @@ def generated(seed):
     return tables[seed % len(tables)]()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(24))  # four of each kind
 def test_nothing_is_found_in_generated_tables(seed):
     assert replicates(generated(seed)) == []
 

@@ -53,8 +53,7 @@ PARAMS = {
 
 
 @pytest.mark.parametrize("params", PARAMS)
-@pytest.mark.parametrize("classes", [0, 2, 3])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("classes", "weighted"), [(0, True), (2, False), (2, True), (3, True)])
 def test_as_in_memory(params, classes, weighted, random_seed):
     X, y, w = table(random_seed, classes=classes)
     weight = w if weighted else None
