@@ -263,7 +263,7 @@ class MechanismDisplay(Framed):
         )  # fmt: skip
 
     def table(self) -> ColumnLists:
-        """Return one entry per mechanism, as in the source's tables.
+        """Return one entry per learning mechanism, as in the tables of the SWAG paper.
 
         Keys: ``mechanism``, ``models`` (the number that vote), ``error_least``, ``error_most``,
         ``test_least``, ``test_most``, ``vote_test``, ``columns_least``, ``columns_most``, and for

@@ -356,7 +356,7 @@ PEERS: dict[str, Contender] = {one.name: one for one in (*_PEERS, *_NUMBER_PEERS
 
 
 #: Models that are compared if none are named: of each family one that was the best on some table
-#: (DECISIONS/0069), and the constant predictions.
+#: (DECISIONS/0069), and those that always predict the same class or number.
 _DEFAULT = {
     "samba", "swag", "proset", "random-forest", "newton-boosting", "rank-ridge", "column-budget-4",
     "column-budget-8", "column-budget-16", "sklearn-l1-logistic", "sklearn-svm-rbf", "majority",

@@ -34,7 +34,7 @@ _MOST = np.finfo(np.float64).max  # reported for distances beyond float64
 class Nearest(NamedTuple):
     """The training cases of greatest weight for each case, all arrays of shape (n, k).
 
-    `anchor` is the position among the cases that the weights keep, `share` that of the total
+    `anchor` is the index among the cases that the weights store, `share` that of the total
     weight, `row` the name or position in the training table, and `answer` the class (or number) in
     words. `meaning` explains the role of these cases in the vote.
     """

@@ -167,8 +167,8 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
     def _plain(self) -> bool:
         """Return whether all distances are computed and sorted, not screened by matrix products.
 
-        They are if a case has a missing value, a column is a category, the metric is not Euclidean,
-        or there are few cases. This depends on the cases only: otherwise the number of rows could
+        True if a case has a missing value, a column is a category, the metric is not Euclidean, or
+        there are few cases. This depends on the cases only: otherwise the number of rows could
         change rounding, and so the order of equally near cases.
         """
         few = self.metric != "euclidean" or len(self.cases) <= _FEW
