@@ -23,6 +23,8 @@ SMALLER = {
     "LinearTreeRegressor": {"n_folds": 0},
     "ProsetClassifier": {"n_candidates": 30, "tol": 1e-3},
     "ProsetRegressor": {"n_candidates": 30, "tol": 1e-3},
+    "SoftGradientBoostingClassifier": {"n_estimators": 2, "max_iter": 30},
+    "SoftGradientBoostingRegressor": {"n_estimators": 2, "max_iter": 30},
     "VersionSpaceClassifier": {"max_boundary": 100},
 }
 ESTIMATORS = {

@@ -71,8 +71,8 @@ def test_a_row_hears_the_same_in_any_company(random_seed, shape):
     for table in tables(w):
         found = kernel_sums(Z, C, v, table, *kinds)
         assert_allclose(found, kernels(Z, C, v, *kinds) @ table, rtol=1e-12, atol=1e-30)
-        alone = [kernel_sums(z[None], C, v, table, *kinds)[0] for z in Z]
-        assert_array_equal(found, alone)
+        alone = [kernel_sums(z[None], C, v, table, *kinds)[0] for z in Z[::3]]  # of each kind
+        assert_array_equal(found[::3], alone)
         assert_array_equal(kernel_sums(Z[::-1], C, v, table, *kinds)[::-1], found)
 
 
