@@ -79,5 +79,6 @@ def setup(app):
     for part in ("description", "usage", "options", "arguments"):
         app.connect(f"sphinx-click-process-{part}", site_pages.without_markup)
     app.connect("autodoc-process-docstring", site_pages.linked_pages)
+    app.connect("autodoc-skip-member", site_pages.skipped)
     app.connect("build-finished", site_run.clean)
     app.add_directive("run", site_run.Run)

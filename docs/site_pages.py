@@ -149,6 +149,11 @@ def inner_links(_app, page, source):
     source[0] = _LINK.sub(changed, source[0])
 
 
+def skipped(_app, _kind, name, _held, skip, _options):
+    """Return True for the members of scikit-learn that route metadata; None: no opinion."""
+    return bool(skip or re.fullmatch(r"set_\w+_request|get_metadata_routing", name)) or None
+
+
 def linked_pages(_app, _kind, _name, _held, _options, lines):
     """Link the pages that docstrings name by their file."""
     lines[:] = [re.sub(r"(?<![\w/])docs/([\w-]+)\.md", r":doc:`/\1`", line) for line in lines]

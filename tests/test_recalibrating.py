@@ -48,6 +48,18 @@ def test_cross_fitting_keeps_cases_and_groups_on_one_side():
     assert found.log_loss_after > log_loss(y[twice], leaky[:, 1])
 
 
+def test_probabilities_that_no_sigmoid_maps_get_a_rising_map_of_any_form():
+    """Two of three are certain, and often wrong; a share of .8 is right as often as one of 1."""
+    rng = np.random.default_rng(3)
+    p = rng.choice([0.0, 0.2, 0.8, 1.0], p=[0.35, 0.15, 0.15, 0.35], size=900)
+    y = (rng.random(900) < np.where(p > 0.5, 0.8, 0.05)).astype(int)
+    chances = np.column_stack([1 - p, p])
+    found = recalibration_of(chances, y)
+    assert found.method == "isotonic"
+    assert found.log_loss_after < recalibration_of(chances, y, method="sigmoid").log_loss_after
+    assert abs(found.calibration.chances(np.array([[0.0, 1.0]]), apart=False)[0, 1] - 0.8) < 0.06
+
+
 def test_too_few_cases_are_refused():
     chances, y, _ = _pairs(30)
     with pytest.raises(PsephosError, match="at least two cases"):

@@ -25,6 +25,7 @@ from psephos.vote.threshold import with_calibration
 _METHODS = ("sigmoid", "isotonic", "temperature")
 _LEVEL = 1e-6  # a map with a smaller slope, or a smaller rise, counts as constant
 _WIDEST = 5.0  # the bound of the logarithm of a temperature
+LEAST = 1e-15  # probability of the true class in a log-loss, at least
 
 
 def calibrate(
@@ -302,7 +303,7 @@ def _temperature(chances: Floats, truth: Floats, weight: Floats) -> Temperature:
 
 def losses_of(codes: NDArray[Any], chances: Floats, weight: Floats) -> tuple[float, float]:
     """Return the weighted log-loss and Brier score, defined as in `psephos.figures`."""
-    own = np.clip(chances[np.arange(len(codes)), codes], 1e-15, 1.0)
+    own = np.maximum(chances[np.arange(len(codes)), codes], LEAST)
     gap = (chances - np.eye(chances.shape[1])[codes]) ** 2
     square = gap[:, 1] if chances.shape[1] == 2 else gap.sum(axis=1)
     total = weight.sum()

@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray, PerRow
-from psephos.calibrating import fitted_map, losses_of
+from psephos.calibrating import LEAST, fitted_map, losses_of
 from psephos.vote.recalibration import Recalibration, no_map
 from psephos.vote.threshold import with_calibration
 
@@ -72,20 +72,33 @@ def recalibration_of(
     `chances` (n, K) are predicted probabilities of cases that were held out, `codes` (n,) their
     classes. `cases` (n,) is the case of each row, if a case has several rows: each case counts
     once. Cross-fitting does not divide groups; by default each case is a group. The default method
-    is isotonic from 1,000 cases, and sigmoid below, where an isotonic map would overfit.
+    is isotonic from 1,000 cases. Below, where an isotonic map overfits, it is sigmoid, unless the
+    cross-fitted log-loss of an isotonic map is lower by more than two standard errors.
     """
     chances, codes = np.asarray(chances, dtype=np.float64), np.asarray(codes)
     cases = np.arange(len(codes)) if cases is None else np.asarray(cases)
     _, own, count = np.unique(cases, return_inverse=True, return_counts=True)
     weight, n_cases = 1.0 / count[own], len(count)
-    method = method or ("isotonic" if n_cases >= _MANY else "sigmoid")
     apart = own if groups is None else np.asarray(groups)
-    after, n_folds = cross_fitted(chances, codes, apart, weight=weight, method=method, seed=seed)
+    kinds = [method] if method else ["isotonic"] if n_cases >= _MANY else ["sigmoid", "isotonic"]
+    maps = [cross_fitted(chances, codes, apart, weight=weight, method=m, seed=seed) for m in kinds]
+    best = len(maps) > 1 and _clearly_lower(maps[1][0], maps[0][0], codes, weight, apart)
+    method, (after, n_folds) = kinds[best], maps[best]
     truth = np.eye(chances.shape[1])[codes]
     before = losses_of(codes, chances, weight)
     again = losses_of(codes, after, weight)
     whole: Any = fitted_map(chances, truth, weight, method)
     return Recalibration(whole, n_cases, *before, *again, n_folds)
+
+
+def _clearly_lower(
+    one: Floats, other: Floats, codes: NDArray[Any], weight: Floats, groups: Array
+) -> bool:
+    """Return whether the first log-loss is lower by two standard errors over the groups."""
+    rows, index = np.arange(len(codes)), np.unique(groups, return_inverse=True)[1]
+    loss = [-np.log(np.maximum(p[rows, codes], LEAST)) for p in (one, other)]
+    gain = np.bincount(index, weight * (loss[1] - loss[0]))
+    return bool(gain.mean() > 2.0 * gain.std(ddof=1) / np.sqrt(len(gain)))
 
 
 def cross_fitted(

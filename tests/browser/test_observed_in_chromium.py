@@ -55,6 +55,22 @@ def test_dots_and_worst_cases_are_those_of_the_model_chosen(load, study, model):
     assert f"{model} starts at case {worst + 1}, one of the cases that it was fitted to" in words
 
 
+def test_without_values_there_is_no_number(load, study):
+    page = load(study / "report.html")
+    page.select_option("#model", "proset-regressor")
+    answer = page.locator("[data-test=number-answer]")
+    assert float(answer.text_content().replace("\u2212", "-")) == pytest.approx(
+        float(answer.get_attribute("data-value")), rel=1e-3, abs=1e-3
+    )
+    for field in page.locator("#case-live input[type=text]").all():
+        field.fill("")
+    assert answer.text_content() == "No answer"
+    words = page.locator("#case-live").text_content()
+    assert "no answer: no voter has the values it needs" in words
+    assert "Who voted" not in words
+    assert "Mean absolute error" not in words
+
+
 def test_a_page_without_cases_has_squares_and_no_list(load, study, tmp_path):
     build_report(study, tmp_path / "none.html", cases="none")
     page = load(tmp_path / "none.html")

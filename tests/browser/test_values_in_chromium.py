@@ -249,7 +249,7 @@ def test_the_same_values_are_said_only_of_all_columns(visit, island):
     values = [column[whole] for column in columns]
     set_fields(page, values)
     told = page.locator(by("familiar"))
-    assert "has the same values" in told.inner_text()
+    assert "1 case of the study has the same values" in told.inner_text()
     set_fields(page, [None, *values[1:]])  # all that both have is the same
     assert "the same values" not in told.inner_text()
     n = len(calc["spread"])

@@ -70,7 +70,11 @@ def test_probabilities_worse_than_class_frequencies_are_warned_of(copy):
     key = smallest(copy)
     edit(copy / "results.csv", lambda r: r.update(log_loss="1.5") if r["model"] == key else None)
     report = summarise(copy)
-    told = [w for w in report["cautions"] if w.startswith(f"The probabilities of {key} are worse")]
+    told = [
+        w
+        for w in report["cautions"]
+        if w.startswith(f"The held-out probabilities of {key} are worse")
+    ]
     assert len(told) == 1
     assert "log-loss (mean over the folds) 1.500 against" in told[0]
     row = next(m for m in report["models"] if m["key"] == key)

@@ -375,9 +375,9 @@ def unsure_probabilities(s: Standing, prior: float) -> bool:
 
 def _unsure(s: Standing, prior: float) -> str:
     return (
-        f"The probabilities of {s.label} are worse than those of always predicting the class"
-        f" frequencies: log-loss (mean over the folds) {number(s.spread('log_loss').mean)} against"
-        f" {number(prior)}. Its calls may be right, but do not rely on its probabilities."
+        f"The held-out probabilities of {s.label} are worse than those of always predicting the"
+        f" class frequencies: log-loss (mean over the folds) {number(s.spread('log_loss').mean)}"
+        f" against {number(prior)}. Its calls may be right, but do not rely on its probabilities."
     )
 
 

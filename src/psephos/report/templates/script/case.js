@@ -175,7 +175,7 @@
       parts = [];
     if (again) {
       const words = make("strong", `Recalibrated: ${chance(again[about])}. `),
-        why = "The model\u2019s own probabilities are worse than the class frequencies.";
+        why = "In the folds its own probabilities were worse than the class frequencies.";
       parts.push(make("p", [words, why], { data: { test: "case-again" } }));
     }
     if (like && Number(like.cells[1].replace(/\D/g, "")) >= 5) {

@@ -131,15 +131,17 @@ page.near = (() => {
   };
 
   // The familiarity of a case, from its nearest cases.
-  const familiarity = ({ calc, study, x, rows, self }, found) => {
+  const familiarity = ({ calc, study, x, rows, self, name }, found) => {
     const n = calc.spread.length,
       share = farther(calc.own, found[0][1]),
       some = share === 0 ? "none" : `only ${page.words.percent(share)}`,
       seen = study.sampled ? ` (the ${study.rows.length} that the page carries)` : "",
-      twin = rows.some((row, i) => i !== self && row.every((v, j) => v === x[j]));
+      twins = rows.map((row, i) => i !== self && row.every((v, j) => v === x[j])),
+      of = study.classes.map((_, k) => study.y.filter((one, i) => twins[i] && one === k).length),
+      same = of.reduce((sum, one) => sum + one, 0);
     let words = `${page.words.percent(share)} of the study's cases${seen} are less familiar than this one: farther from their nearest case than it is from its own.`;
-    if (twin)
-      words = `${self < 0 ? "A" : "Another"} case of the study has the same values${calc.rounding ? ", to the digits shown here" : ""}${x.includes(null) ? ", and lacks the same ones" : ""}.`;
+    if (same)
+      words = `${page.words.plural(same, self < 0 ? "case" : "other case")} of the study${seen} ${same === 1 ? "has" : "have"} the same values${calc.rounding ? ", to the digits shown here" : ""}${x.includes(null) ? ", with the same columns missing" : ""}: ${of.flatMap((k, c) => (k ? [`${k} ${name(c)}`] : [])).join(", ")}.`;
     else if (share < 0.05 && found[0][1])
       words = `Unfamiliar: of the study's cases${seen} ${some} are as far from their nearest case as this one is from its own.`;
     if (found[0][2] < n)

@@ -31,23 +31,19 @@
 
   // The prediction for the current values, with its votes; nothing if a field is not a number.
   const answered = (model, open, x, wrong, { answer, votes }) => {
-    if (wrong.size) {
-      answer.replaceChildren(refused(model, wrong));
-      votes.replaceChildren();
-      return;
-    }
+    votes.replaceChildren();
+    if (wrong.size) return answer.replaceChildren(refused(model, wrong));
     const found = open.answer(whole(model, open, x)),
       look = { className: "big", data: { test: "number-answer", value: found.label } };
     answer.replaceChildren(
-      make("p", write(found.label, 5), look),
+      make("p", found.unanswered ? "No answer" : write(found.label, 5), look),
       ...beyond(model, x),
-      make("p", [found.unanswered, model.held].filter(Boolean).join(" "), "note"),
+      make("p", found.unanswered || model.held, "note"),
     );
+    if (found.unanswered) return;
     const share = isMedian(model) ? "its weight in the median" : "how much each vote adds";
-    votes.replaceChildren(
-      make("h3", `Who voted, and ${share}`),
-      votesOf(found, isMedian(model), open.columns),
-    );
+    votes.append(make("h3", `Who voted, and ${share}`));
+    votes.append(votesOf(found, isMedian(model), open.columns));
   };
   // the case chosen on the page, if the page has its values
   const caseOf = (model) => model.cases.find(([row]) => row === hub.get("person"));
