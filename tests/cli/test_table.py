@@ -135,6 +135,18 @@ def test_a_caution_without_a_remedy_comes_first(tmp_path, call):
     assert "next     after correcting FD034: psephos compare" in found.stdout
 
 
+def test_replicates_without_a_column_that_names_them_need_a_group(tmp_path, call):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(20, 12)), 2, axis=0)
+    X[::2, 0] += 0.25  # not exact copies
+    lines = [",".join([*map(str, row), "ab"[i // 2 % 2]]) for i, row in enumerate(X.round(3))]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([",".join([*(f"m{j}" for j in range(12)), "y"]), *lines]))
+    found = call("table", path, "--target", "y")
+    assert "caution  FD020" in found.stdout
+    assert found.stdout.rstrip().endswith("--target y --group COLUMN")
+
+
 def test_a_row_of_sums_without_a_label_is_left_out(patients, call):
     found = call("table", patients, "--target", "y")
     assert found.stdout.startswith("40 cases: ")

@@ -80,9 +80,17 @@ def table(context: click.Context, **_: object) -> None:
     words: list[str] = context.find_root().meta["words"]
     at = words.index("table")
     to, given = "table" if last else "compare", [*repeated(words[at + 1 :], pairs), *last]
-    left = [one.code for one in settled if "compare" in one.rule.refused and not one.remedy]
+    left, group = _left(settled, compared=not last)
     first = f"after correcting {', '.join(left)}: " if left else ""
-    show(f"next     {first}{shlex.join(['psephos', *words[:at], to, *given])}")
+    show(f"next     {first}{shlex.join(['psephos', *words[:at], to, *given, *group])}")
+
+
+def _left(settled: "list[Caution]", *, compared: bool) -> tuple[list[str], list[str]]:
+    """Return the cautions to correct first, and the option to complete if rows are replicates."""
+    left = [one.code for one in settled if "compare" in one.rule.refused and not one.remedy]
+    if not compared or "FD020" not in left:
+        return left, []
+    return [code for code in left if code != "FD020"], ["--group", "COLUMN"]
 
 
 def _fewest_units(data: "DataTable", pairs: list[tuple[str, str]]) -> int:
