@@ -161,9 +161,9 @@ def test_declared_categories_of_digits_are_those_of_a_frame(tmp_path, kind):
     getattr(frame, f"to_{kind}")(path)
     found = read_table(path, target="y")
     assert found.categories == {0: ("0", "1", "2", "3"), 1: ("0", "1", "2")}
-    assert any("by their type" in note and "'cluster', 'batch'" in note for note in found.notes)
+    assert any("because of their type" in note and "'cluster', 'batch'" in note for note in found.notes)
     named = read_table(path, target="y", categorical=["cluster", "batch"])
-    assert not any("by their type" in note for note in named.notes)
+    assert not any("because of their type" in note for note in named.notes)
     model = CARTClassifier().fit(frame[["cluster"]], frame["y"])
     of_file = fitted(CARTClassifier(), read_table(path, target="y", drop=["x", "batch"]))
     assert str(of_file.vote_.voters) == str(model.vote_.voters)

@@ -151,7 +151,7 @@ def test_a_file_is_read_as_read_table_reads_it(tmp_path):
     assert_array_equal(
         *(one.frame("pandas")["balanced_accuracy"].to_numpy() for one in (found, wanted))
     )
-    with pytest.raises(PsephosError, match=r"how a file is read \(sheet, drop\) is for the path"):
+    with pytest.raises(PsephosError, match=r"is read \(sheet, drop\) can be given only if"):
         compare(X, y, ["cart"], "demo", sheet=1, drop=["a"])
     with pytest.raises(TypeError, match="'seperator'"):
         compare(genes, "state", ["cart"], "demo", seperator=";")
