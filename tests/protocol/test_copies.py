@@ -42,7 +42,7 @@ def test_copies_of_noise_are_not_learned_by_heart():
 
 def test_the_warning_counts_them_names_five_and_says_what_to_do():
     ids = np.array([f"case {i}" for i in range(80)])
-    with pytest.warns(UserWarning, match="20 different ones") as caught:
+    with pytest.warns(UserWarning, match="20 distinct rows") as caught:
         compare(noise(ids=ids), models=["majority"], protocol=SMALL, n_jobs=1)
     words = str(caught[0].message)
     assert "case 0, case 1, case 2, case 3, case 4, ..." in words
