@@ -17,10 +17,10 @@ class PsephosError(ValueError):
 
     Examples
     --------
-    >>> from psephos import CARTClassifier, PsephosError
+    >>> import psephos
     >>> try:
-    ...     CARTClassifier(max_depth=-1).fit([[1.0], [2.0]], ["ill", "well"])
-    ... except PsephosError as error:
+    ...     psephos.CARTClassifier(max_depth=-1).fit([[1.0], [2.0]], ["ill", "well"])
+    ... except psephos.PsephosError as error:
     ...     print(error)  # doctest: +ELLIPSIS
     CARTClassifier: parameter 'max_depth' must be a whole number of at least 1 ...; got -1.
     """
