@@ -150,9 +150,9 @@ class CollapseWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> from psephos import CollapseWarning, VersionSpaceClassifier
-    >>> with warnings.catch_warnings(action="ignore", category=CollapseWarning):
-    ...     model = VersionSpaceClassifier().fit([[1.0], [2.0], [1.0]], ["yes", "no", "no"])
+    >>> import psephos
+    >>> with warnings.catch_warnings(action="ignore", category=psephos.CollapseWarning):
+    ...     model = psephos.VersionSpaceClassifier().fit([[1.0], [2.0], [1.0]], ["yes", "no", "no"])
     >>> model.collapses_
     ['row 2: no conjunction for class yes agrees with it and the rows before']
     """
@@ -165,9 +165,9 @@ class WeakLabelsWarning(UserWarning):
 
     Examples
     --------
-    >>> from psephos import PUClassifier
+    >>> import psephos
     >>> X, y = [[float(i)] for i in range(20)], [1] * 8 + [0] * 12
-    >>> model = PUClassifier(prior=0.5, unlabeled=0).fit(X, y)  # 0 is "not known": no warning
+    >>> model = psephos.PUClassifier(prior=0.5, unlabeled=0).fit(X, y)  # 0: not known
     >>> model.labels_.n_unlabelled
     12
     """
@@ -181,11 +181,11 @@ class ConstantAnswerWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> from psephos import ConstantAnswerWarning, PUClassifier
+    >>> import psephos
     >>> X, y = [[float(i)] for i in range(20)], [1] * 3 + [None] * 17
-    >>> chosen = {"action": "always", "category": ConstantAnswerWarning}
+    >>> chosen = {"action": "always", "category": psephos.ConstantAnswerWarning}
     >>> with warnings.catch_warnings(record=True, **chosen) as caught:
-    ...     model = PUClassifier(prior=0.99).fit(X, y)
+    ...     model = psephos.PUClassifier(prior=0.99).fit(X, y)
     >>> print(str(caught[0].message).partition(":")[0])
     PUClassifier predicts 1 for all 20 training rows
     """
@@ -198,10 +198,10 @@ class UnknownLevelWarning(UserWarning):
     --------
     >>> import warnings
     >>> import pandas as pd
-    >>> from psephos import CARTClassifier, UnknownLevelWarning
+    >>> import psephos
     >>> X = pd.DataFrame({"sex": ["f", "f", "m", "m"]}, dtype="category")
-    >>> model = CARTClassifier(n_folds=0).fit(X, ["ill", "ill", "well", "well"])
-    >>> with warnings.catch_warnings(action="ignore", category=UnknownLevelWarning):
+    >>> model = psephos.CARTClassifier(n_folds=0).fit(X, ["ill", "ill", "well", "well"])
+    >>> with warnings.catch_warnings(action="ignore", category=psephos.UnknownLevelWarning):
     ...     model.predict(pd.DataFrame({"sex": ["not known"]})).tolist()
     ['ill']
     """
@@ -221,10 +221,11 @@ class TableWarning(UserWarning):
     --------
     >>> import warnings
     >>> import pandas as pd
-    >>> from psephos import CARTClassifier, TableWarning
+    >>> import psephos
     >>> X = pd.DataFrame({"Unnamed: 0": range(30), "dose": [3, 1, 2, 5, 4] * 6})
-    >>> with warnings.catch_warnings(record=True, action="always", category=TableWarning) as caught:
-    ...     model = CARTClassifier().fit(X, ["ill", "well"] * 15)
+    >>> chosen = {"action": "always", "category": psephos.TableWarning}
+    >>> with warnings.catch_warnings(record=True, **chosen) as caught:
+    ...     model = psephos.CARTClassifier().fit(X, ["ill", "well"] * 15)
     >>> [one.message.code for one in caught]
     ['FD004']
     """
