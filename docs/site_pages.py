@@ -156,10 +156,13 @@ def skipped(_app, _kind, name, _held, skip, _options):
 
 def linked_pages(_app, _kind, _name, _held, _options, lines):
     """Link the pages that docstrings name by their file."""
-    lines[:] = [re.sub(r"(?<![\w/])docs/([\w-]+)\.md", r":doc:`/\1`", line) for line in lines]
+    lines[:] = map(_linked, lines)
+
+
+def _linked(line):
+    return re.sub(r"(?<![\w/])docs/([\w-]+)\.md", r":doc:`/\1`", line)
 
 
 def without_markup(_app, _command, lines):
     """Escape what reStructuredText would read as markup in the command's help."""
-    lines[:] = [re.sub(r"(?<!\\)([*|]|_(?!\w))", r"\\\1", line) for line in lines]
-    linked_pages(None, "", "", None, None, lines)
+    lines[:] = [_linked(re.sub(r"(?<!\\)([*|]|_(?!\w))", r"\\\1", line)) for line in lines]

@@ -310,7 +310,7 @@ def _encode(
         )
     if digits:
         notes.append(
-            f"read as categories because of their type, though all values are numbers: "
+            "read as categories because of their type, though all values are numbers: "
             f"{quoted(digits)}; to learn from them as numbers, store numbers in the file."
         )
     with wrong.gather():
