@@ -97,7 +97,7 @@ CONTENDER = Contender(
         "drawn like the other models; the source's own rule, which prefers fewer columns, is "
         "ProsetSearchCV"
     ),
-    in_search={"fallback": None, "tol": 1e-3},
+    in_search={"fallback": None, "tol": 1e-4},
     small={"random_state": 0},
     variants={
         "proset-manual": {
