@@ -4,7 +4,7 @@ import ast
 import math
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from psephos._errors import PsephosError, WeakLabelsWarning
 from psephos.cli.cautions import accept_option, read_whole, settle
 from psephos.cli.options import OUT_FILE, partial_options, table_options, threshold_options
 from psephos.cli.words import say, show
+
+if TYPE_CHECKING:
+    from psephos.protocol import DataTable
 
 _OBJECTS = {"estimator", "estimators", "levels"}  # parameters whose values are estimators
 _LARGE = 50_000  # cells of a table whose fit may take a while
@@ -42,12 +45,19 @@ _NUMBERS = "-regressor"  # suffix of the names of regressors
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its `random_state`."
 )
+@click.option(
+    "--blocks",
+    is_flag=True,
+    help="Read a parquet file, or a folder of them, in blocks of rows: for tables larger than "
+    "memory. Only --model newton-boosting (tree_method='hist'); with --target, --task and --drop.",
+)
 @partial_options
 @threshold_options
 @accept_option
 def fit(
     table: Path, model_name: str | None, settings: tuple[str, ...], out: Path, seed: int,
-    threshold: float | None, positive: str | None, accept: tuple[str, ...], **roles: Any,
+    blocks: bool, threshold: float | None, positive: str | None, accept: tuple[str, ...],
+    **roles: Any,
 ) -> None:  # fmt: skip
     """Fit one model on all rows of TABLE and write it to a file that holds data only.
 
@@ -56,6 +66,7 @@ def fit(
     """
     from psephos.calibrating import at_threshold
     from psephos.cli.answering import refuse_overwriting
+    from psephos.cli.blocks import MODEL, fitted_in_blocks, sampled
     from psephos.models import save
     from psephos.protocol.running.progress import announced
     from psephos.protocol.running.tasks import told_warnings
@@ -68,26 +79,23 @@ def fit(
         )
     refuse_overwriting(out, table)
     roles["task"] = roles["task"] or _task_of(model_name)
-    data = read_whole(table, roles, "fit", accept)
-    model_name = _fitting(model_name or _DEFAULT[data.kind], data)
+    read = sampled if blocks else read_whole
+    data = read(table, roles, "fit", accept)
+    model_name = _fitting(model_name or (MODEL if blocks else _DEFAULT[data.kind]), data)
     estimator = _estimator(model_name, settings, seed, data.views)
     for sentence in (data.contents(), *data.notes):
         say(sentence)
     in_spite = settle(data, "fit", accept)
-    if data.multilabel and not estimator.multilabel:
-        raise PsephosError(
-            f"{model_name} predicts one class per case, and cases may have several of the labels "
-            f"{data.target_name}: use {_multilabel()}, or give one --target."
-        )
+    _check_labels(model_name, estimator, data)
     place = None if threshold is None else _place(data, positive)
-    if data.X.size > _LARGE:  # the fit may take long
+    if data.X.size > _LARGE and not blocks:  # the fit may take long
         say(f"fitting {model_name} on {data.n_rows} cases and {data.n_columns} columns")
     with warnings.catch_warnings(record=True) as caught, announced(True):
         warnings.simplefilter("always")
         warnings.filterwarnings("ignore", "y has |the classes ")  # cautions cover these
         warnings.simplefilter("error", WeakLabelsWarning)
         try:
-            model = fitted(estimator, data)
+            model = fitted_in_blocks(estimator, data, table) if blocks else fitted(estimator, data)
         except WeakLabelsWarning as error:
             raise PsephosError(f"{error}") from None
     if threshold is not None and place is not None:
@@ -105,7 +113,7 @@ def fit(
     show(str(out))
 
 
-def _place(data: Any, positive: str | None) -> int:
+def _place(data: "DataTable", positive: str | None) -> int:
     """Return the index of the class of a threshold."""
     from psephos.cli.answering import place_of
 
@@ -119,7 +127,7 @@ def _place(data: Any, positive: str | None) -> int:
     return place_of(positive, classes)
 
 
-def _summary(model: Any, data: Any) -> list[str]:
+def _summary(model: Any, data: "DataTable") -> list[str]:
     """Return the summary of a model: its first sentence, and the labels it was fitted on."""
     from psephos.protocol.tables.labels import given_rows
 
@@ -162,6 +170,14 @@ def _estimator(name: str, settings: tuple[str, ...], seed: int, views: Any) -> A
     return model.set_params(**given)
 
 
+def _check_labels(name: str, estimator: Any, data: "DataTable") -> None:
+    if data.multilabel and not estimator.multilabel:
+        raise PsephosError(
+            f"{name} predicts one class per case, and cases may have several of the labels "
+            f"{data.target_name}: use {_multilabel()}, or give one --target."
+        )
+
+
 def _multilabel() -> str:
     """Return the models that predict several labels per case."""
     from psephos.registry import estimator_classes, model_names
@@ -178,7 +194,7 @@ def _task_of(name: str | None) -> str | None:
     return "numbers" if name is not None and is_regressor(class_of(name)()) else None
 
 
-def _fitting(name: str, data: Any) -> str:
+def _fitting(name: str, data: "DataTable") -> str:
     """Return the name of the model, or of its regressor if the target is numeric."""
     from sklearn.base import is_regressor
 
@@ -241,7 +257,7 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
-def fitted(estimator: Any, data: Any) -> Any:
+def fitted(estimator: Any, data: "DataTable") -> Any:
     """Fit an estimator on a table that was read from a file; columns and levels keep their names.
 
     The table has codes for the words of the file; the fitted model takes the words.
@@ -272,7 +288,7 @@ def fitted(estimator: Any, data: Any) -> Any:
     return model.set_params(**given)
 
 
-def _labelled(estimator: Any, data: Any) -> tuple[Any, Any]:
+def _labelled(estimator: Any, data: "DataTable") -> tuple[Any, Any]:
     """Return the rows to fit on and their labels, None if missing, as `compare` does."""
     import numpy as np
 

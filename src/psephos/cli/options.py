@@ -55,7 +55,7 @@ _ANSWERS = (
 )
 
 _OPTIONS = (
-    click.argument("table", type=IN_FILE),
+    click.argument("table", type=click.Path(exists=True, path_type=Path)),
     click.option(
         "--target",
         multiple=True,

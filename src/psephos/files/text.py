@@ -90,6 +90,8 @@ _MARKS_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space
 
 def kind_of(file: pathlib.Path, known: Mapping[str, bool] = SUFFIXES) -> str:
     """Return the known suffix of a file, which .gz may follow for some formats."""
+    if file.is_dir():
+        raise PsephosError(f"{str(file)!r} is a folder: give a file in it that holds the table.")
     if not file.is_file():
         raise PsephosError(f"the file {str(file)!r} does not exist: check the name and the folder.")
     ends = [suffix.lower() for suffix in file.suffixes[:-3:-1]]

@@ -86,8 +86,9 @@ class Bins:
         run_blocks(work, len(starts), n_jobs)
         maps: dict[int, NDArray[np.uint8]] = {}
         for j, size in (n_codes or {}).items():
-            maps[j] = _category_bins(columns_of(values, slice(j, j + 1))[0], weight, size)
-            _code_categories(columns_of(values, slice(j, j + 1))[0], maps[j], codes[j])
+            column = columns_of(values, slice(j, j + 1))[0]
+            maps[j] = category_bins(category_mass(column, weight, size))
+            code_categories(column, maps[j], codes[j])
             n_bins[j] = int(maps[j].max(initial=0)) + 1
         kept = n_bins.copy()
         kept[list(maps)] = 0
@@ -136,20 +137,26 @@ def _joined(blocks: list[_Floats], number: NDArray[np.int64]) -> _Floats:
     return out
 
 
-def _category_bins(column: Any, weight: _Floats | None, size: int) -> NDArray[np.uint8]:
-    """Return the bin of each code of a categorical column."""
-    if size <= MAX_BINS:
-        return np.arange(size).astype(np.uint8)
+def category_mass(column: Any, weight: _Floats | None, size: int) -> _Floats:
+    """Return the weight of the rows of each code, (size,)."""
     known = ~np.isnan(column)
     seen = None if weight is None else weight[known]
-    mass = np.bincount(column[known].astype(np.intp), seen, minlength=size)
+    found = np.bincount(column[known].astype(np.intp), seen, minlength=size)
+    return found.astype(np.float64)
+
+
+def category_bins(mass: _Floats) -> NDArray[np.uint8]:
+    """Return the bin of each code of a categorical column, from the weight of its rows."""
+    size = len(mass)
+    if size <= MAX_BINS:
+        return np.arange(size).astype(np.uint8)
     own = np.sort(np.argsort(-mass, kind="stable")[: MAX_BINS - 1])
     bins = np.full(size, MAX_BINS - 1, np.uint8)
     bins[own] = np.arange(MAX_BINS - 1)
     return bins
 
 
-def _code_categories(column: Any, bins: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
+def code_categories(column: Any, bins: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
     """Write the bins of codes; missing and unknown ones have the code after the last."""
     size = int(bins.max(initial=0)) + 1
     known = (column >= 0) & (column < len(bins))

@@ -49,6 +49,7 @@ PARAMS = {
     "free": {"min_child_weight": 0.0, "reg_lambda": 0.0, "max_depth": 9},
     "directed": {"monotone_constraints": [1, 0, -1, 0, 0, 0]},
     "few bins": {"max_bin": 5},
+    "rows drawn": {"subsample": 0.4, "random_state": 3},
 }
 
 
@@ -90,8 +91,8 @@ def test_a_column_of_more_values_than_a_summary_keeps(random_seed, monkeypatch):
     X, y, _ = table(random_seed, n=50_000)
     seen = []
 
-    def kept(summaries, max_bin):
-        seen.append(original(summaries, max_bin))
+    def kept(*given):
+        seen.append(original(*given))
         return seen[-1]
 
     original = BlockBins.of
@@ -137,6 +138,34 @@ def test_parquet_parts(random_seed, tmp_path):
     assert_array_equal(load(tmp_path / "found").predict(frame), found.predict(frame))
 
 
+@pytest.mark.parametrize("kind", ["words", "dictionary"])
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_text_is_a_category(classes, kind, random_seed, tmp_path):
+    """Sets of categories are divided as in memory, more than 255 of them too."""
+    pa = pytest.importorskip("pyarrow", reason="pyarrow reads parquet files")
+    pd = pytest.importorskip("pandas", reason="frames have names")
+    from pyarrow import parquet
+
+    X, y, _ = table(random_seed, n=900, classes=classes)
+    rng = np.random.default_rng(random_seed)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["few"] = np.array(["low", "é", "high"])[1 * (y > 0) + (X[:, 2] > 1)]
+    frame["many"] = [f"site {k:03d}" for k in rng.integers(0, 400, 900)]
+    frame.loc[rng.random(900) < 0.1, "few"] = None
+    frame = frame.astype({"few": "category", "many": "category"})
+    given = frame if kind == "dictionary" else frame.astype({"few": object, "many": object})
+    whole = pa.Table.from_pandas(given.assign(y=y), preserve_index=False)
+    for i in range(3):
+        parquet.write_table(whole.slice(300 * i, 300), tmp_path / f"p{i}.parquet")
+    params = {"max_depth": 4, "subsample": 0.7, "random_state": 1}
+    found = fit_blocks(make(classes, **params), ParquetRows(tmp_path, "y", block_rows=170))
+    expected = make(classes, **params).fit(frame, y)
+    assert {"few", "many"} <= set(found.features_used_.tolist())  # both columns of text are read
+    same_votes(found, expected)
+    assert_array_equal(found.predict(frame), expected.predict(frame))
+    assert found.describe() == expected.describe()
+
+
 def test_known_or_missing_may_be_all_there_is_to_ask():
     X = np.full((6, 2), np.nan)
     X[:3, 1] = 1.0
@@ -167,7 +196,7 @@ def test_gradients_that_round_to_nothing(random_seed):
     ("params", "words"),
     [
         ({"tree_method": "exact"}, "tree_method='exact': on rows that are read in blocks"),
-        ({"subsample": 0.5}, "subsample=0.5"),
+        ({"colsample_bytree": 0.5}, "colsample_bytree=0.5"),
         ({"max_leaves": 5}, "max_leaves=5"),
         ({"grow_policy": "lossguide"}, "grow_policy='lossguide'"),
         ({"validation_fraction": 0.1}, "validation_fraction=0.1"),
@@ -231,7 +260,7 @@ def test_an_error_in_the_middle_leaves_nothing_behind(random_seed, tmp_path):
 def test_what_was_given_amiss_is_said():
     X, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
     rows = ArrayRows(X, y)
-    with pytest.raises(PsephosError, match="hold numbers only"):
+    with pytest.raises(PsephosError, match="the source names the categories"):
         fit_blocks(NewtonBoostingRegressor("hist", categorical_features=[0]), rows)
     with pytest.raises(PsephosError, match="cannot be fitted in blocks"):
         fit_blocks(RandomForestRegressor(), rows)

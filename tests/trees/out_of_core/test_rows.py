@@ -175,8 +175,9 @@ def test_parquet_that_cannot_be_rows(parts, tmp_path):
     from pyarrow import parquet
 
     folder, whole = parts
-    with pytest.raises(PsephosError, match=r"'name' of 'part-0\.parquet' is string"):
-        ParquetRows(folder, "ill")
+    assert ParquetRows(folder, "ill").levels == {4: ("x",)}
+    with pytest.raises(PsephosError, match=r"'name' of 'part-0\.parquet' is string: make it num"):
+        ParquetRows(folder, "ill", weight="name")
     with pytest.raises(PsephosError, match="no column 'missing'"):
         ParquetRows(folder, "missing", columns=["a"])
     with pytest.raises(PsephosError, match="no parquet file"):
@@ -184,6 +185,10 @@ def test_parquet_that_cannot_be_rows(parts, tmp_path):
     parquet.write_table(whole.slice(1), tmp_path / "from_one.parquet")
     with pytest.raises(PsephosError, match="'b' has no value in row 6"):
         list(ParquetRows(tmp_path, "b", columns=["a"], block_rows=4).blocks())
+    numbers = whole.drop_columns(["name"]).append_column("name", whole["a"])
+    parquet.write_table(numbers, folder / "part-9.parquet")
+    with pytest.raises(PsephosError, match=r"'name' is string in 'part-0\.parquet', and \w+ in '"):
+        ParquetRows(folder, "ill")
     parquet.write_table(whole.drop_columns(["c"]), folder / "part-9.parquet")
     with pytest.raises(PsephosError, match=r"'part-9\.parquet' has no column 'c'"):
         ParquetRows(folder, "ill", columns=["a", "c"])

@@ -6,7 +6,7 @@ floating point are continued from block to block in the order of the rows.
 
 import numpy as np
 
-from psephos.kernels.binned_trees.newton_hist import CUT, FEATURE, FIRST, MISSING_LEFT
+from psephos.kernels.binned_trees.newton_hist import FEATURE, FIRST
 from psephos.runtime.jit import jit
 
 
@@ -25,20 +25,18 @@ def add_block(codes, start, stop, rows, place, packed, sums):
 
 
 @jit
-def route_block(codes, node, ints, n_bins):
+def route_block(codes, node, ints, luts):
     """Send each row of a block from its node to a child, in place; rows at leaves stay there.
 
-    `codes` (p, m) uint8; `node` (m,) int32; `ints` (nodes, 6) as in `newton_hist`; `n_bins` (p,),
-    the codes of missing values.
+    `codes` (p, m) uint8; `node` (m,) int32; `ints` (nodes, 6) as in `newton_hist`; `luts`
+    (nodes, 256) uint8, 1 for each code whose rows go to the first child of a node, else 0.
     """
     for i in range(len(node)):
         at = node[i]
         j = ints[at, FEATURE]
         if j < 0:
             continue
-        code = np.int64(codes[j, i])
-        left = ints[at, MISSING_LEFT] if code == n_bins[j] else np.int64(code <= ints[at, CUT])
-        node[i] = ints[at, FIRST] + 1 - left
+        node[i] = ints[at, FIRST] + 1 - np.int64(luts[at, codes[j, i]])
 
 
 @jit

@@ -308,7 +308,7 @@ class _NewtonLoop:
         """Grow one tree for each output, all from the same margins."""
         t = len(self.rounds)
         self.objective.gradients(self.margin, self.data.y, gh)
-        rows = self._rows(t)
+        rows = drawn_rows(self.context, t, len(self.margin), self.model.subsample)
         trees: list[Any] = [None] * len(gh)
 
         def work(c: int) -> None:
@@ -322,15 +322,6 @@ class _NewtonLoop:
         self.rounds.append(trees)
         return trees
 
-    def _rows(self, t: int) -> NDArray[np.bool_]:
-        n, share = len(self.margin), self.model.subsample
-        if share >= 1.0:
-            return np.ones(n, np.bool_)
-        rng = self.context.generator(_ROWS, t)
-        rows = rng.random(n) < share
-        rows[rng.integers(n)] = True  # never none
-        return rows
-
     def _draws(self, rows: NDArray[np.bool_], t: int, c: int) -> TreeSample:
         m, p = self.model, len(self.values)
         shares = (m.colsample_bytree, m.colsample_bylevel, m.colsample_bynode)
@@ -339,6 +330,16 @@ class _NewtonLoop:
         rng = self.context.generator(_COLUMNS, t, c)
         tree = drawn(rng, np.arange(p), shares[0])
         return TreeSample(rows, tree, shares[1], shares[2], rng, p)
+
+
+def drawn_rows(context: Context, t: int, n: int, share: float) -> NDArray[np.bool_]:
+    """Return which of n rows the trees of round t are grown on."""
+    if share >= 1.0:
+        return np.ones(n, np.bool_)
+    rng = context.generator(_ROWS, t)
+    rows = rng.random(n) < share
+    rows[rng.integers(n)] = True  # never none
+    return rows
 
 
 def _values(model: "_Newton", table: Table) -> NDArray[Any]:

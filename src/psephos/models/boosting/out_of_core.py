@@ -11,11 +11,12 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
 from psephos.base import VoteClassifier
-from psephos.estimator.input import Schema, Table
+from psephos.estimator.input import Context, Schema, Table, seed_sequence
 from psephos.estimator.params import check_params
 from psephos.models.boosting.losses import PLAIN, Unit, classification, regression
-from psephos.models.boosting.newton_fit import directions, growth, vote_of
+from psephos.models.boosting.newton_fit import directions, drawn_rows, growth, vote_of
 from psephos.runtime.jit import run_blocks
+from psephos.trees.bins import category_mass
 from psephos.trees.out_of_core.bins import BlockBins, SummaryStream
 from psephos.trees.out_of_core.dask import PartitionRows
 from psephos.trees.out_of_core.disk import DiskRows
@@ -56,8 +57,9 @@ def fit_blocks(
     Parameters
     ----------
     model : NewtonBoostingClassifier or NewtonBoostingRegressor
-        With ``tree_method='hist'``; all rows and columns are seen by every tree, and all are
-        numbers.
+        With ``tree_method='hist'``; every tree may read all columns. The source determines which
+        columns are categories (`categorical_features` must not name any). With ``subsample`` below
+        1, one byte per row more of memory is needed.
     source : RowSource
         `ArrayRows` (memory maps, .npy files) or `ParquetRows` (a directory of parts). Rows of
         weight 0 are left out.
@@ -157,12 +159,11 @@ def _check(model: Any) -> None:
     named = model.categorical_features
     if not (named is None or isinstance(named, str) or len(named) == 0):
         raise PsephosError(
-            f"categorical_features={named!r}: rows that are read in blocks hold numbers only; use "
-            "fit, or None."
+            f"categorical_features={named!r}: of rows that are read in blocks the source names the "
+            "categories (text in parquet files); use fit, or None."
         )
     for name, wanted in {
         "tree_method": "hist",
-        "subsample": 1.0,
         "colsample_bytree": 1.0,
         "colsample_bylevel": 1.0,
         "colsample_bynode": 1.0,
@@ -187,18 +188,22 @@ def _seen(model: Any, source: RowSource, bins: BlockBins | None) -> tuple[BlockL
         )
     n_streams = 0 if bins is not None else p
     streams = [SummaryStream(1.0 / (4 * model.max_bin), source.n_rows) for _ in range(n_streams)]
+    mass = {j: np.zeros(len(known)) for j, known in source.levels.items() if n_streams}
     labels: BlockLabels | None = None
     for block in counted(source):
         here = BlockLabels.of(block.y, block.weight, not isinstance(model, VoteClassifier))
         labels = here if labels is None else labels.join(here)
 
         def work(j: int, block: Block = block) -> None:
-            streams[j].push(block.columns[j], block.weight)
+            if j in mass:
+                mass[j] += category_mass(block.columns[j], block.weight, len(mass[j]))
+            else:
+                streams[j].push(block.columns[j], block.weight)
 
         run_blocks(work, n_streams, model.n_jobs)
     if labels is None:
         raise PsephosError("at least one row must have weight above 0; none has.")
-    return labels, bins or BlockBins.of([s.summary() for s in streams], model.max_bin)
+    return labels, bins or BlockBins.of([s.summary() for s in streams], model.max_bin, mass)
 
 
 def _learnt(model: Any, labels: BlockLabels) -> _Learnt:
@@ -222,7 +227,7 @@ def _fit(
     folder: Path,
 ) -> Any:
     p, names = source.n_features, source.names
-    schema = Schema(p, None if names is None else tuple(names))
+    schema = Schema(p, None if names is None else tuple(names), dict(source.levels))
     nothing = Table(np.empty((0, p)), schema, np.empty(0))
     signs = directions(model.monotone_constraints, nothing)
     limits = growth(model, signs, n_rows, learnt.unit.size)
@@ -234,9 +239,15 @@ def _fit(
         rows.append(block, codes)
         labels = block.y if numbers else codes
         sample = SampleRows.of(None, block.columns.T, labels).after(sample)
+    context = Context(seed_sequence(model.random_state))
+
+    def draws(t: int) -> NDArray[np.bool_] | None:
+        share = model.subsample
+        return drawn_rows(context, t, rows.n_rows, share) if share < 1.0 else None
+
     rounds = boost(
         rows, learnt.objective, limits,
-        n_estimators=model.n_estimators, learning_rate=model.learning_rate,
+        n_estimators=model.n_estimators, learning_rate=model.learning_rate, draws=draws,
     )  # fmt: skip
     readout = Readout("sum", "identity" if numbers else "logistic")
     vars(model).pop("feature_names_in_", None)

@@ -1,7 +1,7 @@
 """Bins of columns from mergeable weighted quantile summaries of their blocks."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Floats, NDArray
 from psephos.kernels.binned_trees.bins import code_values, even_bins
 from psephos.runtime.jit import run_blocks
-from psephos.trees.bins import MAX_BINS
+from psephos.trees.bins import MAX_BINS, category_bins, code_categories
 from psephos.trees.newton_hist import edges
 from psephos.trees.out_of_core.rows import weights_of
 
@@ -230,15 +230,24 @@ _BINS = 256
 class BlockBins:
     """The bins of a table's columns."""
 
-    n_bins: NDArray[np.int64]  # (p,); bins of known values; also the code of a missing value
+    # (p,); bins of known values, also the code of a missing value; negative: of categories
+    n_bins: NDArray[np.int64]
     # (p, 256); a code of at most b is ``value < cuts[j, b]``; the last cut is above all values
     cuts: NDArray[np.float64]
+    # (n_codes,) uint8 each; the bin of each code of a categorical column
+    categories: Mapping[int, NDArray[np.uint8]] = field(
+        default_factory=dict[int, NDArray[np.uint8]]
+    )
 
     @classmethod
-    def of(cls, summaries: Sequence[QuantileSummary], max_bin: int = 256) -> Self:
+    def of(
+        cls, summaries: Sequence[QuantileSummary], max_bin: int = 256,
+        mass: Mapping[int, Floats] | None = None,
+    ) -> Self:  # fmt: skip
         """Return bins of nearly equal weight.
 
-        `max_bin`: bins of a column, including that of missing values.
+        `max_bin`: bins of a column, including that of missing values. `mass`: the weight of the
+        rows of each code of a categorical column, whose summary is empty.
         """
         if not 3 <= max_bin <= _BINS:
             raise PsephosError(f"max_bin must be from 3 to {_BINS}; got {max_bin}.")
@@ -247,13 +256,19 @@ class BlockBins:
         low, high = np.full((2, len(found), _BINS), np.nan)
         for j, (lows, highs) in enumerate(found):
             low[j, : len(lows)], high[j, : len(highs)] = lows, highs
-        return cls(n_bins, edges(low, high, n_bins))
+        maps = {j: category_bins(own) for j, own in (mass or {}).items()}
+        for j, one in maps.items():
+            n_bins[j] = -int(one.max(initial=0)) - 1
+        return cls(n_bins, edges(low, high, n_bins), maps)
 
     def codes(self, columns: Array, n_jobs: int | None = None) -> NDArray[np.uint8]:
         """Return the (p, m) bins of values (p, m)."""
         out = np.empty(columns.shape, dtype=np.uint8)
 
         def work(j: int) -> None:
+            if j in self.categories:
+                code_categories(columns[j], self.categories[j], out[j])
+                return
             padded, inner = np.full(_BINS, np.inf), max(int(self.n_bins[j]) - 1, 0)
             # value >= cut is value > the number before the cut
             padded[:inner] = np.nextafter(self.cuts[j, :inner], -np.inf)

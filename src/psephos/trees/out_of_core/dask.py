@@ -1,6 +1,6 @@
 """Rows in the partitions of a Dask cluster."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -29,6 +29,7 @@ class PartitionRows:
         if not len(parts):
             raise PsephosError("parts must have at least one partition; got none.")
         self.names = names
+        self.levels: Mapping[int, tuple[str, ...]] = {}
         given = [client.compute(part) if hasattr(part, "dask") else part for part in parts]
         self._rows = [client.submit(_rows, part, pure=False) for part in given]
         sizes = client.gather([client.submit(_size, rows) for rows in self._rows])

@@ -51,6 +51,8 @@ class DiskRows:
         self.bins, self.n_rows = bins, 0
         self._folder, self._base, self._n_jobs, self._n_blocks = folder, base, n_jobs, 0
         self._sizes = np.zeros((len(base), 2))  # of gradients and hessians, for each output
+        self._starts = [0]  # the first rows of the blocks
+        self._drawn: NDArray[np.bool_] | None = None  # (n,), the rows of the next trees
 
     def append(self, block: Block, y: Array) -> None:
         """Add the next rows, with their labels as numbers for the loss."""
@@ -59,15 +61,28 @@ class DiskRows:
         codes = self.bins.codes(block.columns, self._n_jobs)
         self._write(self._n_blocks, codes=codes, y=y, weight=weight, margin=margin)
         self._n_blocks, self.n_rows = self._n_blocks + 1, self.n_rows + len(y)
+        self._starts.append(self.n_rows)
 
-    def gradients(self, objective: BlockObjective) -> None:
-        """Write the gradients, times the weights of the rows, at the current margins."""
+    @property
+    def n_drawn(self) -> int:
+        """Return the number of rows on which the next trees are grown."""
+        return self.n_rows if self._drawn is None else int(self._drawn.sum())
+
+    def gradients(self, objective: BlockObjective, drawn: NDArray[np.bool_] | None) -> None:
+        """Write the gradients, times the weights of the rows, at the current margins.
+
+        `drawn`: (n,), the rows on which the next trees are grown (None: all); the gradients of the
+        others are 0.
+        """
         self._sizes[:] = 0.0
+        self._drawn = drawn
         for b, (margin, y, weight) in self._pass("margin", "y", "weight"):
             found = np.empty((objective.n_outputs, len(y), 2), np.float32)
             objective.gradients(margin, y, found)
             for output, single in enumerate(found):
                 gh = single * weight[:, None]
+                if drawn is not None:
+                    gh[~drawn[self._rows(b)]] = 0.0
                 self._sizes[output] = sizes_of(gh, self._sizes[output])
                 self._write(b, **{f"gradient {output}": gh})
 
@@ -80,14 +95,14 @@ class DiskRows:
             self._write(b, packed=packed, node=np.zeros(len(gh), np.int32))
         return scale
 
-    def histograms(self, ints: NDArray[np.int64], wanted: Sequence[int]) -> NDArray[np.int64]:
+    def histograms(self, ints: Array, luts: Array, wanted: Sequence[int]) -> NDArray[np.int64]:
         """Move rows to children; return the histograms (slots, p, BINS) of the wanted nodes."""
         p = len(self.bins.n_bins)
         out = np.zeros((len(wanted), p, BINS), np.int64)
         slot_of = np.full(len(ints), -1, np.int32)
         slot_of[wanted] = np.arange(len(wanted))
         starts = range(0, p, _COLUMNS)
-        for codes, node, packed in self._moving(ints, "packed"):
+        for _, codes, node, packed in self._moving(ints, luts, "packed"):
             place = slot_of[node]
             rows = np.flatnonzero(place >= 0)
             given = rows, place[rows], packed, out
@@ -98,11 +113,12 @@ class DiskRows:
             run_blocks(work, len(starts), self._n_jobs)
         return out
 
-    def leaves(self, output: int, ints: NDArray[np.int64]) -> Floats:
+    def leaves(self, output: int, ints: Array, luts: Array) -> Floats:
         """Move rows a last time; return each node's gradients, hessians and rows (nodes, 3)."""
         sums = np.zeros((len(ints), 3))
-        for _, node, gh in self._moving(ints, f"gradient {output}"):
-            kernel.add_leaves(gh, node, sums)
+        for b, _, node, gh in self._moving(ints, luts, f"gradient {output}"):
+            own = slice(None) if self._drawn is None else self._drawn[self._rows(b)]
+            kernel.add_leaves(gh[own], node[own], sums)
         return sums
 
     def answer(self, output: int, answers: _Singles) -> None:
@@ -111,12 +127,17 @@ class DiskRows:
             margin[:, output] += answers[node]
             self._write(b, margin=margin)
 
-    def _moving(self, ints: NDArray[np.int64], name: str) -> Iterator[tuple[Array, Any, Array]]:
-        """Yield (codes, nodes after the move, array of a name), block by block."""
+    def _rows(self, block: int) -> slice:
+        return slice(self._starts[block], self._starts[block + 1])
+
+    def _moving(
+        self, ints: Array, luts: Array, name: str
+    ) -> Iterator[tuple[int, Array, Any, Array]]:
+        """Yield (number of the block, codes, nodes after the move, array of a name)."""
         for b, (codes, node, kept) in self._pass("codes", "node", name):
-            kernel.route_block(codes, node, ints, self.bins.n_bins)
+            kernel.route_block(codes, node, ints, luts)
             self._write(b, node=node)
-            yield codes, node, kept
+            yield b, codes, node, kept
 
     def _write(self, block: int, **arrays: Array) -> None:
         for name, values in arrays.items():

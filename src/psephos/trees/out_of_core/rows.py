@@ -1,6 +1,6 @@
 """Rows that are read in blocks: from a memory map, an .npy file, a directory of parquet files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -75,6 +75,11 @@ class RowSource(Protocol):
         """Return p."""
         ...
 
+    @property
+    def levels(self) -> Mapping[int, tuple[str, ...]]:
+        """Return the sorted categories of each column whose values are codes; {}: all numbers."""
+        ...
+
     def blocks(self) -> Iterator[Block]:
         """Yield all rows in order; the same blocks each time."""
         ...
@@ -136,6 +141,7 @@ class ArrayRows:
         self._kept = slice(kept[0], kept[-1] + 1) if whole else kept
         self.n_rows, self.n_features = len(self._X), len(kept)
         self.names: list[str] | None = None
+        self.levels: Mapping[int, tuple[str, ...]] = {}
         self.block_rows = block_rows or block_length(self._X.shape[1])
 
     def _roles(self, role: Any, name: str) -> Any:
@@ -203,7 +209,11 @@ class ParquetRows:
     weight : str, default=None
         Column of the weights.
     columns : sequence of str, default=None
-        Columns to learn from; None takes all others.
+        Columns to learn from; None takes all others. Columns of text are categories.
+    missing : collection of str, default=()
+        Words of text columns that mean missing.
+    truth_words : bool, default=False
+        Whether truth values are the categories False and True, as in a table that a command reads.
     block_rows : int, default=None
         Most rows of a block; None chooses by `block_length`.
 
@@ -212,8 +222,8 @@ class ParquetRows:
     MissingExtraError
         If pyarrow is not installed.
     PsephosError
-        If no file is found, a file lacks a column, or a column is not numeric (truth values count
-        as 0 and 1).
+        If no file is found, a file lacks a column, or a column is neither numeric (truth values
+        count as 0 and 1) nor text.
 
     Examples
     --------
@@ -235,25 +245,40 @@ class ParquetRows:
         weight: str | None = None,
         *,
         columns: Sequence[str] | None = None,
+        missing: Collection[str] = (),
+        truth_words: bool = False,
         block_rows: int | None = None,
     ):
-        try:
-            from pyarrow import parquet
-        except ImportError:
-            raise MissingExtraError("pyarrow", "reading parquet files", "parquet") from None
-        self._parquet: Any = parquet
-        given = Path(path)
-        self.parts = sorted(given.glob("*.parquet")) if given.is_dir() else [given]
-        if not self.parts or not self.parts[0].is_file():
-            raise PsephosError(f"{str(path)!r} has no parquet file: check the name of the folder.")
+        self._parquet: Any = _pyarrow()[1]
+        self.parts = _parts(path)
+        self._missing, self._truth_words = frozenset(missing), truth_words
         roles = [y] if weight is None else [y, weight]
         first = self._parquet.read_schema(self.parts[0])
         kept = [n for n in first.names if n not in roles] if columns is None else list(columns)
         self.names: list[str] = kept
         self.n_features = len(kept)
         self._y, self._weight, self._roles = y, weight, roles
+        self._types = {name: first.field(name).type for name in kept if name in first.names}
         self.n_rows = sum(self._checked(part) for part in self.parts)
         self.block_rows = block_rows or block_length(self.n_features)
+        self.levels: Mapping[int, tuple[str, ...]] = self._levels()
+
+    def _levels(self) -> dict[int, tuple[str, ...]]:
+        """Return the sorted words of each column of text, by its position."""
+        words = {name: set[str]() for name, kind in self._types.items() if _text(kind)}
+        truths = [name for name, kind in self._types.items() if str(kind) == "bool"]
+        for batch in self._batches(list(words)) if words else ():
+            for name, seen in words.items():
+                seen.update(batch.column(name).unique().drop_null().to_pylist())
+        found = {name: tuple(sorted(seen - self._missing)) for name, seen in words.items()}
+        found |= dict.fromkeys(truths if self._truth_words else (), ("False", "True"))
+        return {j: found[name] for j, name in enumerate(self.names) if name in found}
+
+    def _batches(self, names: list[str]) -> Iterator[Any]:
+        for part in self.parts:
+            # no memory map and no read-ahead of whole row groups: memory stays bounded
+            with self._parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
+                yield from file.iter_batches(self.block_rows, columns=names, use_threads=False)
 
     def _checked(self, part: Path) -> int:
         """Return the number of rows of a file, after checking its columns."""
@@ -263,28 +288,36 @@ class ParquetRows:
             for name in [*self.names, *self._roles]:
                 if name not in schema.names:
                     raise PsephosError(f"{part.name!r} has no column {name!r}.")
-                if name != self._y and not _numeric(schema.field(name).type):
+                kind = schema.field(name).type
+                first = self._types.get(name, kind)
+                if name == self._y:
+                    continue
+                if not _numeric(kind) and (name == self._weight or not _text(kind)):
                     raise PsephosError(
-                        f"column {name!r} of {part.name!r} is {schema.field(name).type}: make it "
-                        "numeric, or leave it out of `columns`."
+                        f"column {name!r} of {part.name!r} is {kind}: make it numeric, or leave it "
+                        "out of `columns`."
+                    )
+                if _text(kind) != _text(first):
+                    raise PsephosError(
+                        f"column {name!r} is {first} in {self.parts[0].name!r}, and {kind} in "
+                        f"{part.name!r}: write all files with one type."
                     )
             return file.metadata.num_rows
 
     def blocks(self) -> Iterator[Block]:
         """Yield the rows in order."""
-        start, names = 0, [*self.names, *self._roles]
-        for part in self.parts:
-            # no memory map and no read-ahead of whole row groups: memory stays bounded
-            with self._parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
-                for batch in file.iter_batches(self.block_rows, columns=names, use_threads=False):
-                    if len(batch):
-                        yield self._block(start, batch)
-                        start += len(batch)
+        start = 0
+        for batch in self._batches([*self.names, *self._roles]):
+            if len(batch):
+                yield self._block(start, batch)
+                start += len(batch)
 
     def _block(self, start: int, batch: Any) -> Block:
         columns = np.empty((self.n_features, len(batch)))
         for j, name in enumerate(self.names):
-            columns[j] = _numbers(batch.column(name))
+            known, column = self.levels.get(j), batch.column(name)
+            text = known is not None and _text(column.type)
+            columns[j] = _codes(column, known or ()) if text else _numbers(column)
         y = batch.column(self._y)
         if y.null_count:
             first = int(np.flatnonzero(y.is_null().to_numpy(zero_copy_only=False))[0])
@@ -296,11 +329,66 @@ class ParquetRows:
         return Block.of(start, columns, y.to_numpy(zero_copy_only=False).copy(), weight)
 
 
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", "reading parquet files", "parquet") from None
+    return pyarrow, parquet
+
+
+def _parts(path: str | Path) -> list[Path]:
+    given = Path(path)
+    found = sorted(given.glob("*.parquet")) if given.is_dir() else [given]
+    if not found or not found[0].is_file():
+        raise PsephosError(f"{str(path)!r} has no parquet file: check the name of the folder.")
+    return found
+
+
+def spread_rows(path: str | Path, most: int) -> tuple[Any, int]:
+    """Return evenly spaced rows of parquet files as an Arrow table, and the number of all rows.
+
+    A column that counts the rows of the files counts those of the table.
+    """
+    pyarrow, parquet = _pyarrow()
+    parts = _parts(path)
+    n = sum(parquet.read_metadata(part).num_rows for part in parts)
+    step, start, kept = max(1, -(-n // most)), 0, list[Any]()
+    for part in parts:
+        with parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
+            for batch in file.iter_batches(_BLOCK_ROWS, use_threads=False):
+                kept.append(batch.take(np.arange(-start % step, len(batch), step)))
+                start += len(batch)
+    table = pyarrow.Table.from_batches(kept)
+    for j, column in enumerate(table.columns):
+        if step > 1 and str(column.type).startswith(("int", "uint")) and not column.null_count:
+            values = column.to_numpy()
+            if len(values) > 1 and (np.diff(values) == step).all():
+                counted = pyarrow.array(np.arange(len(values)) + values[0])
+                table = table.set_column(j, table.field(j).name, counted)
+    return table, n
+
+
 def _numeric(kind: Any) -> bool:
     name = str(kind)
     return name in ("bool", "halffloat", "float", "double") or name.startswith(
         ("int", "uint", "decimal")
     )
+
+
+def _text(kind: Any) -> bool:
+    name = str(kind)
+    return name.startswith("dictionary<values=") or name.removeprefix("large_") == "string"
+
+
+def _codes(column: Any, known: Sequence[str]) -> Array:
+    """Return the positions of words among the known ones as floats, NaN where null."""
+    position = {word: float(k) for k, word in enumerate(known)}
+    coded = column if hasattr(column, "dictionary") else column.dictionary_encode()
+    own = [position.get(word, np.nan) for word in coded.dictionary.to_pylist()]
+    at = coded.indices.fill_null(len(own)).to_numpy(zero_copy_only=False)
+    return np.array([*own, np.nan])[at]
 
 
 def _numbers(column: Any) -> Array:
