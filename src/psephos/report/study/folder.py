@@ -102,7 +102,7 @@ class Permuted(NamedTuple):
         change = -self.measure.sign * self.worse[column]
         size = self.measure.text(abs(change), 2)
         sign = "" if float(size) == 0 else "+" if change > 0 else MINUS
-        return f"permuted {sign}{size}"
+        return f"permuted in the folds' models {sign}{size}"
 
     @property
     def words(self) -> str:
@@ -117,10 +117,10 @@ class Permuted(NamedTuple):
         none = " A column with one value in each group has no figure."
         none = none if self.groups and not self.whole else ""
         return (
-            f"Permuted: how {self.measure.words} of held-out cases changes where the column's"
-            f" values are exchanged at random {among} (the mean over 20"
-            " draws and all folds; 0 in a fold whose model does not read it). Columns are sorted"
-            f" by it{first}.{none}"
+            "Permuted is of other models, those of the folds: how their"
+            f" {self.measure.words} on held-out cases changes where the column's values are"
+            f" exchanged at random {among} (the mean over 20 draws and all folds, 0 in a fold whose"
+            f" model does not read it{first}).{none}"
         )
 
 

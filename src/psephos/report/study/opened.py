@@ -73,11 +73,10 @@ class Opened:
     permuted: Permuted | None = None
     returns: dict[str, str] = field(default_factory=dict[str, str])  # column -> folds that read it
 
-    def rank(self, name: str) -> tuple[bool, float, float]:
-        """Return the sort key of a column: its permutation importance if known, its importance."""
+    def rank(self, name: str) -> tuple[float, float]:
+        """Return the sort key of a column: its importance, then its permutation importance."""
         worse = self.permuted.worse if self.permuted else {}
-        whole = self.whole.get(name, name)
-        return whole not in worse, -worse.get(whole, 0.0), -self.importance.get(name, 0.0)
+        return -self.importance.get(name, 0.0), -worse.get(self.whole.get(name, name), 0.0)
 
     def weight_words(self, name: str) -> str:
         """Return the importances of a column, and how many folds read it, as text."""
@@ -92,8 +91,8 @@ class Opened:
         """Return the explanation of importance and permutation importance."""
         none = "The effect of permuting a column was not measured: folds' models are not kept."
         return (
-            "Importance: a column's share of what moves the answers of this model to the cases it"
-            " was fitted to, not what leaving the column out would change."
+            "Importance, by which columns are sorted: a column's share of what moves the answers of"
+            " this model to the cases it was fitted to, not what leaving it out would change."
             f" {self.permuted.words if self.permuted else none}"
         )
 
