@@ -255,6 +255,11 @@ def test_the_same_values_are_said_only_of_all_columns(visit, island):
     n = len(calc["spread"])
     assert f"rests on {n - 1} of {n} columns" in told.inner_text()
     assert f"{n - 1} of {n}" in page.locator(by("near-person")).first.inner_text()
+    few = (n - 1) // 2  # on fewer than half of the columns no familiarity is given
+    set_fields(page, [*values[:few], *[None] * (len(values) - few)])
+    assert told.count() == 0
+    words = page.locator(by("unfamiliar")).inner_text()
+    assert f"is not given: {few} of {n} columns are measured, fewer than half" in words
 
 
 def test_who_is_as_near_as_can_be_is_not_called_unfamiliar(visit):
