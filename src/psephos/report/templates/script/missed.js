@@ -206,7 +206,7 @@
       ...columns,
       ...parted.map(({ name, of, levels }) => ({
         name,
-        texts: (own) => own.map((i) => levels[of[i]] ?? "\u2013"),
+        texts: (own) => own.map((i) => levels[of[i]]),
       })),
     ];
   };
