@@ -364,8 +364,8 @@ def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
     head = f"{head} {about}{cut.text}" + (" on" if cut.closed else "")
     if len(tops) == len(bottoms) == 1 and tops != bottoms:
         top, bottom = tops.pop(), bottoms.pop()
-        return [{"k": top, "t": f"{head}: {classes[top]}."}, f" {below}: ",
-                {"k": bottom, "t": classes[bottom]}, "."]  # fmt: skip
+        return [{"k": top, "t": f"{head}: more like {classes[top]}."}, f" {below}: ",
+                {"k": bottom, "t": f"more like {classes[bottom]}"}, "."]  # fmt: skip
     up, down = int(cut.change.argmax()), int(cut.change.argmin())
     mean = " on average" if cut.how == "split" else ""
     words: Parts = [{"k": up, "t": f"{head}: more like {classes[up]}{mean}"}, ", less like ",
@@ -453,5 +453,5 @@ def level_words(
         more = len(own) - _LISTED
         if own:
             listed = series([*own[:_LISTED], f"{more} more"] if more > 0 else own)
-            words += [{"k": k, "t": f"{listed}: {name}."}, " "]
+            words += [{"k": k, "t": f"{listed}: more like {name}."}, " "]
     return words[:-1]
