@@ -193,7 +193,7 @@ def _open(
     names = [str(one) for one in folder.about["columns"]]
     return Portrait(
         reduced=reduced,
-        classes=[str(one) for one in folder.about["classes"]],
+        classes=folder.classes,
         y=np.asarray(cases.y, dtype=np.intp),
         rows=rows,
         base=chances.mean(axis=0),

@@ -13,7 +13,6 @@ from psephos.explain.effects import axis_of
 from psephos.explain.missing_columns import VALUES
 from psephos.files.names import number, percent
 from psephos.report.numbers.column_values import by_importance, drawn_of
-from psephos.report.panels.missed import class_names
 from psephos.report.panels.observed import HeldOutNumbers
 from psephos.report.study.answers import Positive
 from psephos.report.study.folder import FEWEST
@@ -454,7 +453,7 @@ def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any
     assert cases is not None, "models need cases"
     which, of = np.ones(len(cases.ids), dtype=bool), "each column"
     if saved.folder.kind == "classes":
-        which, of = np.asarray(cases.y) == positive, class_names(saved.folder)[positive]
+        which, of = np.asarray(cases.y) == positive, saved.folder.classes[positive]
     row = None if reduced.keeps_rows and carried == "none" else typical(reduced, which, carried)
     return None if row is None else _stands(reduced, row, f"the {typical_words(carried)} of {of}")
 

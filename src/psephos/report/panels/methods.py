@@ -135,7 +135,7 @@ def _answers(
 ) -> dict[str, str]:
     """Return the page's answers to items of TRIPOD+AI, some of which are ''."""
     about, groups = folder.about, folder.about.get("groups")
-    classes, cases = [str(c) for c in about["classes"]], folder.cases
+    classes, cases = folder.classes, folder.cases
     two, saved = held and len(classes) == 2, shown is not None and shown.key in folder.models
     balanced = [
         key
@@ -253,7 +253,7 @@ def made_section(
         "not_done": _not_done(folder),
         "positive_words": ""
         if folder.kind != "classes"
-        else f"{folder.about['classes'][positive.code]}: {positive.rule}",
+        else f"{folder.classes[positive.code]}: {positive.rule}",
         "notes": _noted(written),
         "tripod": _listed(_answers(folder, shown, answers, grouped, kept), written),
         "cite": _cite(folder),

@@ -1,6 +1,6 @@
 """Which values decide: the columns that each model reads, and the effect of their values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -144,7 +144,7 @@ def _island(
     rows = carried_rows(y) if options.cases != "none" else y[:0]
     drawn = {column["whole"] for one in portraits.values() for column in one["columns"]}
     cuts = {name: saved.cuts[name] for name in sorted(drawn)}
-    classes: Sequence[str] = [str(one) for one in folder.about["classes"]]
+    classes = folder.classes
     return {
         "classes": classes,
         "positive": positive,

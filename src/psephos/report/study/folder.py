@@ -45,7 +45,7 @@ from psephos.protocol.study.folder import (
     unsealed,
 )
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
-from psephos.report.words import count, groups_of
+from psephos.report.words import class_words, count, groups_of
 
 FEWEST = 10  # smaller counts are withheld on a page without cases
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
@@ -186,6 +186,12 @@ class Folder:
     def kind(self) -> str:
         """Return the kind of the target: 'classes', 'labels' (several per case) or 'numbers'."""
         return kind_of(self.about)
+
+    @property
+    def classes(self) -> list[str]:
+        """Return the names of cases of each class on the page."""
+        target = self.about.get("target")
+        return [class_words(str(c), target) for c in self.about["classes"]]
 
     @property
     def multilabel(self) -> bool:
