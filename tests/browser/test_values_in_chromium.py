@@ -768,12 +768,22 @@ def test_held_out_cases_answered_alike_are_counted(visit, island):
         name = shown.inner_text().split("called ")[1]
         curves = curves[missed["classes"].index(name)]
     p = float(shown.get_attribute("data-probability"))
-    like = min(curves["cal"], key=lambda one: abs(one["at"][0] - p))
+    own = curves["cal"]
+    if missed["kind"] == "two":
+        own = [one for one in own if (one["ends"][0] >= 500_000) == (p >= 0.5)]
+        assert all((one["ends"][1] >= 500_000) == (p >= 0.5) for one in own)
+    like = min(own, key=lambda one: abs(one["at"][0] - p))
     _, _, hits, rate, span = like["cells"]
     assert page.locator(by("case-like")).inner_text() == (
         f"Of the held-out cases with answers of {like['within']}, {hits}: {rate}"
         f" (95 % interval {span})."
     )
+    if missed["kind"] == "two" and like["ends"][0] < like["ends"][1]:
+        inside = sum(like["ends"]) / 2e6  # groups on both sides of another threshold are left out
+        page.evaluate("t => page.setThreshold(t)", inside)
+        assert page.evaluate("() => page.hub.get('threshold')") == pytest.approx(inside, abs=1e-3)
+        told = page.locator(by("case-like"))
+        assert not told.count() or f"answers of {like['within']}, " not in told.inner_text()
 
 
 def test_a_value_beyond_all_training_cases_is_marked(visit, saved, island):

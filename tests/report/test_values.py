@@ -21,15 +21,16 @@ from psephos.explain.effects import (
     pieces_of,
     voter_thresholds,
 )
+from psephos.explain.rising import NumericColumns, rising_with
 from psephos.files.names import percent
 from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.tables.labels import Partial
 from psephos.report import summarise
-from psephos.report.numbers.column_values import plane, portrait, rising_with, suppressed
+from psephos.report.numbers.column_values import plane, portrait, suppressed
 from psephos.report.page.render import render
 from psephos.report.panels.case import distances, nearest_own, typical
-from psephos.report.study.folder import KeptCases, NumericColumns, read_folder
+from psephos.report.study.folder import KeptCases, read_folder
 from psephos.report.study.opened import Reduced, Saved
 from psephos.report.study.options import brief, carried_rows, rounded
 from psephos.report.study.standings import standings

@@ -12,14 +12,13 @@ from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.stats import rankdata
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._types import Floats
 from psephos.bounds.requirements import constant_error
 from psephos.explain.cohort import given_counts
 from psephos.explain.permuting import FIRST as MOST
 from psephos.explain.permuting import PermutedDisplay
+from psephos.explain.rising import NumericColumns
 from psephos.files.names import MINUS
 from psephos.protocol.evaluation.scores import (
     ResultMetric,
@@ -148,22 +147,6 @@ class KeptCases:
     def called(self, row: int) -> str:
         """Return the name of a case on the page: its id, or its row of the table, from 1."""
         return self.ids[row] if self.named else f"case {row + 1}"
-
-
-@dataclass(frozen=True)
-class NumericColumns:
-    """The numeric columns of the training cases, NaN where missing."""
-
-    names: list[str]
-    values: Floats
-
-    @cached_property
-    def ranks(self) -> Floats:
-        """Return the ranks of the cases in each column; NaN in columns with missing values."""
-        found = np.empty_like(self.values)
-        for start in range(0, len(self.names), 256):
-            found[:, start : start + 256] = rankdata(self.values[:, start : start + 256], axis=0)
-        return found
 
 
 @dataclass(frozen=True)
