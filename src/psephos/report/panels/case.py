@@ -27,7 +27,7 @@ from psephos.report.study.options import (
     with_outer_ends,
 )
 from psephos.report.study.standings import Opening
-from psephos.report.words import plural, series, three
+from psephos.report.words import places, plural, series, three
 from psephos.scoring import plain
 from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.vote import Vote
@@ -309,10 +309,8 @@ def _of_numbers(
             one = {"why": _too_large(key, words)}
         left -= size if "plain" in one else 0
         error = figures.get(key, {}).get("mae")
-        held = ""
-        if error is not None:
-            held = f"Mean absolute error of the held-out predictions of {key}: {three(error)}."
-        models[key] = {**one, "held": held}
+        held = f"Mean absolute error of the held-out predictions of {key}: {three(error)}."
+        models[key] = {**one, "held": "" if error is None else held, "mae": error}
     first = None
     if "plain" in models.get(shown, {}):
         reduced = saved.reduced(shown)
@@ -360,6 +358,13 @@ def _answering(
         cases.append(_worded(reduced, brief, wanted, None))
     start = [None] * len(wanted) if row is None else cases.pop(0)
     fields = fields_of(reduced, wanted, len(order), options.cases)
+    for one in fields:
+        one["direction"] = saved.directions(key).get(one["name"], "")
+    tried = None if options.cases == "none" else _tried(reduced, wanted, None)
+    spread = _spread(reduced)
+    for j, own in zip(wanted, tried or (), strict=False):
+        if j not in reduced.levels and not full:
+            own[0] = np.round(own[0], places(spread[j])).tolist()
     off = float(np.abs(model.vote_.answers(reduced.X) - before).max()) if kept else 0.0
     rounding = (
         "The values of training cases that the model keeps are rounded: its answers to them change"
@@ -370,6 +375,7 @@ def _answering(
     known = [[i, *one] for i, one in zip(worst, cases, strict=True)]
     return {
         "plain": function, "fields": fields, "start": start, "rounding": rounding, "cases": known,
+        "tried": tried,
     }  # fmt: skip
 
 

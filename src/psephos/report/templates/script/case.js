@@ -253,14 +253,23 @@
       shared = { x, study, two, calc, open, whole: wholeOf, chances, name, person },
       named = (one, j) => ({ ...one, ...calc.fields.find((field) => field.at === j) }),
       columns = open.columns.map(named),
-      ask = { columns, plain: calc.plain, x: wholeOf(x), idle: idle(), hue },
+      own = { columns, plain: calc.plain, x: wholeOf(x), idle: idle(), hue },
       rows = rowsOf(),
       self = study.rows.indexOf(rowFrom()),
       about = (p) => (two ? positive : called(p));
     answer.replaceChildren(...answerBox(now));
-    page.ballot.show(votes, now, { ...shared, ...ask });
+    page.ballot.show(votes, now, { ...shared, ...own });
     page.near.show(near, { ...shared, rows, self, heldOut, answer: now });
-    page.turn.show(turn, { ...shared, rows, about, called, fixed });
+    const ask = ({ scores, probabilities: chances }) => ({
+        scores,
+        chances,
+        called: called(chances),
+      }),
+      phrase = ({ chances: p, called: k }) => [
+        `${page.words.number(p[about(p)], 3)}, called `,
+        name(k),
+      ];
+    page.turn.show(turn, { ...shared, rows, called, fixed, ask, phrase });
   };
 
   const form = () => {

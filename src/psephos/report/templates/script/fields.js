@@ -79,7 +79,8 @@ page.fields = (() => {
         [sync, ...parts] = (one.levels ? chooser : slider)(one, id, { column, hue, set, refuse }),
         label = titled(one, "label", { htmlFor: id, title: one.whole }),
         look = { className: "field", data: { test: "field", column: one.whole } },
-        row = make("div", [label, ...parts, far], look);
+        says = one.direction ? [make("span", one.direction, "levels")] : [],
+        row = make("div", [label, ...parts, ...says, far], look);
       const show = (source) => {
         sync(x[i], source);
         row.classList.toggle("gone", x[i] === null);
