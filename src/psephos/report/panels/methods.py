@@ -143,7 +143,7 @@ def _answers(
         if folder.refit_params.get(key, {}).get("class_weight") == "balanced"
         or "class_weight='balanced'" in str(one.get("notes", ""))
     ]
-    sizes = [f"{name} {k}" for name, k in zip(classes, folder.counted(kept), strict=False)]
+    sizes = [f"{name} ({k})" for name, k in zip(classes, folder.counted(kept), strict=False)]
     more = "; discrimination, calibration and net benefit of held-out answers" if two else ""
     threshold = "that of least cost is in the saved file"
     threshold = threshold if folder.missed_cost else "no best one is claimed"

@@ -102,7 +102,7 @@ def _error(folder: Folder, s: Standing) -> str:
     if folder.measures[0].name == "mae":
         name, what, text = ("r2", "R²", rate)
     value, low, high = (text(figures[key]) for key in (name, f"{name}_low", f"{name}_high"))
-    return f", its {what} over all held-out cases {value} ({low} to {high})"
+    return f", its pooled {what} {value} ({low} to {high})"
 
 
 def _stated(value: float, measure: ResultMetric) -> str:
