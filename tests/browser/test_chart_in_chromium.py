@@ -108,6 +108,52 @@ def test_labels_of_models_that_stand_together_do_not_cover_each_other(plan):
     assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
 
 
+def apart(mark, box):
+    """The distance of a mark from the middle line of a label."""
+    left, top, right, bottom = box
+    return np.hypot(max(left - mark["x"], 0, mark["x"] - right), (top + bottom) / 2 - mark["y"])
+
+
+def test_a_label_is_nearest_to_its_own_mark_or_joined_to_it_by_a_line(plan):
+    rng, lines = np.random.default_rng(1), 0
+    for n in (4, 9, 12) * 4:
+        scores, columns = 0.8 + 0.1 * rng.random(n), np.exp(rng.uniform(0, 3 + 2 * rng.random(), n))
+        points = [point(f"model {i}", columns[i], scores[i], readable=i % 2) for i in range(n)]
+        marks = plan(points, 400, NARROW)[1]["marks"]
+        for i, mark in enumerate(marks):
+            box = mark["text"]["box"]
+            others = [apart(other, box) for j, other in enumerate(marks) if j != i]
+            assert mark["text"]["far"] or apart(mark, box) < min(others)
+            lines += mark["text"]["far"]
+    assert lines < 50  # of a hundred
+
+
+def test_a_click_chooses_the_nearest_mark_or_the_model_of_the_label(visit):
+    page = visit(400)
+    middle = (
+        "([key, part]) => { const one = document.querySelectorAll('#chart .mark ' + part)[key];"
+        " const { x, y, width, height } = one.getBoundingClientRect();"
+        " return [x + width / 2, y + height / 2]; }"
+    )
+    page.eval_on_selector("#chart svg", "chart => chart.scrollIntoView({ block: 'center' })")
+    keys = page.eval_on_selector_all("#chart .mark", "all => all.map(m => m.dataset.model)")
+    for i, key in enumerate(keys):
+        page.mouse.click(*page.evaluate(middle, [i, "text"]))
+        assert page.evaluate("page.hub.get('model')") == key
+        x, y = page.evaluate(middle, [i, ".dot"])
+        for dx, dy in ((0, 0), (7, 0), (0, -7)):
+            page.mouse.click(x + dx, y + dy)
+            chosen = keys.index(page.evaluate("page.hub.get('model')"))
+            under = page.evaluate(
+                "([x, y]) => document.elementsFromPoint(x, y).find(e => e.matches('.mark text'))"
+                "?.parentNode.dataset.model",
+                [x + dx, y + dy],
+            )
+            each = [page.evaluate(middle, [k, ".dot"]) for k in range(len(keys))]
+            far = [np.hypot(a - x - dx, b - y - dy) for a, b in each]
+            assert far[chosen] == pytest.approx(min(far), abs=0.1) or keys[chosen] == under
+
+
 def test_a_constant_answer_does_not_press_the_others_together(plan):
     points = [point("none", 0, 0.5), point("a", 3, 0.95), point("b", 9, 0.97)]
     frame, chart = plan(points, 100)

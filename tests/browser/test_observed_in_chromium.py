@@ -1,6 +1,7 @@
 """Predicted against observed: every case is where its prediction is, and the worst ones open."""
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_without_values_there_is_no_number(load, study):
     assert float(answer.text_content().replace("\u2212", "-")) == pytest.approx(
         float(answer.get_attribute("data-value")), rel=1e-3, abs=1e-3
     )
-    for field in page.locator("#case-live input[type=text]").all():
+    for field in page.locator("#case-live .field input[type=text]").all():
         field.fill("")
     assert answer.text_content() == "No answer"
     words = page.locator("#case-live").text_content()
@@ -92,3 +93,48 @@ def test_on_paper_the_picture_is_whole(load, study):
         return [box.firstChild.width.baseVal.value, box.clientWidth]; }"""
     )
     assert drawn <= room
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_change_that_is_shown_moves_the_prediction_across_the_value(load, study, model):
+    page = load(study / "report.html")
+    page.select_option("#model", model)
+    shown = page.locator('[data-test="number-answer"]')
+    before, goal = float(shown.get_attribute("data-value")), page.locator("#goal")
+    mae = page.evaluate("key => page.data.number.models[key].mae", model)
+    assert float(goal.input_value()) == pytest.approx(before + mae, rel=1e-3)
+    button = page.get_by_role("button", name="What would change this answer?")
+    for way, at in ((1, goal.input_value()), (-1, str(round(before - mae, 4)))):
+        page.select_option("#model", MODELS[model == MODELS[0]])
+        page.select_option("#model", model)
+        goal.fill("1,5")  # not a number
+        assert button.is_disabled()
+        goal.fill(at)
+        button.click()
+        words = page.locator('[data-test="turned"]').inner_text().replace("\N{MINUS SIGN}", "-")
+        parts = re.findall(r"(\S+) were (at least|above|at most|below) (\S+) \(here", words)
+        assert 1 <= len(parts) <= 2
+        for name, relation, value in parts:
+            up = relation in ("at least", "above")
+            edge = float(value) + (1e-6 if up else -1e-6) * (relation in ("above", "below"))
+            field = page.locator(".field").filter(has=page.locator("label", has_text=name))
+            field.locator("input").first.fill(f"{edge:.9f}")
+        after = float(shown.get_attribute("data-value"))
+        assert way * (after - float(at)) >= -1e-6
+        assert way * (before - float(at)) < 0
+        assert float(words.split("prediction is ")[1].rstrip(".")) == pytest.approx(after, abs=0.01)
+
+
+def test_each_column_has_its_direction_in_the_card_and_at_its_field(load, study):
+    page = load(study / "report.html")
+    for model in MODELS:
+        page.select_option("#model", model)
+        says = page.locator('[data-test="field"] .levels').all_inner_texts()
+        fields = page.evaluate("key => page.data.number.models[key].fields", model)
+        assert says == [one["direction"] for one in fields]
+        if model == "cart-regressor":  # the target is 9 times the first column
+            assert "igher it is, the higher the prediction, by " in says[0]
+    first = page.evaluate("() => page.data.first.model")
+    fields = page.evaluate("key => page.data.number.models[key].fields", first)
+    lines = page.locator('[data-test="card-column"]').all_inner_texts()
+    assert [one["direction"] for one in fields] == [line.split(". ", 1)[1] for line in lines]

@@ -554,6 +554,24 @@ def test_words_in_curves_cover_no_others(visit, study):
             assert page.evaluate(_COVERED) == []
 
 
+@pytest.mark.parametrize("threshold", [0.15, 0.5, 0.9])
+def test_no_line_of_the_threshold_runs_through_words(visit, study, threshold):
+    two(study)
+    page = visit(400)
+    set_threshold(page, threshold)
+    crossed = page.evaluate(
+        """() => [...document.querySelectorAll("#lanes svg, #curves svg")].flatMap((svg) => {
+        const words = [...svg.querySelectorAll("text")], box = (one) => one.getBoundingClientRect();
+        return [...svg.querySelectorAll("line.threshold")].flatMap((line) => words.filter((one) => {
+          const [a, b] = [box(one), box(line)],
+            front = line.compareDocumentPosition(one) & 4 && one.classList.contains("halo"),
+            meets = b.left > a.left + 1 && b.left < a.right - 1 && b.bottom > a.top + 2;
+          return meets && b.top < a.bottom - 2 && !front;
+        }).map((one) => one.textContent)); })"""
+    )
+    assert crossed == []
+
+
 def refusal(field):
     """Return what the page does about a field, once it has drawn: of parts, whether each is seen.
 

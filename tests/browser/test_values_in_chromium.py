@@ -255,6 +255,11 @@ def test_the_same_values_are_said_only_of_all_columns(visit, island):
     n = len(calc["spread"])
     assert f"rests on {n - 1} of {n} columns" in told.inner_text()
     assert f"{n - 1} of {n}" in page.locator(by("near-person")).first.inner_text()
+    few = (n - 1) // 2  # on fewer than half of the columns no familiarity is given
+    set_fields(page, [*values[:few], *[None] * (len(values) - few)])
+    assert told.count() == 0
+    words = page.locator(by("unfamiliar")).inner_text()
+    assert f"is not given: {few} of {n} columns are measured, fewer than half" in words
 
 
 def test_who_is_as_near_as_can_be_is_not_called_unfamiliar(visit):
@@ -348,8 +353,12 @@ def test_sliders_move_by_keyboard_and_are_told(visit, saved, island):
     told = slide.get_attribute("aria-valuetext").replace("−", "-")
     assert float(told) == pytest.approx(float(number.input_value()), rel=1e-3)
     assert page.locator(by("case-from")).input_value() == "x"
-    slide.press("Home")
-    assert number.input_value() == ""
+    low, high = calc["fields"][i]["range"]
+    slide.press("Home")  # the ends are values
+    assert float(number.input_value()) <= low + 0.03 * (high - low)
+    slide.press("End")
+    assert float(number.input_value()) >= high - 0.03 * (high - low)
+    number.fill("")
     assert slide.get_attribute("aria-valuetext") == "not measured"
     values = page.locator(f"{by('field')} input[type=text]").evaluate_all(
         "all => all.map(n => n.value)"
@@ -759,12 +768,22 @@ def test_held_out_cases_answered_alike_are_counted(visit, island):
         name = shown.inner_text().split("called ")[1]
         curves = curves[missed["classes"].index(name)]
     p = float(shown.get_attribute("data-probability"))
-    like = min(curves["cal"], key=lambda one: abs(one["at"][0] - p))
+    own = curves["cal"]
+    if missed["kind"] == "two":
+        own = [one for one in own if (one["ends"][0] >= 500_000) == (p >= 0.5)]
+        assert all((one["ends"][1] >= 500_000) == (p >= 0.5) for one in own)
+    like = min(own, key=lambda one: abs(one["at"][0] - p))
     _, _, hits, rate, span = like["cells"]
     assert page.locator(by("case-like")).inner_text() == (
         f"Of the held-out cases with answers of {like['within']}, {hits}: {rate}"
         f" (95 % interval {span})."
     )
+    if missed["kind"] == "two" and like["ends"][0] < like["ends"][1]:
+        inside = sum(like["ends"]) / 2e6  # groups on both sides of another threshold are left out
+        page.evaluate("t => page.setThreshold(t)", inside)
+        assert page.evaluate("() => page.hub.get('threshold')") == pytest.approx(inside, abs=1e-3)
+        told = page.locator(by("case-like"))
+        assert not told.count() or f"answers of {like['within']}, " not in told.inner_text()
 
 
 def test_a_value_beyond_all_training_cases_is_marked(visit, saved, island):

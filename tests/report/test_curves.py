@@ -90,6 +90,19 @@ def test_the_calibration_is_of_fifths_of_the_cases(levels):
         assert {int(row["cells"][1]) for row in drawn} <= {19, 20}
 
 
+@pytest.mark.parametrize("cut", [0.37, 0.5, 0.001, 0.999])
+def test_no_group_of_the_calibration_crosses_the_threshold(cut):
+    answers, positive = answered(6, 200)
+    drawn = curves_of(answers, positive, area(positive, answers), "ill", always=[cut])["cal"]
+    units = in_millionths(answers)
+    mine = [(units >= low) & (units <= high) for low, high in (row["ends"] for row in drawn)]
+    assert np.array_equal(np.sum(mine, axis=0), np.ones(200))  # each case in one group
+    assert all(len(set((units[own] >= in_millionths(cut)).tolist())) == 1 for own in mine)
+    assert 4 <= len(drawn) <= 6
+    for row, own in zip(drawn, mine, strict=True):
+        assert row["cells"][2] == f"{positive[own].sum()} of {own.sum()} ill"
+
+
 def test_the_net_benefit_is_its_definition():
     answers, positive = answered(4)
     m, n = int(positive.sum()), int((~positive).sum())

@@ -25,7 +25,7 @@ def test_every_item_of_the_checklist_is_answered_or_left_to_the_authors(compared
     assert {"1", "5a", "8a", "17", "18a", "25"} <= left
     about = json.loads((compared / "comparison.json").read_text("utf-8"))
     for name, n in zip(about["classes"], about["class_counts"], strict=True):
-        assert f"{name} {n}" in answered["21"]
+        assert f"{name} ({n})" in answered["21"]
     values = np.load(compared / "cases.npz")["values"]
     assert f"{np.isnan(values).sum()} of {values.size} values are missing" in answered["11"]
 

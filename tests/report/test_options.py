@@ -36,8 +36,8 @@ def test_a_page_without_cases_withholds_small_classes_and_what_gives_them_away(b
     truth = np.where(np.arange(60) < 7, 1, 0)
     folder = builders.written_folder(tmp_path, truth, {"m": [proba]}, ["healthy", "ill"])
     for cases, ill in (
-        ("none", "healthy 10 or more and ill < 10"),
-        ("full", "healthy 53 and ill 7"),
+        ("none", "healthy (10 or more) and ill (< 10)"),
+        ("full", "healthy (53) and ill (7)"),
     ):
         report = summarise(folder, options=PageOptions(cases=cases))
         items = {one["no"]: one["words"] for one in report["tripod"]["answered"]}

@@ -21,14 +21,16 @@ from psephos.explain.effects import (
     pieces_of,
     voter_thresholds,
 )
+from psephos.explain.rising import NumericColumns, rising_with
+from psephos.files.names import percent
 from psephos.protocol import DataTable, Protocol, compare
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.protocol.tables.labels import Partial
 from psephos.report import summarise
-from psephos.report.numbers.column_values import plane, portrait, rising_with, suppressed
+from psephos.report.numbers.column_values import plane, portrait, suppressed
 from psephos.report.page.render import render
 from psephos.report.panels.case import distances, nearest_own, typical
-from psephos.report.study.folder import KeptCases, NumericColumns, read_folder
+from psephos.report.study.folder import KeptCases, read_folder
 from psephos.report.study.opened import Reduced, Saved
 from psephos.report.study.options import brief, carried_rows, rounded
 from psephos.report.study.standings import standings
@@ -296,7 +298,10 @@ def test_directions_are_what_the_answers_do(study):
         np.testing.assert_allclose(found["base"], base, atol=5.1e-5)
         for column in found["columns"]:
             words = words_of(column["direction"])
-            if column["kind"] != "number" or ": more like" in words or "." not in words:
+            # a side is never said to be of a class: its mean answer may be below any threshold
+            named = [part["t"] for part in column["direction"] if not isinstance(part, str)]
+            assert not any(name.endswith(f": {c}.") for name in named for c in classes)
+            if column["kind"] != "number" or "less like" in words or "." not in words:
                 continue
             if not words.startswith(("Above", "From")):
                 continue
@@ -512,7 +517,7 @@ def test_voters_that_need_every_value_are_not_asked_without_one(tmp_path):
 
 
 # ---------------------------------------------------------------------- what permuting changes
-def test_strips_fields_and_card_stand_in_the_order_of_what_permuting_costs(study):
+def test_strips_fields_and_card_stand_in_the_order_of_importance(study):
     folder, saved = study
     with (folder.path / "permuted.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -526,22 +531,25 @@ def test_strips_fields_and_card_stand_in_the_order_of_what_permuting_costs(study
         means = {name: sum(own) / len(own) for name, own in worse.items()}
         columns = report["island"]["values"]["models"][key]["columns"]
         strips = [one["whole"] for one in columns]
-        assert strips == sorted(strips, key=lambda name: -means[name])
-        ordered = ordered or [one["share"] for one in columns] != sorted(
-            (one["share"] for one in columns), reverse=True
-        )
+        shares = {one["whole"]: one["share"] for one in columns}
+        assert strips == sorted(strips, key=lambda name: (-shares[name], -means[name]))
+        ordered = ordered or strips != sorted(strips, key=lambda name: -means[name])
         calculator = report["island"]["case"]["models"][key]
         fields = [one["whole"] for one in calculator["fields"] if not one["backup"]]
         assert fields[: len(strips)] == strips
         for one in columns:
-            change = one["share_words"].split("permuted ")[1].replace("\N{MINUS SIGN}", "-")
+            assert one["share_words"].startswith(f"{percent(one['share'])} of the importance")
+            change = one["share_words"].split("permuted in the folds' models ")[1]
+            change = change.replace("\N{MINUS SIGN}", "-")
             assert float(change) == pytest.approx(-means[one["whole"]], abs=0.00501)
-    assert ordered  # it is another order than that of importance
+    assert ordered  # it is another order than that of what permuting costs
     shown = report["island"]["first"]["model"]
     card = [one["whole"] for one in report["card"]["columns"]]
     strips = [one["whole"] for one in report["island"]["values"]["models"][shown]["columns"]]
     assert card[: len(strips)] == strips
-    assert "Permuted: how balanced accuracy" in report["values"]["notes"][0]
+    note = report["values"]["notes"][0]
+    assert note.startswith("Importance, by which columns are sorted: ")
+    assert " Permuted is of other models, those of the folds: how their balanced accuracy" in note
 
 
 def test_without_models_of_folds_it_is_said_that_nothing_was_permuted(study, tmp_path):

@@ -131,7 +131,7 @@ class ValuesDisplay(Display):
     >>> model = CARTClassifier(max_depth=1).fit(X, y)
     >>> display = ValuesDisplay.from_estimator(model, X, y, model.features_used_[0])
     >>> print(display.words)
-    From 16.8 on: class 0. Below it: class 1.
+    From 16.8 on: more like class 0. Below it: more like class 1.
     >>> display.counts()["0"]
     [0, 179, 33]
     """

@@ -17,6 +17,7 @@ _STEPS = 48  # pieces of an axis along which predictions change gradually
 _SPAN = 20.0  # an axis is logarithmic if the largest value is more than this times the smallest
 _MOST = 48  # thresholds that divide an axis; of more, as many evenly spaced ones
 _NEAR = 1e-6  # a step beside a threshold, as a share of the axis: above single precision
+_BARELY = 0.02  # mean predictions that differ by less, as a share of their range, are alike
 _PAD = 0.02  # margin at both ends of an axis, as a share of its range
 
 
@@ -145,8 +146,16 @@ def background(model: HasCases) -> Floats:
     return model.X[evenly_spaced(len(model.X), most)]
 
 
-def mean_answers(vote: Vote, rows: Floats, column: int, values: Sequence[float]) -> Floats:
+def mean_answers(
+    vote: Vote,
+    rows: Floats,
+    column: int,
+    values: Sequence[float],
+    number: bool = False,
+) -> Floats:
     """Return the mean probability of each class if all rows had each value: (len(values), K).
+
+    Or with `number` the mean prediction of a numeric target: (len(values), 1).
 
     This is the partial dependence of the probabilities on the column, by brute force (Friedman
     2001, "Greedy function approximation", section 8.2): the other columns of the rows (n, q) keep
@@ -158,7 +167,7 @@ def mean_answers(vote: Vote, rows: Floats, column: int, values: Sequence[float])
         part = np.asarray(values[start : start + step], dtype=np.float64)
         changed = np.tile(rows, (len(part), 1))
         changed[:, column] = np.repeat(part, len(rows))
-        chances = vote.probabilities(changed)
+        chances = vote.answers(changed).astype(float) if number else vote.probabilities(changed)
         found.append(chances.reshape(len(part), len(rows), -1).mean(axis=1))
     return np.vstack(found)
 
@@ -364,8 +373,8 @@ def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
     head = f"{head} {about}{cut.text}" + (" on" if cut.closed else "")
     if len(tops) == len(bottoms) == 1 and tops != bottoms:
         top, bottom = tops.pop(), bottoms.pop()
-        return [{"k": top, "t": f"{head}: {classes[top]}."}, f" {below}: ",
-                {"k": bottom, "t": classes[bottom]}, "."]  # fmt: skip
+        return [{"k": top, "t": f"{head}: more like {classes[top]}."}, f" {below}: ",
+                {"k": bottom, "t": f"more like {classes[bottom]}"}, "."]  # fmt: skip
     up, down = int(cut.change.argmax()), int(cut.change.argmin())
     mean = " on average" if cut.how == "split" else ""
     words: Parts = [{"k": up, "t": f"{head}: more like {classes[up]}{mean}"}, ", less like ",
@@ -399,6 +408,31 @@ def _gradual(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
     at = value_text(inside[int(every[:, top].argmax())], 2)
     return ["It rises and falls: ", {"k": top, "t": f"most like {classes[top]}"},
             f" at about {at}."]  # fmt: skip
+
+
+def rises(vote: Vote, rows: Floats, column: int, values: Floats, levels: Sequence[str] = ()) -> str:
+    """Return how the mean prediction of a number moves as the values of a column grow.
+
+    It is the partial dependence on the column, over `rows` (n, q), from the lowest of its `values`
+    (m,) to the highest: "mostly" if it moves back by up to a ninth of the whole movement. For a
+    category, with `levels`, the one with the highest prediction is named.
+    """
+    axis = axis_of(values)
+    inside = [*([0.0] if axis.zero else []), *pieces_of(axis, [], gradual=True).inside]
+    at = [float(k) for k in range(len(levels))] or inside
+    line = mean_answers(vote, rows, column, at, number=True)[:, 0]
+    size, named = float(np.ptp(line)), levels or [value_text(v, 2) for v in at]
+    if size < _BARELY * float(np.ptp(vote.answers(rows).astype(np.float64))):
+        return f"By itself its value barely moves the mean prediction ({value_text(size, 2)})."
+    top, low = named[int(line.argmax())], named[int(line.argmin())]
+    if levels:
+        return f"The prediction is highest for {top}, by {value_text(size, 2)} above {low}."
+    net, way = float(line[-1] - line[0]), float(np.abs(np.diff(line)).sum())
+    if abs(net) < 0.8 * way:
+        return f"The prediction rises and falls: highest at about {top}, lowest at about {low}."
+    head = "The higher" if abs(net) > (1 - 1e-9) * way else "Mostly, the higher"
+    change = f"the {'higher' if net > 0 else 'lower'} the prediction"
+    return f"{head} it is, {change}, by {value_text(abs(net), 2)} from end to end."
 
 
 def sides(values: Floats, y: Indices, cut: Cut | None, n_classes: int) -> dict[str, list[int]]:
@@ -453,5 +487,5 @@ def level_words(
         more = len(own) - _LISTED
         if own:
             listed = series([*own[:_LISTED], f"{more} more"] if more > 0 else own)
-            words += [{"k": k, "t": f"{listed}: {name}."}, " "]
+            words += [{"k": k, "t": f"{listed}: more like {name}."}, " "]
     return words[:-1]

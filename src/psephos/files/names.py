@@ -306,11 +306,14 @@ def series(words: Sequence[str]) -> str:
 
 
 def class_words(name: str, target: str | None = None) -> str:
-    """Return the name of a class, with the target's name before it if it is a number."""
+    """Return the name of a class that reads well in a sentence.
+
+    A number has the target's name before it, and a name without a letter is quoted: “+”.
+    """
     try:
         float(name)
     except ValueError:
-        return name
+        return name if any(map(str.isalnum, name)) else f"“{name}”"
     return f"{target or 'class'} {name}"
 
 

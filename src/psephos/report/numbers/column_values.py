@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from psephos._types import Floats, Indices, JsonObject
 from psephos.explain.cohort import given_counts
@@ -28,66 +27,16 @@ from psephos.explain.effects import (
     sides,
     voter_thresholds,
 )
+from psephos.explain.rising import NumericColumns, rising_with
 from psephos.files.names import percent
 from psephos.protocol.evaluation.stability import positions_of
 from psephos.report.numbers.measures import given
-from psephos.report.study.folder import FEWEST, Folder, NumericColumns
+from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.opened import Opened, Reduced
 from psephos.report.study.options import with_outer_ends
 from psephos.report.words import MINUS, ShortName, chance, number
 
-_LEAST = 0.6  # the least absolute rank correlation that is reported
-_MOST = 3  # columns that are named as correlated with one
-_PAIRS = 10  # the least number of cases with both values
-_BLOCK = 256
 _PIECES = 64  # pieces of an axis along which answers change gradually
-
-
-class Rising(NamedTuple):
-    """A column and its rank correlation (Spearman's rho) with another."""
-
-    column: int
-    rho: float
-
-
-def rising_with(
-    columns: NumericColumns, column: int, most: int = _MOST, least: float = _LEAST
-) -> list[Rising]:
-    """Return the columns with the greatest absolute rank correlation with one, sorted.
-
-    Parameters
-    ----------
-    least : float, default=0.6
-        Smaller correlations are left out, and those over fewer than 10 cases.
-    """
-    rho = _correlations(columns, column)
-    rho[column] = np.nan  # its correlation with itself
-    found = [Rising(j, float(rho[j])) for j in np.flatnonzero(np.abs(rho) >= least).tolist()]
-    return sorted(found, key=lambda one: (-abs(one.rho), one.column))[:most]
-
-
-def _correlations(columns: NumericColumns, column: int) -> Floats:
-    """Return the rank correlation of a column with all columns; 0 where it is not defined."""
-    values, ranks, rho = columns.values, columns.ranks, np.zeros(len(columns.names))
-    missing, lacking = np.isnan(values), np.isnan(ranks[0])
-    rest = np.flatnonzero(lacking | lacking[column])
-    if not lacking[column] and len(values) >= _PAIRS:
-        rho = _pearson(ranks[:, column], ranks)
-    for part in (rest[start : start + _BLOCK] for start in range(0, len(rest), _BLOCK)):
-        gaps = missing[:, [column]] | missing[:, part]
-        patterns, which = np.unique(gaps, axis=1, return_inverse=True)
-        for p in range(patterns.shape[1]):  # ranks are over the cases that have both values
-            both, at = ~patterns[:, p], part[which == p]
-            if both.sum() >= _PAIRS:
-                theirs = rankdata(values[np.ix_(both, at)], axis=0)
-                rho[at] = _pearson(rankdata(values[both, column]), theirs)
-    return rho
-
-
-def _pearson(a: Any, b: Any) -> Floats:
-    a, b = a - a.mean(), b - b.mean(axis=0)
-    size = np.sqrt((a @ a) * (b * b).sum(axis=0))
-    return (a @ b) / np.where(size > 0, size, 1.0)
 
 
 FIRST = 6  # columns that are drawn at first
@@ -193,7 +142,7 @@ def _open(
     names = [str(one) for one in folder.about["columns"]]
     return Portrait(
         reduced=reduced,
-        classes=[str(one) for one in folder.about["classes"]],
+        classes=folder.classes,
         y=np.asarray(cases.y, dtype=np.intp),
         rows=rows,
         base=chances.mean(axis=0),

@@ -43,8 +43,8 @@ def curves_of(
     """Return the data of the ROC, precision, calibration and net benefit curves of one model.
 
     ``at`` and ``steps`` are the table of `thresholds`; ``every``, whether it has all answers;
-    ``cal``, the fifths of the calibration; ``nb``, the net benefit of the model and of calling
-    everyone positive.
+    ``cal``, about five groups of the calibration; ``nb``, the net benefit of the model and of
+    calling everyone positive.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ def curves_of(
         For a page without cases: the only thresholds of the curves. Fifths of the calibration are
         then given only if none of their counts is withheld.
     always : sequence of float, default=()
-        Thresholds that the table must have.
+        Thresholds that the table must have, and across which no group of the calibration extends.
     """
     counted = in_millionths(answers if edges is None else lowered(answers, edges))
     at, called = thresholds(counted, positive, always)
-    fifths = calibration_table(positive, answers, _BINS, groups)
+    fifths = _fifths(answers, positive, groups, always)
     shown = edges is None or not any(withheld(one.seen.hits, one.seen.n) for one in fifths)
     share, grid = float(positive.mean()), benefit_grid(edges)
     model, everyone = benefits(answers, positive, grid)
@@ -85,6 +85,22 @@ def curves_of(
     }
 
 
+def _fifths(
+    answers: Floats,
+    positive: NDArray[np.bool_],
+    groups: NDArray[np.intp] | None,
+    cuts: Sequence[float],
+) -> list[CalibrationBin]:
+    """Return about five bins of the calibration, none of which contains answers on both sides."""
+    found: list[CalibrationBin] = []
+    side = np.searchsorted(in_millionths(sorted(cuts)), in_millionths(answers), "right")
+    for own in (side == k for k in np.unique(side)):
+        n_bins = max(1, round(_BINS * own.mean()))
+        among = None if groups is None else groups[own]
+        found += calibration_table(positive[own], answers[own], n_bins, among)
+    return found
+
+
 def _group(one: CalibrationBin, pos: str, exact: bool) -> JsonObject:
     predicted, seen = one.told, one.seen
     ends = (seen.low, seen.high) if math.isfinite(seen.low + seen.high) else (seen.value,) * 2
@@ -93,6 +109,7 @@ def _group(one: CalibrationBin, pos: str, exact: bool) -> JsonObject:
         "at": [round(v, _DIGITS) for v in (predicted, seen.value, *ends)],
         "cells": [chance(predicted), *counts, rate(seen.value), span(seen.low, seen.high)],
         "within": " to ".join(dict.fromkeys([chance(one.low), chance(one.high)])) if exact else "",
+        "ends": in_millionths([one.low, one.high]).tolist() if exact else None,
     }
 
 

@@ -131,7 +131,7 @@ class Subgroups:
 
     name: str
     levels: list[str]
-    of: list[int]  # (m,) the level of each case; -1 where its value is missing
+    of: list[int]  # (m,) the level of each case; cases without a value are the last one
     listed: bool = False  # whether the list of mistakes has it: a group or a category
 
     def island(self) -> dict[str, Any]:
@@ -191,12 +191,14 @@ def _columns(
 
 
 def by_levels(name: str, values: Sequence[str | None]) -> list[Subgroups]:
-    """Return the division of the cases by values (None if missing); [] if there are too many."""
+    """Return the division of the cases by values, None if missing; [] if there are too many."""
     levels = sorted({v for v in values if v is not None}, key=_in_order)
     if not 1 < len(levels) <= _LEVELS:
         return []
+    if None in values:
+        levels.append("missing" if "missing" not in levels else "no value")
     where = {level: k for k, level in enumerate(levels)}
-    return [Subgroups(name, levels, [-1 if v is None else where[v] for v in values])]
+    return [Subgroups(name, levels, [len(levels) - 1 if v is None else where[v] for v in values])]
 
 
 def _in_order(level: str) -> tuple[int, float, str]:
@@ -227,10 +229,10 @@ def _column(name: str, values: Any) -> list[Subgroups]:
         called = _apart(different.tolist())
         return by_levels(name, [None if np.isnan(v) else called[v] for v in numbers.tolist()])
     cut = float(np.median(known))
-    levels = [f"up to {cut:.3g}", f"above {cut:.3g}"]
+    levels = [f"up to {cut:.3g}", f"above {cut:.3g}", "missing"]
     cut = float(f"{cut:.3g}")  # levels must agree with their text
-    own = np.where(np.isnan(numbers), -1, numbers > cut).astype(int)
-    return [Subgroups(name, levels, own.tolist())] if len(set(own.tolist()) - {-1}) == 2 else []
+    own = np.where(np.isnan(numbers), 2, numbers > cut).astype(int).tolist()
+    return [Subgroups(name, levels[: max(own) + 1], own)] if {0, 1} <= set(own) else []
 
 
 def subgroup_rows(

@@ -13,7 +13,7 @@ from psephos.report.numbers.measures import Subgroups, subgroups
 from psephos.report.panels.accuracy import accuracy_section
 from psephos.report.panels.case import case_section
 from psephos.report.panels.methods import made_section
-from psephos.report.panels.missed import THRESHOLD, MissedPanel, class_names, missed_section
+from psephos.report.panels.missed import THRESHOLD, MissedPanel, missed_section
 from psephos.report.panels.observed import HeldOutNumbers, held_out_numbers, observed_section
 from psephos.report.panels.stability import stability_section
 from psephos.report.panels.tables import (
@@ -254,8 +254,8 @@ def _title(folder: Folder) -> str:
 
 def _data_line(folder: Folder, kept: bool) -> str:
     about = folder.about
-    sizes, names = folder.counted(kept), [str(c) for c in about["classes"]]
-    listed = [f"{n} {k}" for n, k in zip(names, sizes, strict=True)] if sizes else names
+    sizes, names = folder.counted(kept), folder.classes
+    listed = [f"{n} ({k})" for n, k in zip(names, sizes, strict=True)] if sizes else names
     cases = cases_of(folder.n_rows, about.get("n_groups"), str(about.get("groups") or ""))
     line = f"{cases}, {plural(folder.n_columns, 'column')}"
     if folder.multilabel:
@@ -282,7 +282,7 @@ def _bar(folder: Folder, rows: Sequence[Standing], key: str | None) -> dict[str,
         "readable": [one for one in listed if one["key"] in folder.models],
         "others": [one for one in listed if one["key"] not in folder.models],
         "key": key,
-        "classes": class_names(folder) if folder.kind == "classes" else [],
+        "classes": folder.classes if folder.kind == "classes" else [],
     }
 
 

@@ -20,7 +20,6 @@ from psephos.report.panels.missed import (
     THRESHOLD,
     HasAnswers,
     MissedPanel,
-    class_names,
     missed_section,
 )
 from psephos.report.panels.observed import HeldOutNumbers, case_name, observed_section
@@ -222,7 +221,7 @@ def _bar(models: Sequence[HasAnswers], folder: Folder) -> dict[str, Any]:
         "readable": [],
         "others": [{"key": m.key, "label": m.label} for m in models],
         "key": models[0].key,
-        "classes": class_names(folder),
+        "classes": folder.classes,
     }
 
 

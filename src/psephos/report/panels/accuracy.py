@@ -128,7 +128,10 @@ def _ends(folder: Folder, points: Sequence[Point]) -> dict[str, list[float]]:
     measure = folder.measures[0]
     if not measure.ranks and folder.kind != "numbers":
         return {}
-    each = [folder.constant, *(v for p in points for v in (p.score, *(s for _, s in p.fits)))]
+    each = [v for p in points if p.columns > 0 for v in (p.score, *(s for _, s in p.fits))]
+    constant = folder.constant  # it is not drawn if it would compress the models that read columns
+    if not each or min(abs(v - constant) for v in each) < 0.5 * (max(each) - min(each)):
+        each += [constant, *(p.score for p in points)]
     room = 0.08 * (max(each) - min(each)) or 0.05
     low, high = max(min(each) - room, measure.least), min(max(each) + room, measure.greatest)
     return {"ends": [low, high][:: measure.sign]}

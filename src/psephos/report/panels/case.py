@@ -13,7 +13,6 @@ from psephos.explain.effects import axis_of
 from psephos.explain.missing_columns import VALUES
 from psephos.files.names import number, percent
 from psephos.report.numbers.column_values import by_importance, drawn_of
-from psephos.report.panels.missed import class_names
 from psephos.report.panels.observed import HeldOutNumbers
 from psephos.report.study.answers import Positive
 from psephos.report.study.folder import FEWEST
@@ -28,7 +27,7 @@ from psephos.report.study.options import (
     with_outer_ends,
 )
 from psephos.report.study.standings import Opening
-from psephos.report.words import plural, series, three
+from psephos.report.words import places, plural, series, three
 from psephos.scoring import plain
 from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.vote import Vote
@@ -310,10 +309,8 @@ def _of_numbers(
             one = {"why": _too_large(key, words)}
         left -= size if "plain" in one else 0
         error = figures.get(key, {}).get("mae")
-        held = ""
-        if error is not None:
-            held = f"Mean absolute error of the held-out predictions of {key}: {three(error)}."
-        models[key] = {**one, "held": held}
+        held = f"Mean absolute error of the held-out predictions of {key}: {three(error)}."
+        models[key] = {**one, "held": "" if error is None else held, "mae": error}
     first = None
     if "plain" in models.get(shown, {}):
         reduced = saved.reduced(shown)
@@ -361,6 +358,13 @@ def _answering(
         cases.append(_worded(reduced, brief, wanted, None))
     start = [None] * len(wanted) if row is None else cases.pop(0)
     fields = fields_of(reduced, wanted, len(order), options.cases)
+    for one in fields:
+        one["direction"] = saved.directions(key).get(one["name"], "")
+    tried = None if options.cases == "none" else _tried(reduced, wanted, None)
+    spread = _spread(reduced)
+    for j, own in zip(wanted, tried or (), strict=False):
+        if j not in reduced.levels and not full:
+            own[0] = np.round(own[0], places(spread[j])).tolist()
     off = float(np.abs(model.vote_.answers(reduced.X) - before).max()) if kept else 0.0
     rounding = (
         "The values of training cases that the model keeps are rounded: its answers to them change"
@@ -371,6 +375,7 @@ def _answering(
     known = [[i, *one] for i, one in zip(worst, cases, strict=True)]
     return {
         "plain": function, "fields": fields, "start": start, "rounding": rounding, "cases": known,
+        "tried": tried,
     }  # fmt: skip
 
 
@@ -454,7 +459,7 @@ def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any
     assert cases is not None, "models need cases"
     which, of = np.ones(len(cases.ids), dtype=bool), "each column"
     if saved.folder.kind == "classes":
-        which, of = np.asarray(cases.y) == positive, class_names(saved.folder)[positive]
+        which, of = np.asarray(cases.y) == positive, saved.folder.classes[positive]
     row = None if reduced.keeps_rows and carried == "none" else typical(reduced, which, carried)
     return None if row is None else _stands(reduced, row, f"the {typical_words(carried)} of {of}")
 

@@ -135,7 +135,7 @@ def _answers(
 ) -> dict[str, str]:
     """Return the page's answers to items of TRIPOD+AI, some of which are ''."""
     about, groups = folder.about, folder.about.get("groups")
-    classes, cases = [str(c) for c in about["classes"]], folder.cases
+    classes, cases = folder.classes, folder.cases
     two, saved = held and len(classes) == 2, shown is not None and shown.key in folder.models
     balanced = [
         key
@@ -143,7 +143,7 @@ def _answers(
         if folder.refit_params.get(key, {}).get("class_weight") == "balanced"
         or "class_weight='balanced'" in str(one.get("notes", ""))
     ]
-    sizes = [f"{name} {k}" for name, k in zip(classes, folder.counted(kept), strict=False)]
+    sizes = [f"{name} ({k})" for name, k in zip(classes, folder.counted(kept), strict=False)]
     more = "; discrimination, calibration and net benefit of held-out answers" if two else ""
     threshold = "that of least cost is in the saved file"
     threshold = threshold if folder.missed_cost else "no best one is claimed"
@@ -253,7 +253,7 @@ def made_section(
         "not_done": _not_done(folder),
         "positive_words": ""
         if folder.kind != "classes"
-        else f"{folder.about['classes'][positive.code]}: {positive.rule}",
+        else f"{folder.classes[positive.code]}: {positive.rule}",
         "notes": _noted(written),
         "tripod": _listed(_answers(folder, shown, answers, grouped, kept), written),
         "cite": _cite(folder),

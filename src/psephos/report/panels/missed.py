@@ -50,7 +50,6 @@ from psephos.report.words import (
     STATED,
     Wording,
     cases_of,
-    class_words,
     count,
     group_noun,
     in_groups,
@@ -106,7 +105,7 @@ class MissedPanel:
     @property
     def classes(self) -> list[str]:
         """Return the names of cases of each class."""
-        return class_names(self.folder)
+        return self.folder.classes
 
     @property
     def kept(self) -> bool:
@@ -151,12 +150,6 @@ class MissedPanel:
         classes, code = self.classes, self.positive.code
         other = classes[1 - code] if len(classes) == 2 else "others"
         return ClassNames(classes[code], other, label, axis)
-
-
-def class_names(folder: Folder) -> list[str]:
-    """Return the names of cases of each class on the page."""
-    target = folder.about.get("target")
-    return [class_words(str(c), target) for c in folder.about["classes"]]
 
 
 def missed_section(

@@ -46,7 +46,7 @@ def cohort_table(
         return None
     read = [name for name in dict.fromkeys(columns) if name in cases.names][:_COLUMNS]
     at, fewest = [cases.names.index(name) for name in read], 0 if kept else FEWEST
-    codes, classes = np.array(cases.y), tuple(str(one) for one in folder.about["classes"])
+    codes, classes = np.array(cases.y), tuple(folder.classes)
     if folder.kind == "numbers":
         codes, classes = thirds(codes), THIRDS
     called = tuple(names[name].text for name in read)
@@ -69,14 +69,15 @@ def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object
     measures = [one for one in folder.measures if one.name in POOLED_COLUMNS]
     return {
         "words": (
-            "All held-out cases together. Intervals are the middle 95 % of a thousand bootstrap"
-            f" draws of {unit}. Models are not fitted again in these, so other training cases would"
-            " change the figures more. R² is the share of the squared deviations from the mean that"
-            " is explained, and below 0 if the mean of these cases predicts better. MAE is the mean"
-            " absolute error and RMSE the root of the mean squared error, in the unit of the target"
-            " and best at 0."
+            "Pooled: all held-out cases together, unlike the means over folds above. Pooled R² is"
+            " the explained share of the squared deviations from the mean of all cases, not of each"
+            " fold's (below 0 if that mean predicts better), and its interval is the middle 95 % of"
+            f" a thousand bootstrap draws of {unit}, in which models are not fitted again; that of"
+            " a mean over folds is of how much the folds differ, their models included. MAE is the"
+            " mean absolute error and RMSE the root of the mean squared error, in the unit of the"
+            " target and best at 0."
         ),
-        "heads": [one.words for one in measures],
+        "heads": [f"pooled {one.words}" for one in measures],
         "rows": [
             {"label": s.label, "cells": [_pooled(found[s.key], one) for one in measures]}
             for s in rows

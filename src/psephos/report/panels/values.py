@@ -1,6 +1,6 @@
 """Which values decide: the columns that each model reads, and the effect of their values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,10 @@ from psephos.report.words import class_kinds, count, plural, series
 
 _LINES = 12  # voters that are shown unfolded
 _COLUMNS = 30  # columns of the card that are shown unfolded
+_DIRECTIONS = (
+    " Directions are of the mean prediction over the cases the model was fitted to (at most 100) if"
+    " all are given a value and keep their others (partial dependence)."
+)
 _MOST = 1000  # the most columns that the page lists
 
 
@@ -46,8 +50,9 @@ def values_section(
     """
     shown = choice.opened if choice else None
     opened = saved.opened(shown.key) if shown else None
+    directions = saved.directions(shown.key) if shown else {}
     entries: dict[str, Any] = {
-        "card": card(choice, opened) if choice and opened else None,
+        "card": card(choice, opened, directions) if choice and opened else None,
         "card_absent": "No model of psephos was fitted and saved in this comparison.",
         "together": together(shown.label, opened) if shown and opened else None,
         "values": None,
@@ -144,7 +149,7 @@ def _island(
     rows = carried_rows(y) if options.cases != "none" else y[:0]
     drawn = {column["whole"] for one in portraits.values() for column in one["columns"]}
     cuts = {name: saved.cuts[name] for name in sorted(drawn)}
-    classes: Sequence[str] = [str(one) for one in folder.about["classes"]]
+    classes = folder.classes
     return {
         "classes": classes,
         "positive": positive,
@@ -187,12 +192,12 @@ def _sampled(drawn: int, n: int) -> str:
     )
 
 
-def card(choice: Opening, opened: Opened) -> JsonObject:
+def card(choice: Opening, opened: Opened, directions: Mapping[str, str]) -> JsonObject:
     """Return the card of the model that is opened."""
     assert choice.opened is not None
     lines = opened.sentences
     counted = sorted(opened.columns.items(), key=lambda one: (*opened.rank(one[0]), -one[1]))
-    columns = [_column(name, k, opened) for name, k in counted]
+    columns = [_column(name, k, opened, directions.get(name, "")) for name, k in counted]
     n = len(columns)
     return {
         "label": choice.opened.label,
@@ -206,7 +211,8 @@ def card(choice: Opening, opened: Opened) -> JsonObject:
         "more": lines[_LINES:],
         "more_words": plural(len(lines) - _LINES, "more line"),
         "columns_words": f"It reads {plural(n, 'column')}" if n else "It reads no column",
-        "importance": opened.importance_words if n and opened.importance else "",
+        "importance": (opened.importance_words if n and opened.importance else "")
+        + _DIRECTIONS * bool(directions),
         "columns": columns[:_COLUMNS],
         "more_columns": columns[_COLUMNS:_MOST],
         "more_columns_words": plural(n - _COLUMNS, "more column")
@@ -215,8 +221,9 @@ def card(choice: Opening, opened: Opened) -> JsonObject:
     }
 
 
-def _column(name: str, k: int, opened: Opened) -> dict[str, str]:
+def _column(name: str, k: int, opened: Opened, direction: str) -> dict[str, str]:
     words = f"in {plural(k, 'voter')}" if k else "only in the weights"
     more = opened.weight_words(name)
     whole = opened.whole.get(name, name)
-    return {"name": name, "whole": whole, "words": f"{words}, {more}" if more else words}
+    words = f"{words}, {more}" if more else words
+    return {"name": name, "whole": whole, "words": f"{words}. {direction}" if direction else words}

@@ -82,7 +82,8 @@ def first_sentences(
     every = "both" if len(reading) == 2 else f"all {len(reading)}"
     all_ = f", like {every} models that read columns," if alike else ""
     words = [
-        f"{s.label} reads {_reads(s)}; its held-out {folder.measure} is"
+        f"{s.label} reads {_reads(s)}; its held-out {folder.measure}"
+        f"{', averaged over folds,' * (folder.kind == 'numbers')} is"
         f" {_stated(s.score, measure)}{_interval(s, measure)}{_error(folder, s)}.",
         f"It is{all_} {'' if sure else 'not '}{_against_constant(folder, rows, sure)}"
         f"{_against_best(choice, s, found, rows, sure=sure)}.{_two_tests(folder, s, measure, sure)}"
@@ -101,7 +102,7 @@ def _error(folder: Folder, s: Standing) -> str:
     if folder.measures[0].name == "mae":
         name, what, text = ("r2", "R²", rate)
     value, low, high = (text(figures[key]) for key in (name, f"{name}_low", f"{name}_high"))
-    return f", its {what} {value} ({low} to {high})"
+    return f", its pooled {what} {value} ({low} to {high})"
 
 
 def _stated(value: float, measure: ResultMetric) -> str:
@@ -322,7 +323,7 @@ def _small_classes(folder: Folder, kept: bool) -> list[str]:
         f"Class {name} has {plural(n, 'case') if kept else f'fewer than {_FEW} cases'}"
         f"{' only' * kept}: its figures, and its share of the balanced accuracy, rest on"
         f" {'it' if kept and n == 1 else 'them'}."
-        for name, n in zip(folder.about["classes"], folder.sizes, strict=False)
+        for name, n in zip(folder.classes, folder.sizes, strict=False)
         if n < _FEW
     ]
 

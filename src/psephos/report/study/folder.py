@@ -12,14 +12,13 @@ from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from scipy.stats import rankdata
 
 from psephos._errors import ModelFileError, PsephosError
-from psephos._types import Floats
 from psephos.bounds.requirements import constant_error
 from psephos.explain.cohort import given_counts
 from psephos.explain.permuting import FIRST as MOST
 from psephos.explain.permuting import PermutedDisplay
+from psephos.explain.rising import NumericColumns
 from psephos.files.names import MINUS
 from psephos.protocol.evaluation.scores import (
     ResultMetric,
@@ -45,7 +44,7 @@ from psephos.protocol.study.folder import (
     unsealed,
 )
 from psephos.protocol.study.outputs import LABEL_COLUMNS, POOLED_COLUMNS
-from psephos.report.words import count, groups_of
+from psephos.report.words import class_words, count, groups_of
 
 FEWEST = 10  # smaller counts are withheld on a page without cases
 _RESULTS = ("model", "status", "error", "columns_used", "n_voters")
@@ -102,7 +101,7 @@ class Permuted(NamedTuple):
         change = -self.measure.sign * self.worse[column]
         size = self.measure.text(abs(change), 2)
         sign = "" if float(size) == 0 else "+" if change > 0 else MINUS
-        return f"permuted {sign}{size}"
+        return f"permuted in the folds' models {sign}{size}"
 
     @property
     def words(self) -> str:
@@ -117,10 +116,10 @@ class Permuted(NamedTuple):
         none = " A column with one value in each group has no figure."
         none = none if self.groups and not self.whole else ""
         return (
-            f"Permuted: how {self.measure.words} of held-out cases changes where the column's"
-            f" values are exchanged at random {among} (the mean over 20"
-            " draws and all folds; 0 in a fold whose model does not read it). Columns are sorted"
-            f" by it{first}.{none}"
+            "Permuted is of other models, those of the folds: how their"
+            f" {self.measure.words} on held-out cases changes where the column's values are"
+            f" exchanged at random {among} (the mean over 20 draws and all folds, 0 in a fold whose"
+            f" model does not read it{first}).{none}"
         )
 
 
@@ -151,22 +150,6 @@ class KeptCases:
 
 
 @dataclass(frozen=True)
-class NumericColumns:
-    """The numeric columns of the training cases, NaN where missing."""
-
-    names: list[str]
-    values: Floats
-
-    @cached_property
-    def ranks(self) -> Floats:
-        """Return the ranks of the cases in each column; NaN in columns with missing values."""
-        found = np.empty_like(self.values)
-        for start in range(0, len(self.names), 256):
-            found[:, start : start + 256] = rankdata(self.values[:, start : start + 256], axis=0)
-        return found
-
-
-@dataclass(frozen=True)
 class Folder:
     """A comparison: its description, its fits, and the paths of its models."""
 
@@ -186,6 +169,12 @@ class Folder:
     def kind(self) -> str:
         """Return the kind of the target: 'classes', 'labels' (several per case) or 'numbers'."""
         return kind_of(self.about)
+
+    @property
+    def classes(self) -> list[str]:
+        """Return the names of cases of each class on the page."""
+        target = self.about.get("target")
+        return [class_words(str(c), target) for c in self.about["classes"]]
 
     @property
     def multilabel(self) -> bool:

@@ -14,10 +14,11 @@ from psephos._errors import PsephosError
 from psephos._types import Floats, NDArray, Usage
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain import ColumnNetwork, ErrorDisplay
-from psephos.explain.effects import Threshold, voter_thresholds
+from psephos.explain.effects import Threshold, background, rises, voter_thresholds
 from psephos.explain.errors import searched_by
 from psephos.files.names import Names, backup_words, percent
 from psephos.report.study.folder import Folder, KeptCases, Permuted
+from psephos.report.study.options import with_outer_ends
 from psephos.report.study.standings import standings
 from psephos.report.words import LEAF_SHARE, STATED, VOTE_SHARE, WEIGHTED_SHARE, ShortName, plural
 from psephos.vote import Vote
@@ -27,6 +28,7 @@ from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
 _WITHOUT_CASES = "Its votes depend on values of training cases, which this page does not have."
+_DIRECTED = 60  # columns of which the direction is found, by importance
 _KEPT = ("rows", "left_out")  # fields of parts with names of training rows
 
 
@@ -73,11 +75,10 @@ class Opened:
     permuted: Permuted | None = None
     returns: dict[str, str] = field(default_factory=dict[str, str])  # column -> folds that read it
 
-    def rank(self, name: str) -> tuple[bool, float, float]:
-        """Return the sort key of a column: its permutation importance if known, its importance."""
+    def rank(self, name: str) -> tuple[float, float]:
+        """Return the sort key of a column: its importance, then its permutation importance."""
         worse = self.permuted.worse if self.permuted else {}
-        whole = self.whole.get(name, name)
-        return whole not in worse, -worse.get(whole, 0.0), -self.importance.get(name, 0.0)
+        return -self.importance.get(name, 0.0), -worse.get(self.whole.get(name, name), 0.0)
 
     def weight_words(self, name: str) -> str:
         """Return the importances of a column, and how many folds read it, as text."""
@@ -92,8 +93,8 @@ class Opened:
         """Return the explanation of importance and permutation importance."""
         none = "The effect of permuting a column was not measured: folds' models are not kept."
         return (
-            "Importance: a column's share of what moves the answers of this model to the cases it"
-            " was fitted to, not what leaving the column out would change."
+            "Importance, by which columns are sorted: a column's share of what moves the answers of"
+            " this model to the cases it was fitted to, not what leaving it out would change."
             f" {self.permuted.words if self.permuted else none}"
         )
 
@@ -316,6 +317,7 @@ class Saved:
     kept: bool = True
     _opened: dict[str, Opened] = field(default_factory=dict[str, Opened])
     _reduced: dict[str, Reduced] = field(default_factory=dict[str, Reduced])
+    _directions: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     _values: dict[str, tuple[dict[int, list[Threshold]], set[int]]] = field(
         default_factory=dict[str, tuple[dict[int, list[Threshold]], set[int]]]
     )
@@ -353,6 +355,19 @@ class Saved:
         if key not in self._values:
             self._values[key] = voter_thresholds(self.reduced(key))
         return self._values[key]
+
+    def directions(self, key: str) -> dict[str, str]:
+        """Return how the prediction of a number moves with each of the first 60 columns."""
+        if self.folder.kind == "numbers" and key in self.readable and key not in self._directions:
+            model, opened = self.reduced(key), self.opened(key)
+            rows, names, levels = background(model), model.names, model.levels
+            used: list[int] = model.vote.used.tolist()
+            ends = [with_outer_ends(x, "rounded" if self.kept else "none") for x in model.X.T]
+            self._directions[key] = {
+                names[j]: rises(model.vote, rows, j, ends[j], levels.get(j, ()))
+                for j in sorted(used, key=lambda j: opened.rank(names[j]))[:_DIRECTED]
+            }
+        return self._directions.get(key, {})
 
     @cached_property
     def cuts(self) -> defaultdict[str, Floats]:

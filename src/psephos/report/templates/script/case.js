@@ -163,12 +163,19 @@
     ];
   };
 
-  // The classes of the held-out cases with the most similar predictions, if there are at least five; before them the
-  // recalibrated prediction, if the model's own probabilities are worse than the class frequencies.
+  // The classes of the held-out cases with the most similar predictions on the same side of the threshold, if there are
+  // at least five; before them the recalibrated prediction, if the model's own probabilities are worse than the class
+  // frequencies.
   const likeThis = (p, about) => {
     const missed = page.data.missed,
       m = (missed && page.again.shown(key, missed.models[key])) || {},
-      groups = (two ? m.curves : m.curves?.[about])?.cal || [],
+      t = hub.get("threshold"),
+      above = (v) => v >= Math.floor(t * 1e6 + 1e-3), // in millionths
+      side = above(p[about] * 1e6),
+      beside = ({ ends }) =>
+        ends ? ends.every((v) => above(v) === side) : t === (m.own?.at ?? missed.threshold),
+      every = (two ? m.curves : m.curves?.[about])?.cal || [],
+      groups = two ? every.filter(beside) : every,
       apart = (one) => Math.abs(one.at[0] - p[about]),
       [like] = [...groups].sort((a, b) => apart(a) - apart(b)),
       again = page.again.advised(p),
@@ -246,14 +253,23 @@
       shared = { x, study, two, calc, open, whole: wholeOf, chances, name, person },
       named = (one, j) => ({ ...one, ...calc.fields.find((field) => field.at === j) }),
       columns = open.columns.map(named),
-      ask = { columns, plain: calc.plain, x: wholeOf(x), idle: idle(), hue },
+      own = { columns, plain: calc.plain, x: wholeOf(x), idle: idle(), hue },
       rows = rowsOf(),
       self = study.rows.indexOf(rowFrom()),
       about = (p) => (two ? positive : called(p));
     answer.replaceChildren(...answerBox(now));
-    page.ballot.show(votes, now, { ...shared, ...ask });
+    page.ballot.show(votes, now, { ...shared, ...own });
     page.near.show(near, { ...shared, rows, self, heldOut, answer: now });
-    page.turn.show(turn, { ...shared, rows, about, called, fixed });
+    const ask = ({ scores, probabilities: chances }) => ({
+        scores,
+        chances,
+        called: called(chances),
+      }),
+      phrase = ({ chances: p, called: k }) => [
+        `${page.words.number(p[about(p)], 3)}, called `,
+        name(k),
+      ];
+    page.turn.show(turn, { ...shared, rows, called, fixed, ask, phrase });
   };
 
   const form = () => {

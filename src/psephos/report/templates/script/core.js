@@ -190,6 +190,15 @@ const page = (() => {
     if (none) return null;
     return right ? value : undefined;
   };
+  // The mark whose middle is nearest to a click, if one is within some pixels.
+  const nearest = (marks, { clientX, clientY }, most = 14) => {
+    const far = (mark) => {
+      const { x, y, width, height } = mark.getBoundingClientRect();
+      return Math.hypot(x + width / 2 - clientX, y + height / 2 - clientY);
+    };
+    const [[size, mark] = []] = marks.map((one) => [far(one), one]).sort((a, b) => a[0] - b[0]);
+    return size <= most ? mark : undefined;
+  };
   // Merges the calls of one frame into one.
   const soon = (call) => {
     let waiting = 0;
@@ -205,6 +214,6 @@ const page = (() => {
   addEventListener("beforeprint", fold(true));
   addEventListener("afterprint", fold(false));
   fold(false)();
-  const words = { entry, fillBody, folded, links, mark, refuse, row, soon, table, typed };
+  const words = { entry, fillBody, folded, links, mark, nearest, refuse, row, soon, table, typed };
   return { data, at, all, make, button, svg, draw, hub, ...words };
 })();

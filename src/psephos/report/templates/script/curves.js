@@ -89,7 +89,10 @@ page.curves = (() => {
     );
   };
   const calibration = (c, axis, now) => {
-    const late = now?.t > 0.8;
+    const late = now?.t > 0.8,
+      under = now?.t < 0.55, // the words would be on the line of the threshold
+      [place, first, end] = under ? [right, bottom - 34, "end"] : [left + 6, top + 10, "start"],
+      beside = (words, i) => label(words, place, first + 14 * i, end);
     draw(
       "cal",
       axis.length > 26 ? "the model\u2019s answer" : axis, // longer words would reach the next chart
@@ -107,8 +110,7 @@ page.curves = (() => {
           ]
         : [],
       line("dash", x(0), x(1), y(0), y(1)),
-      label("more were", left + 6, top + 10),
-      label("than answered", left + 6, top + 24),
+      ...[under ? "fewer were" : "more were", "than answered"].map(beside),
       ...c.cal.flatMap(({ at: [mean, value, low, high] }) => [
         line("interval", x(mean), x(mean), y(low), y(high)),
         circle("dot", x(mean), y(value), 4),

@@ -21,7 +21,7 @@ page.fields = (() => {
 
   // For numbers: a text field, and a slider on the axis, which is coloured if the effect of values is known.
   const slider = (one, id, { column, hue, set, refuse }) => {
-    const pos = scale({ ...(column || one).axis, missing: true }, 0, 1000, { zeroWidth: 70 }),
+    const pos = scale((column || one).axis, 0, 1000, { zeroWidth: 70, missing: false }),
       size = { viewBox: "0 0 1000 7", preserveAspectRatio: "none", "aria-hidden": "true" },
       bar = page.draw.rect("plain-track", 0, 2, 1000, 3),
       under = svg("svg", size, column ? paint(column, pos, 0, 7, hue) : bar);
@@ -38,9 +38,8 @@ page.fields = (() => {
         refuse(number.value.trim());
       },
       oninput = () => {
-        const px = Number(slide.value);
         mark("");
-        set(px < pos.place.missing[1] + 4 ? null : pos.value(px), slide);
+        set(pos.value(Number(slide.value)), slide);
       };
     const number = page.entry(one, id, typed, refused),
       range = { type: "range", min: 0, max: 1000, step: 1, ariaLabel: `${one.name}, slide` },
@@ -80,7 +79,8 @@ page.fields = (() => {
         [sync, ...parts] = (one.levels ? chooser : slider)(one, id, { column, hue, set, refuse }),
         label = titled(one, "label", { htmlFor: id, title: one.whole }),
         look = { className: "field", data: { test: "field", column: one.whole } },
-        row = make("div", [label, ...parts, far], look);
+        says = one.direction ? [make("span", one.direction, "levels")] : [],
+        row = make("div", [label, ...parts, ...says, far], look);
       const show = (source) => {
         sync(x[i], source);
         row.classList.toggle("gone", x[i] === null);

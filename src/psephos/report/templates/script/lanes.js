@@ -69,8 +69,9 @@ page.lanes = (() => {
       strong = `strong ${lane.kind}`,
       halo = `${lane.kind} halo`,
       high = base - g.lane - 6,
+      heading = `${lane.name} (${cases}${lane.beside || ""})`,
       parts = g.narrow
-        ? [text(0, base - g.lane - above, `${lane.name} (${cases}${lane.beside || ""})`, strong)]
+        ? [text(0, base - g.lane - above, heading, `strong ${halo}`)]
         : [
             text(0, base - 12, lane.name, strong),
             text(0, base + 3, cases),
@@ -95,21 +96,20 @@ page.lanes = (() => {
     return parts;
   };
 
-  // The sides of the threshold, behind the lanes; and in front of them its line, its value and the words on both sides.
+  // The sides of the threshold and its line, behind the lanes; and in front its value and the words on both sides.
+  const valueAt = (g) => (g.narrow ? 30 : g.top - 28);
   const sidesOf = (g, cut) => {
     const [top, height] = [g.top - 16, g.height - g.top - 22];
     return [
       rect("negw", g.left, top, cut - g.left, height),
       rect("posw", cut, top, g.left + g.inner - cut, height),
+      line("threshold", cut, cut, valueAt(g) + 6, g.height - 34),
     ];
   };
   const thresholdOf = (g, cut, words, [below, above]) => {
-    const y = g.narrow ? 34 : g.top - 28,
+    const y = valueAt(g),
       middle = Math.min(Math.max(cut, g.left + 16), g.width - g.right - 16),
-      parts = [
-        line("threshold", cut, cut, y + 6, g.height - 34),
-        text(middle, y, words, "strong halo", "middle"),
-      ];
+      parts = [text(middle, y, words, "strong halo", "middle")];
     if (g.narrow)
       parts.push(
         text(0, 14, `\u2190 ${below}`),

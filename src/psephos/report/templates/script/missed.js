@@ -206,7 +206,7 @@
       ...columns,
       ...parted.map(({ name, of, levels }) => ({
         name,
-        texts: (own) => own.map((i) => levels[of[i]] ?? "\u2013"),
+        texts: (own) => own.map((i) => levels[of[i]]),
       })),
     ];
   };
@@ -396,8 +396,9 @@
     person();
   });
   if (!two) hub.on("cls", followClass);
-  at("lanes").addEventListener("click", ({ target }) => {
-    const dot = target.closest("[data-at]");
+  at("lanes").addEventListener("click", (event) => {
+    const dots = event.target.matches(".drag") ? [] : all("[data-at]", at("lanes")),
+      dot = page.nearest(dots, event);
     if (dot) hub.set("person", rowOf(Number(dot.dataset.at)));
   });
 

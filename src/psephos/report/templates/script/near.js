@@ -178,17 +178,24 @@ page.near = (() => {
     const { calc, x, rows, self } = about,
       n = calc.spread.length,
       mine = x.slice(0, n),
-      known = mine.some((v) => v !== null),
       cases = rows.map((row) => row.slice(0, n)),
       found = nearest(calc.spread, mine, cases, self),
+      measured = mine.filter((v) => v !== null).length,
+      few = `How familiar this case is, is not given: ${measured} of ${page.words.plural(n, "column")} are measured, fewer than half.`,
       how =
         "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1. Cases that have at most half of the columns measured here are left out.",
       none =
         "No case of the study shares more than half of the columns measured here, so none is near.";
     let parts = [];
-    if (known && found.length)
-      parts = [tableOf(about, found), familiarity(about, found), make("p", how, "note")];
-    else if (known && rows.length)
+    if (found.length)
+      parts = [
+        tableOf(about, found),
+        2 * measured < n
+          ? make("p", few, { className: "note", data: { test: "unfamiliar" } })
+          : familiarity(about, found),
+        make("p", how, "note"),
+      ];
+    else if (measured && rows.length)
       parts = [make("p", none, { className: "note", data: { test: "none-near" } })];
     box.replaceChildren(advice(about), ...parts);
   };

@@ -29,9 +29,38 @@
     return list(shown.map(([words, v]) => item(words, v, reach, "", write(v))));
   };
 
+  // What would move the prediction across a value that is typed: at first one mean absolute error above it.
+  const turned = (calc, open, x, { value, fixed, turn }) => {
+    let at = calc.mae ? Number((value + calc.mae).toPrecision(4)) : null;
+    const goal = (press, found) => {
+        const set = (v) => {
+          at = v;
+          press.disabled = at === null;
+          found.replaceChildren();
+        };
+        const field = page.entry({}, "goal", set, () => set(null));
+        Object.assign(field, { value: at ?? "", className: "figure" });
+        press.textContent = "What would change this answer?";
+        press.disabled = at === null;
+        return make("p", make("label", ["The prediction should cross ", field]));
+      },
+      ask = ({ label }) => ({ scores: [label - at], label, called: Number(label >= at) }),
+      phrase = ({ label }) => [`the prediction is ${write(label, 5)}`];
+    page.turn.show(turn, {
+      calc,
+      x,
+      open,
+      whole: (own) => whole(calc, open, own),
+      fixed,
+      goal,
+      ask,
+      phrase,
+    });
+  };
+
   // The prediction for the current values, with its votes; nothing if a field is not a number.
-  const answered = (model, open, x, wrong, { answer, votes }) => {
-    votes.replaceChildren();
+  const answered = (model, open, x, wrong, { answer, turn, votes, fixed }) => {
+    [turn, votes].forEach((box) => box.replaceChildren());
     if (wrong.size) return answer.replaceChildren(refused(model, wrong));
     const found = open.answer(whole(model, open, x)),
       look = { className: "big", data: { test: "number-answer", value: found.label } };
@@ -41,6 +70,7 @@
       make("p", found.unanswered || model.held, "note"),
     );
     if (found.unanswered) return;
+    turned(model, open, x, { value: found.label, fixed, turn });
     const share = isMedian(model) ? "its weight in the median" : "how much each vote adds";
     votes.append(make("h3", `Who voted, and ${share}`));
     votes.append(votesOf(found, isMedian(model), open.columns));
@@ -60,10 +90,10 @@
         : `the ${data.typical}`,
       boxes = {
         answer: make("div", "", { className: "answer", ariaLive: "polite" }),
-        votes: make("div"),
+        ...{ turn: make("div"), votes: make("div"), fixed: new Set() },
       },
       changed = () => answered(model, open, x, wrong, boxes),
-      right = make("div", [boxes.answer, boxes.votes]);
+      right = make("div", [boxes.answer, boxes.turn, boxes.votes]);
     changed();
     return host.replaceChildren(
       make("p", `${key} starts at ${from}; an empty field is a missing value. ${model.rounding}`),

@@ -88,8 +88,8 @@
     person();
   };
   host.append(chart(draw, 312));
-  host.addEventListener("click", ({ target }) => {
-    const dot = target.closest("[data-at]");
+  host.addEventListener("click", (event) => {
+    const dot = page.nearest(page.all("[data-at]", host), event);
     if (dot) hub.set("person", Number(dot.dataset.at));
   });
   hub.on("model", follow);

@@ -67,13 +67,21 @@ page.pareto = (() => {
   AWAY.push([0, -12, "middle"], [0, 20, "middle"]);
   const about = ({ x, y }, r) => [x - r, y - r, x + r, y + r];
 
-  // Each label where it overlaps least; readable models are placed first.
+  // The distance of a mark from the middle line of a label, and whether two lines cross.
+  const distance = ({ x, y }, [left, top, right, bottom]) =>
+    Math.hypot(Math.max(left - x, 0, x - right), (top + bottom) / 2 - y);
+  const side = ([ax, ay], [bx, by], [x, y]) => (bx - ax) * (y - ay) - (by - ay) * (x - ax);
+  const apart = ([a, b], c, d) => side(a, b, c) * side(a, b, d) < 0;
+  const cross = (one, other) => apart(one, ...other) && apart(other, ...one);
+
+  // Each label where it overlaps least and is nearest to its own mark; a line joins them if it is far away, or
+  // nearer to another mark.
   const labels = (marks, frame) => {
     const taken = marks.map((m) => about(m, 6)),
-      named = [],
+      [named, joined] = [[], []],
       own = marks.filter((m) => m.readable),
       folds = own.flatMap((m) => m.fits.map((fit) => about(fit, 3))),
-      ends = own.map(({ final }) => [final - 6, frame.bottom - 10, final + 6, frame.bottom]),
+      finals = own.map(({ final }) => [final - 6, frame.bottom - 10, final + 6, frame.bottom]),
       spans = own
         .filter((m) => m.span)
         .map(({ y, span: [low, high] }) => [low - 3, y + 7, high + 3, y + 17]);
@@ -82,22 +90,35 @@ page.pareto = (() => {
       const [dx, dy, anchor] = AWAY[rank],
         [x, y] = [m.x + dx, m.y + dy],
         area = box(x, y, anchor, frame.letter * (m.label.length + 1)), // with room for bold type
-        far = Math.abs(dy) > 16,
+        near = Math.min(...marks.filter((one) => one !== m).map((one) => distance(one, area))),
+        nearer = Math.max(distance(m, area) + 2 - near, 0),
+        far = Math.abs(dy) > 16 || nearer > 0,
+        ends = [
+          [m.x, m.y],
+          [x, y - 4],
+        ],
         leader = [Math.min(m.x, x), Math.min(m.y, y), Math.max(m.x, x), Math.max(m.y, y)];
       const beyond =
           Math.max(frame.left + 2 - area[0], area[2] - frame.right - 10, 0) +
           Math.max(frame.top - 10 - area[1], area[3] - frame.bottom + 2, 0),
-        others = [...taken.filter((_, j) => j !== i), ...ends, ...named],
-        covered = sum(others, area) + sum([...folds, ...spans], area) / 2,
-        crossed = far ? sum(named, leader) : 0;
-      return { x, y, anchor, far, box: area, cost: 3 * (covered + crossed + rank) + 40 * beyond };
+        others = [...finals, ...named],
+        covered =
+          sum(others, area) +
+          4 * sum(taken.toSpliced(i, 1), area) +
+          sum([...folds, ...spans], area) / 2,
+        crossed = far
+          ? sum(named, leader) + 60 * joined.filter((one) => cross(one, ends)).length
+          : 0,
+        cost = 3 * (covered + crossed + rank + 5 * nearer) + 40 * beyond;
+      return { x, y, anchor, far, ends, box: area, cost };
     };
     const order = marks.map((_, i) => i);
-    order.sort((i, j) => marks[j].readable - marks[i].readable || i - j);
+    order.sort((i, j) => marks[i].y - marks[j].y || marks[i].x - marks[j].x);
     order.forEach((i) => {
       const places = AWAY.map((_, rank) => placeOf(marks[i], i, rank));
       marks[i].text = places.reduce((a, b) => (b.cost < a.cost ? b : a));
       named.push(marks[i].text.box);
+      if (marks[i].text.far) joined.push(marks[i].text.ends);
     });
   };
 
@@ -200,9 +221,12 @@ page.pareto = (() => {
     host = at("chart").firstElementChild;
   const draw = (width) => page.pareto.draw(data.chart, hub.get("model"), width);
   host.append(page.axis.chart(draw, 344));
-  host.addEventListener("click", ({ target }) => {
-    const mark = target.closest(".mark");
-    if (mark) hub.set("model", mark.dataset.model);
+  host.addEventListener("click", (event) => {
+    const under = document.elementsFromPoint(event.clientX, event.clientY),
+      label = under.find((one) => one.matches(".mark text")),
+      near = (most) => page.nearest(all(".mark .dot", host), event, most),
+      found = near(5) || label || near();
+    if (found) hub.set("model", found.parentNode.dataset.model);
   });
   const rows = all("#results tbody tr");
   rows.forEach((row) => {

@@ -158,19 +158,19 @@ page.turn = (() => {
     return ` were ${words} ${write(to, 17)} (here ${write(x[i], apart)})`;
   };
   const sentence = (about, change) => {
-    const { calc, x, model, name } = about,
-      { called, chances } = model.ask(changed(x, change)),
-      p = page.words.number(chances[about.about(chances)], 3);
+    const { calc, x, model, phrase } = about,
+      answer = model.ask(changed(x, change));
     const parts = change.flatMap((one, n) => [
       n ? " and " : "",
       titled(calc.fields[one.i], "strong"),
       boundOf(about, change, one),
     ]);
-    const data = { test: "turned", class: called };
-    return make("p", ["If ", ...parts, `: ${p}, called `, name(called), "."], { data });
+    const data = { test: "turned", class: answer.called };
+    return make("p", ["If ", ...parts, ": ", ...phrase(answer), "."], { data });
   };
   // The nearest case of the study with another predicted class.
   const other = ({ calc, x, rows, study, called, chances, person }) => {
+    if (!rows) return [];
     const n = calc.spread.length,
       own = called(chances(x)),
       away = rows.flatMap((row, i) => (called(chances(row)) === own ? [] : [i])),
@@ -198,18 +198,16 @@ page.turn = (() => {
   const wordsOf = (change, n) => {
     const many = n > MANY ? ` (the ${MANY} most important were tried)` : "";
     if (!change)
-      return `No change of one column that can change${many} turns it within the training range, and of two none was found.`;
+      return `No change of one column that can change${many} is enough within the training range, and of two none was found.`;
     return change.length === 1
       ? `This is the least change of one column${many}, ${MEANT}`
-      : `No change of one column${many} turns it. This is the least found of two, ${MEANT}`;
+      : `No change of one column${many} is enough. This is the least found of two, ${MEANT}`;
   };
+  // `ask(answer)` has the scores of an answer and the class, or side, on which it is; `phrase` has it in words.
   const show = (box, about) => {
-    const { calc, x, open, whole, called } = about;
+    const { calc, x, open, whole, goal } = about;
     if (!calc.tried || x.every((v) => v === null)) return box.replaceChildren();
-    const ask = (values) => {
-      const { scores, probabilities } = open.answer(whole(values));
-      return { scores, chances: probabilities, called: called(probabilities) };
-    };
+    const ask = (values) => about.ask(open.answer(whole(values)));
     const model = { ask, cuts: (values, i) => open.cuts(whole(values), calc.fields[i].at) },
       found = make("div");
     const search = () => {
@@ -222,7 +220,7 @@ page.turn = (() => {
       );
     };
     const press = button("What would turn this answer?", search, "", { test: "turn" });
-    return box.replaceChildren(press, found);
+    return box.replaceChildren(...(goal ? [goal(press, found)] : []), press, found);
   };
   return { least, show };
 })();
