@@ -163,7 +163,7 @@ def by_weka(jar, X, y, levels, train, test, scale):
         r"Correctly Classified Instances +(\d+)")  # fmt: skip
     found = float(re.search(wanted, after)[1])
     error = found / scale if numbers else 1 - found / len(test)
-    leaves = int(re.search(rf"{size} *: *(\d+)", done.stdout)[1])
+    leaves = int(re.search(rf"{size}\s*:\s*(\d+)", done.stdout)[1])
     seconds = float(re.search(r"Time taken to build model: ([\d.]+)", done.stdout)[1])
     return error, leaves, seconds
 

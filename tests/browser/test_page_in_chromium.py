@@ -175,7 +175,7 @@ def test_the_model_changes_on_the_whole_page(visit, study):
                 page.locator(f'{by("row")}[data-model="{key}"] button').focus()
                 page.keyboard.press("Enter")
             else:
-                page.locator(f'#chart {by("point")}[data-model="{key}"]').dispatch_event("click")
+                page.locator(f'#chart {by("point")}[data-model="{key}"] .dot').click(force=True)
             stable = report["island"]["stability"]["models"][key]["words"]
             settings = report["island"]["made"][key]["settings"]
             told_of = [told["models"][key]["note"], stable, settings]
@@ -316,7 +316,7 @@ def test_marks_of_the_threshold_stand_on_the_curves(visit, study):
 def test_a_person_is_ringed_wherever_chosen(visit, study):
     page = visit()
     told = study[1]
-    page.locator("#lanes circle.case").nth(3).dispatch_event("click")
+    page.locator("#lanes circle.case").nth(3).click(force=True)
     settle(page)
     assert page.locator("#lanes circle.pin").count() == 1
     pin, dot = (page.locator(f"#lanes circle.{k}").first for k in ("pin", "case"))

@@ -35,7 +35,7 @@ def test_it_is_quiet_and_follows_threshold_and_recalibration(load, judged):
             told = confusion_matrix(cases["truth"] == "ill", cases[column] >= threshold).ravel()
             shown = [page.locator(f"#n-{key}").text_content() for key in ("tn", "fp", "fn", "tp")]
             assert shown == [str(n) for n in told.tolist()]
-    page.locator("circle.case").first.dispatch_event("click")
+    page.locator("circle.case").first.click(force=True)
     assert "In the cohort," in page.locator('[data-test="person"]').text_content()
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
