@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
+from functools import cache, wraps
 from types import FunctionType
 
 import numpy as np
@@ -34,6 +34,7 @@ def _is_kernel(module, value):
     return (compiled or isinstance(value, FunctionType)) and value.__module__.startswith(_KERNELS)
 
 
+@cache
 def _kernels():
     """Return (module, name, function) of all kernels of predictions, wherever they are imported."""
     for found in pkgutil.walk_packages(psephos.__path__, "psephos."):

@@ -5,9 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier, is_regressor
 from small_settings import small_settings
+from thorough import THOROUGH
 
 from psephos import PsephosError
-from psephos.registry import estimator_classes
+from psephos.registry import estimator_classes, model_names
 from psephos.scoring.vectors import drawn_rows
 from psephos.testing import CHECKS, Case
 
@@ -60,7 +61,10 @@ def case(name, **kwargs):
 CATEGORICAL = {
     n for n in NUMBERS | OWN if "categorical_features" in SETTINGS[n].get_params(deep=False)
 }
-CASES = {name: case(name) for name in sorted(CLASSES)}
+#: Further settings of a model, whose parts take two classes as the model's own setting does: they
+#: are checked on three classes, and on two with missing values.
+FURTHER = (MORE & OWN) - set(model_names())
+CASES = {name: case(name) for name in sorted(CLASSES if THOROUGH else CLASSES - FURTHER)}
 CASES |= {f"{name}, three classes": case(name, n_classes=3) for name in sorted(MORE)}
 CASES |= {name: case(name, n_classes=0) for name in sorted(NUMBERS)}
 CASES |= {  # with categories, the others have gaps too

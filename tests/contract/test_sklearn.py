@@ -14,6 +14,8 @@ def pair(cart):
 
 # the checks are of how estimators are used: these are smaller yet than in other tests
 SMALLER = {
+    "ColumnBudgetClassifier": {"estimator": CARTClassifier(n_folds=0)},
+    "ColumnBudgetRegressor": {"estimator": CARTRegressor(n_folds=0)},
     "CascadeClassifier": pair(CARTClassifier) | {"max_levels": 1},
     "EnsembleSelectionClassifier": pair(CARTClassifier),
     "EnsembleSelectionRegressor": pair(CARTRegressor),
@@ -25,6 +27,7 @@ SMALLER = {
     "ProsetRegressor": {"n_candidates": 30, "tol": 1e-3},
     "SoftGradientBoostingClassifier": {"n_estimators": 2, "max_iter": 30},
     "SoftGradientBoostingRegressor": {"n_estimators": 2, "max_iter": 30},
+    "RankRidgeClassifier": {"alphas": (1.0,)},
     "VersionSpaceClassifier": {"max_boundary": 100},
 }
 # single trees and SWAG are fitted soon as they are; some checks ask for their usual accuracy

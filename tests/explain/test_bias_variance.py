@@ -40,7 +40,7 @@ def test_the_majority_of_a_bootstrap():
     n, ones = 15, 9
     y = np.r_[np.zeros(n - ones), np.ones(ones)].astype(int)
     model = DummyClassifier(strategy="most_frequent")
-    got = decompose(model, np.zeros((n, 1)), y, n_draws=3000)
+    got = decompose(model, np.zeros((n, 1)), y, n_draws=1500)
     says_one = {  # of rows other than i; a draw of one class alone is drawn again
         k: (binom(n, (ones - k) / (n - 1)).sf(n // 2) - ((ones - k) / (n - 1)) ** n)
         / (1 - ((ones - k) / (n - 1)) ** n - ((n - 1 - ones + k) / (n - 1)) ** n)

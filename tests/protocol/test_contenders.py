@@ -289,7 +289,7 @@ def test_column_budgets_select_columns_once_and_alike_alone(data, monkeypatch):
         return SELECTORS["univariate"](problem)
 
     monkeypatch.setattr(budget, "score_columns", counted)
-    names = ["column-budget-16", "majority", "column-budget-4", "column-budget-8"]
+    names = ["column-budget-16", "majority", "column-budget-4"]
 
     def rows(models, **more):
         monkeypatch.setattr(tasks, "_selections", {})

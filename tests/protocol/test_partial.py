@@ -382,6 +382,7 @@ def test_the_command(tmp_path):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
     base = ["compare", str(path), "--models", "pu,majority", "--protocol", "demo", "--n-jobs", "1"]
+    base += ["--folds", "2"]
     runner = CliRunner()
     with warnings.catch_warnings():
         warnings.simplefilter("default")

@@ -195,9 +195,9 @@ def test_weights_and_sparse_tables(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_wide_and_tiny_tables(method):
     rng = np.random.default_rng(0)
-    wide = rng.standard_normal((12, 100_000)).astype(np.float32)
+    wide = rng.standard_normal((12, 70_000)).astype(np.float32)  # more than 16 bits count
     y = np.arange(12) % 2
-    wide[:, 77_777] = y
+    wide[:, 66_666] = y
     model = small(method, n_estimators=2, min_child_weight=0.0).fit(wide, y)
     assert model.score(wide, y) == 1.0
     tiny = numbers(method).fit([[1.0]], [3.0])

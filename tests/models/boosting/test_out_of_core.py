@@ -68,10 +68,10 @@ def test_as_in_memory(params, classes, weighted, random_seed):
 
 @pytest.mark.parametrize("classes", [0, 2, 3])
 def test_blocks_and_threads_do_not_matter(classes, random_seed, tmp_path):
-    X, y, w = table(random_seed, n=600, p=20, classes=classes)
+    X, y, w = table(random_seed, n=300, p=20, classes=classes)
     np.save(tmp_path / "x.npy", X)
     whole = fit_blocks(make(classes), ArrayRows(X, y, w))
-    for block_rows, n_jobs in ((64, 1), (599, 2), (7, 1)):
+    for block_rows, n_jobs in ((64, 1), (299, 2), (7, 1)):
         source = ArrayRows(tmp_path / "x.npy", y, w, block_rows=block_rows)
         same_votes(fit_blocks(make(classes, n_jobs=n_jobs), source, scratch=tmp_path), whole)
     assert [f.name for f in tmp_path.iterdir()] == ["x.npy"]  # the scratch folder is gone

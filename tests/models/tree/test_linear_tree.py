@@ -198,7 +198,7 @@ def test_ballots_of_mixed_tables_are_true(classes):
     kind = LinearTreeClassifier if classes else LinearTreeRegressor
     model = kind(1.0, random_state=0).fit(table, labels)
     assert model.tree_.n_leaves > 1
-    ballots = model.explain(table)
+    ballots = model.explain(table[::3])
     assert_ballots_are_true(ballots, ballots.X)
     column = table.columns[model.tree_.column[0]]
     assert column == "site"
@@ -231,7 +231,7 @@ def test_a_row_of_weight_two_is_the_row_twice():
 
 
 def test_the_same_bytes_whatever_the_threads(tmp_path):
-    table, y = frame()
+    table, y = frame(150)
     for jobs in (1, 2):
         save(LinearTreeRegressor(random_state=0, n_jobs=jobs).fit(table, y), tmp_path / f"{jobs}")
     again = LinearTreeRegressor(random_state=0, n_jobs=2).fit(table, y)
