@@ -213,7 +213,7 @@ def check_weight_two_is_the_row_twice(case: Case) -> None:
 def check_voters_may_change_places(case: Case) -> None:
     """Check that the order of voters changes no answer beyond rounding."""
     model, X = case.model, case.cases()
-    order = np.random.default_rng(0).permutation(model.vote_.n_voters)
+    order = np.arange(model.vote_.n_voters)[::-1]  # no voter keeps its place, but a middle one
     assert_allclose(model.vote_.take(order).score(X), model.vote_.score(X), atol=1e-12)
 
 
