@@ -124,7 +124,7 @@ def binomial_limit(errors, sizes, delta=0.05):
     """Return the limit of the mean error of the folds' models, the chance shared by the folds."""
     each = [stats.beta.ppf(1 - delta / len(sizes), e + 1, n - e) if e < n else 1.0
             for e, n in zip(errors, sizes, strict=True)]  # fmt: skip
-    return float(np.mean(each))
+    return float(np.mean(np.array(each, dtype=float)))
 
 
 def net_benefit(truth, called, t):
@@ -141,24 +141,29 @@ def positions(text):
     return found
 
 
-def of_fold(part, classes, first=False):
-    """Return the measures of the held-out cases of one fold; only the first of them if `first`."""
+def of_fold(part, classes):
+    """Return the measures of the held-out cases of one fold."""
     if classes is None:
         y, p = part["truth"].astype(float), part["predicted"].astype(float)
-        if first:
-            return metrics.r2_score(y, p)
         return {"r2": metrics.r2_score(y, p), "mae": metrics.mean_absolute_error(y, p),
                 "rmse": metrics.root_mean_squared_error(y, p)}  # fmt: skip
     p = part[[f"p_{c}" for c in classes]].to_numpy(float)
     truth = np.array([classes.index(one) for one in part["truth"]])
     called, each = p.argmax(axis=1), range(len(classes))
-    if first:
-        return np.mean([(called == k)[truth == k].mean() for k in each if (truth == k).any()])
     areas = [metrics.roc_auc_score(truth == k, p[:, k]) for k in each if (truth == k).any()]
     own = np.clip(p[np.arange(len(p)), truth], 1e-15, 1)
     return {"balanced_accuracy": metrics.balanced_accuracy_score(truth, called),
             "accuracy": metrics.accuracy_score(truth, called), "roc_auc": float(np.mean(areas)),
             "log_loss": float(-np.log(own).mean())}  # fmt: skip
+
+
+def first_of(part, truth, classes):
+    """Return balanced accuracy, or R², of the predictions of a fold for some truth."""
+    if classes is None:
+        return metrics.r2_score(truth.astype(float), part["predicted"])
+    called = part[[f"p_{c}" for c in classes]].to_numpy(float).argmax(axis=1)
+    each = [np.mean(called[truth == c] == k) for k, c in enumerate(classes) if (truth == c).any()]
+    return float(np.mean(np.array(each, dtype=float)))
 
 
 class Study:
@@ -225,9 +230,9 @@ class Study:
         rng, rows, found = np.random.default_rng(0), self.folds(model), []
         own = self.predictions.query("model == @model").reset_index()
         for _, part in own.groupby(["repeat", "fold"]):
-            each = [of_fold(part.assign(truth=rng.permutation(part["truth"])), self.classes, True)
-                    for _ in range(draws)]  # fmt: skip
-            found.append(each)
+            truth = part["truth"].to_numpy()
+            found.append([first_of(part, rng.permutation(truth), self.classes)
+                          for _ in range(draws)])  # fmt: skip
         share = 1 / len(rows) + rows["n_test"].mean() / rows["n_train"].mean()
         error = math.sqrt(share * np.var(found, axis=1, ddof=1).mean())
         gap = self.mean(model, self.measure)[0] - np.mean(found)
