@@ -200,9 +200,12 @@ class PanelRules:
         for row in table["rows"][1:]:
             one = AtThreshold(self.study, self.key, plain(row[0]), 0.5)
             (k, n, p, *ends), _, (right, m, q, *others), _ = one.four()
-            values = [k, n, p, *ends, right, m, q, *others, *delong(one.truth, one.p)]
-            found = pairs(CELL.findall(strip_names(" | ".join(row[1:]), self.study)), values)
-            out.append(found if one.groups is None else found[:-2])
+            under = delong(one.truth, one.p)
+            own = [[k, n], [p], ends, [right, m], [q], others, under[:1], under[1:]]
+            own = own if one.groups is None else own[:-1]
+            cells = [strip_names(cell, self.study) for cell in row[1:]]
+            out.append([pair for cell, values in zip(cells, own, strict=False)
+                        for pair in pairs(CELL.findall(cell), values)])  # fmt: skip
         return out
 
     def tenths(self, table):

@@ -8,6 +8,7 @@ from _page_figures import delong, net_benefit, nogueira, obuchowski, wilson
 from _page_rules import (
     ONE,
     SPAN,
+    AtThreshold,
     N,
     between,
     error_values,
@@ -160,15 +161,23 @@ def _times(r, m, _):
 
 
 def _like(r, m, _):
-    """The sentence on held-out cases answered alike is a row of the calibration table."""
-    for own in r.parts:
-        k, n = int(r.at.truth[own].sum()), len(own)
-        low, high = r.at.p[own].min(), r.at.p[own].max()
-        if (str(k), str(n)) == (m.group(3), m.group(4)):
-            inside = [np.arange(len(r.at.p)) == i for i in own]
-            ends = r.at.interval(r.at.truth, np.any(inside, axis=0))
-            return [float(low), float(high if m.group(2) else low), k, n, k / n, *ends]
+    """The held-out cases answered alike: as many in order of their answers, of these ends."""
+    at = AtThreshold(r.study, r.key, plain(m.group(5)), r.t)
+    order, k, n = np.argsort(at.p, kind="stable"), int(m.group(3)), int(m.group(4))
+    first, last = m.group(1), m.group(2) or m.group(1)
+    for start in range(len(order) - n + 1):
+        own = order[start : start + n]
+        ends = shown(at.p[own[0]]), shown(at.p[own[-1]])
+        if ends == (first, last) and int(at.truth[own].sum()) == k:
+            mine = np.isin(np.arange(len(at.p)), own)
+            low, high = float(at.p[own[0]]), float(at.p[own[-1]])
+            return [low, high, k, n, None, k / n, *at.interval(at.truth, mine)]
     return [None, None, "no such group", "no such group"]
+
+
+def shown(p):
+    """Return a probability as printed."""
+    return "<0.01" if p < 0.005 else ">0.99" if p >= 0.995 else f"{p:.2f}"
 
 
 def _sizes(r, m, _):
@@ -294,7 +303,8 @@ TEXTS = [
     (rf"{N} cases: (\S+) {N} and (\S+) {N}$", lambda r, m, u: [r.study.about["n_rows"], None,
      *_class_n(r, re.match(r"(.*)", m.group(2)), u)[1:], None,
      *_class_n(r, re.match(r"(.*)", m.group(4)), u)[1:]] if r.study.classes else None),
-    (rf"held-out cases with answers of {N}(?: to {N})?, {N} of {N} .*?: {N} \(95 % interval {SPAN}",
+    (rf"held-out cases with answers of {N}(?: to {N})?, {N} of {N} (.*?): {N} "
+     rf"\(95 % interval {SPAN}",
      lambda r, m, u: r.at and _like(r, m, u)),
     (r"^The (?P<models>\d+) models of \S+ read (?P<columns>\d+) columns between them: "
      r"(?P<every>\d+) (?:is|are) read every time(?: \(.*?\))?(?:, (?P<once>\d+) only once)?",
