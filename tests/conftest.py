@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(items):
     items[:] = islice(left, size)
     for i in range(n_workers - 1):
         own = light[i * few : (i + 1) * few]
-        items += [*own, *islice(left, size - len(own))]
+        items += [*own, *islice(left, max(0, size - len(own)))]
     items += left
 
 

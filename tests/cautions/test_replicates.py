@@ -142,3 +142,19 @@ def test_columns_in_another_unit_count_once(digits):
     assert len(replicates(X)) >= 25
     assert replicates(np.hstack([X, (X[:, :3] * 2.2046).round(digits)])) == replicates(X)
     assert replicates(np.hstack([X[:, :3], X[:, :3] * 1.8 + 32])) == []  # three columns say little
+
+
+def test_a_measurement_that_only_copies_share_is_not_offered_as_the_group():
+    """Ids name the subjects; measurements that are equal in copies only, or missing, do not."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(126, 6))
+    X[:, 5] = np.round(1e5 * X[:, 5])  # whole numbers
+    X = np.vstack([X, X[[3, 40, 77, 90, 120]]])
+    X[-5:, 0] += 1e-3
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    subject = [*np.repeat(np.arange(14), 9), *(i // 9 for i in (3, 40, 77, 90, 120))]
+    visit = [*np.tile(np.arange(9), 14), *[9] * 5]
+    frame["recording"] = [f"P{s:02}_V{v}" for s, v in zip(subject, visit, strict=True)]
+    found = {one.code: one for one in check_table(frame, rng.integers(0, 2, len(frame)))}
+    assert ("--group", "recording=*_*") in found["FD020"].remedy
+    assert "begin alike" in str(found["FD002"])

@@ -109,7 +109,7 @@ def test_a_row_of_totals_is_left_out(kind, tmp_path, call):
     assert "--missing Toplam" not in found.output
     found = call("table", path, "--target", "y", "--skip-last", "1")
     assert "30 cases" in found.output
-    assert "the last lines are left out (--skip-last): 32." in found.output
+    assert "the last line is left out (--skip-last): line 32." in found.output
     frame.iloc[:30].to_csv(tmp_path / "whole.csv", index=False)
     options = ("--target", "y", "--drop", "no", "--model", "cart", "--out")
     assert call("fit", path, "--skip-last", "1", *options, tmp_path / "a.psephos").exit_code == 0

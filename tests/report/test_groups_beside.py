@@ -42,10 +42,10 @@ def test_the_first_screen_names_the_groups_of_missed_cases(study):
         code = report["missed"]["positive"]
         yes, mine = chances[:, code] >= 0.5, truth == code
         for wrong in (mine & ~yes, ~mine & yes):
-            n = len(np.unique(groups[wrong]))
-            assert f"{wrong.sum()} of {(mine if wrong[mine].any() else ~mine).sum()} " in third
-            assert f", in {n} of 20" in third
-        assert third.count(" of 20 groups") == 1
+            n, own = len(np.unique(groups[wrong])), mine if wrong[mine].any() else ~mine
+            assert f"{wrong.sum()} of {own.sum()} " in third
+            assert f", in {n} of {len(np.unique(groups[own]))}" in third
+        assert third.count(" groups") == 1
         assert report["island"]["missed"]["units"]["noun"] == ("group", "groups")
     else:
         said = chances.argmax(axis=1)
@@ -53,11 +53,13 @@ def test_the_first_screen_names_the_groups_of_missed_cases(study):
         right = (truth == said) & (truth == int(np.argmin(shares)))
         assert f"{(truth == said).sum()} of 120 cases of 20 groups" in third
         assert f"{right.sum()} of " in third
-        assert f", in {len(np.unique(groups[right]))} of 20 groups, sensitivity" in third
+        n = len(np.unique(groups[truth == np.argmin(shares)]))
+        assert f", in {len(np.unique(groups[right]))} of {n} groups, sensitivity" in third
         wrong = [(truth == 1) & (said != 1), (truth != 1) & (said == 1)]
         missed, alarms = (len(np.unique(groups[one])) for one in wrong)
         beside = report["missed"]["model"]["cost_in"][1]
-        assert beside == f", in {missed} and {alarms} of 20 groups"
+        n, others = (len(np.unique(groups[own])) for own in (truth == 1, truth != 1))
+        assert beside == f", in {missed} of {n} groups and {alarms} of {others} groups"
 
 
 def test_a_page_without_cases_has_no_group_of_a_case(study):

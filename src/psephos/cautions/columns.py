@@ -261,6 +261,7 @@ def sentinels(given: Given) -> Found:
     pairs = [(j, value) for j, codes in found.items() for value in codes]
     unknown = _unknown_words(given)
     words += [f"{shown(word, CELL)} in {shown(given.names[j])}" for j, word in unknown]
+    missing = [("--missing", word) for word in dict.fromkeys(word for _, word in unknown)]
     held = {v: np.flatnonzero(np.equal(given.X, v).any(axis=0)).tolist() for _, v in pairs}
     safe = {v for v, there in held.items() if v < 0 and {(j, v) for j in there} <= {*pairs}}
     at = {(j, v): given.names[j] if j < p else given.target for j, v in pairs}
@@ -278,7 +279,7 @@ def sentinels(given: Given) -> Found:
         marks += [("--classes", f"{one}=") for one in dubious]
         rest = f"; --classes {shown(f'{dubious[0]}=')} leaves out the rows of that class"
     columns = sorted({j for j in found if j < p} | {j for j, _ in unknown})
-    return Found(columns, (), {"values": "; ".join(words), "rest": rest}, marks)
+    return Found(columns, (), {"values": "; ".join(words), "rest": rest}, [*marks, *missing])
 
 
 def _unknown_words(given: Given) -> list[tuple[int, str]]:

@@ -62,8 +62,8 @@ CAUTIONS: dict[str, Rule] = {
     "FD020": Rule("replicates", "rows", ("compare",), rows.divided_replicates,
         "{n} rows seem to be replicates, far closer to each other than to all others: {pairs}. "
         "With replicates in both the training and the test part, a model is tested on what it was "
-        "trained on. Name the column that replicates have in common as the group{which}, or keep "
-        "one row of each."),
+        "trained on. {group}, keep one row of each, or accept this (--accept FD020) if they are "
+        "independent."),
     "FD021": Rule("sorted-rows", "rows", _NONE, rows.ordered,
         "The order of the rows predicts the class, which changes {changes} from one {what} to the "
         "next; {expected} would be expected of {what}s in random order. This does no harm if the "

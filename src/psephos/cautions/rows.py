@@ -64,20 +64,25 @@ def divided_replicates(given: Given) -> Found:
     if not pairs:
         return Found()
     first, second = np.array(pairs).T
-    coded: list[int] = [*given.levels, *given.whole.tolist()]
-    many = {j: len(np.unique(given.X[:, j])) for j in coded}
-    fit = [j for j, k in many.items() if len(given.X) / 4 < k < len(given.X)]
+    n, whole = len(given.X), given.whole.tolist()
+    many = {j: len(np.unique(given.X[:, j])) for j in [*given.levels, *whole]}
+    fit = [j for j, k in many.items() if n / 4 < k < n * (0.9 if j in whole else 1)]
     fit = [j for j in fit if (given.X[first, j] == given.X[second, j]).all()]
-    column = given.names[max(fit, key=lambda j: many[j])] if fit else ""
+    fit = [j for j in fit if not np.isnan(given.X[:, j]).any()]  # groups have no missing values
+    column = str(given.names[max(fit, key=lambda j: many[j])]) if fit else ""
     cells = {given.names[j]: given.cells(j) for j in given.levels} | {**given.aside}
     for name, form, codes, _ in _grouping(cells) if not fit else ():
-        many_rows = len(codes) / 4 < len(np.unique(codes)) < len(codes)
+        many_rows = (0 if form else n / 4) < len(np.unique(codes)) < n
         if not column and many_rows and (codes[first] == codes[second]).all():
             column = f"{name}={form}" if form else name
     rows = sorted({i for pair in pairs for i in pair})
     words = some([f"{given.row(a)} and {given.row(b)}" for a, b in pairs])
-    which = f" (column {shown(column)} has one value in each pair)" if column else ""
-    facts = {"n": str(len(rows)), "pairs": words, "which": which}
+    group = "Name the column that replicates have in common as the group"
+    if column:
+        group += f" (column {shown(column)} has one value in each pair)"
+    elif tied is not None:
+        group = "The group divides them: choose another group that has them in common"
+    facts = {"n": str(len(rows)), "pairs": words, "group": group}
     return Found(rows=rows, facts=facts, remedy=[("--group", column)] if column else ())
 
 
@@ -301,8 +306,8 @@ def ordered(given: Given) -> Found:
 
 def _drift(answers: Indices, what: str) -> dict[str, str]:
     """Return how often the class changes, in words, if far less often than in random order."""
-    n, share = len(answers), np.bincount(answers) / len(answers)
-    expected = (n - 1) * (1 - (share**2).sum())
+    n = len(answers)
+    expected = n - (np.bincount(answers) ** 2).sum() / n
     changes = int((np.diff(answers) != 0).sum())
     far = expected - _FAR * np.sqrt(expected * (1 - expected / max(n - 1, 1)))
     if n < _LEAST or 2 * changes > expected or changes >= far:

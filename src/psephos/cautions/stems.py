@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from psephos.files.near import CELL, shown
 
-_LEAST, _ROWS_EACH = 10, 8  # minimum stems with several words; maximum mean words per stem
+_LEAST, _ROWS_EACH = 10, 12  # minimum stems with several words; maximum mean words per stem
+_MOST_ENDS = 16
 _BY_CHANCE = 1e-4  # p-value of the set of last digits
 # The separator before the last part of a word: punctuation, or letters after a digit.
 _BEFORE_LAST = re.compile(r"[\W_]+(?=[^\W_]+$)|(?<=\d)[^\W\d_]+(?=\d*$)")
@@ -40,7 +41,7 @@ def stem_form(words: Sequence[str]) -> str | None:
     sizes = Counter(known).values()
     several = [size for size in sizes if size > 1]
     fits = len(known) == len(words) and (number or not (letter and any(map(str.isdigit, ends))))
-    few = len(ends) < len(sizes) and len(ends) <= 2 * _ROWS_EACH
+    few = len(ends) < len(sizes) and len(ends) <= _MOST_ENDS
     enough = len(several) >= _LEAST and 2 * sum(several) >= len(words) <= _ROWS_EACH * len(sizes)
     return form if fits and few and enough else None
 

@@ -80,7 +80,7 @@ def table(context: click.Context, **_: object) -> None:
     words: list[str] = context.find_root().meta["words"]
     at = words.index("table")
     to, given = "table" if last else "compare", [*repeated(words[at + 1 :], pairs), *last]
-    left, group = _left(settled, compared=not last)
+    left, group = _left(settled, compared=not last and data.groups is None)
     first = f"after correcting {', '.join(left)}: " if left else ""
     show(f"next     {first}{shlex.join(['psephos', *words[:at], to, *given, *group])}")
 

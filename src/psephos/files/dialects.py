@@ -226,7 +226,10 @@ def _without_last(below: Rows, n: int, notes: list[str]) -> Rows:
 
 def skipped_words(lines: Sequence[int]) -> str:
     """Return the note on the last lines that are left out."""
-    return f"the last lines are left out (--skip-last): {', '.join(map(str, lines))}."
+    named = ", ".join(map(str, lines))
+    if len(lines) == 1:
+        return f"the last line is left out (--skip-last): line {named}."
+    return f"the last {len(lines)} lines are left out (--skip-last): lines {named}."
 
 
 # ---------------------------------------------------------------------- units

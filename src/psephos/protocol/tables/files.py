@@ -486,6 +486,7 @@ def _known(name: str, flag: str, found: Header) -> None:
         raise PsephosError(
             f"{file!r} has no column {shown(name)} ({flag}); {suggest(name, names)}"
             f"{alone if len(names) == 1 and flag == '--target' else ''}"
+            f"{' If another file has it: --labels-from FILE.' if flag == '--target' else ''}"
         )
 
 

@@ -63,6 +63,7 @@ from psephos.report.words import (
 THRESHOLD = 0.5
 _BYTES = 2_600_000  # the most bytes of the page for answers
 _CELLS = 60_000  # the most answers of a model on several classes; of more, only histograms
+_Mask = NDArray[np.bool_]
 _COUNTS = ("found", "missed", "alarms", "cleared", "positive", "negative")
 _GROUPS = 2  # the most subgroupings in the list of mistakes
 _WITHHELD = (
@@ -281,7 +282,7 @@ def _figures(
 
 
 def _hinted(
-    units: NDArray[np.int64], mine: NDArray[np.bool_], names: ClassNames, about: About
+    units: NDArray[np.int64], mine: _Mask, names: ClassNames, about: About
 ) -> dict[str, Any]:
     """Return the texts of a page without cases if counts at the threshold are withheld."""
     c = counts_at(units, mine, about.threshold, about.groups)
@@ -306,13 +307,14 @@ def _wrong_in(
     """Return for each class the number of groups with missed cases, and with false alarms."""
     if groups is None or not panel.kept:
         return [""] * len(panel.classes)
-    each: list[str] = []
-    for c in range(len(panel.classes)):
-        wrong = [(truth == c) & (predicted != c), (truth != c) & (predicted == c)]
-        missed, alarms = (len(np.unique(groups[one])) for one in wrong)
-        n = len(np.unique(groups))
-        each.append(f", in {missed} and {of(alarms, n, group_noun(panel.group)[n != 1])}")
-    return each
+
+    def inside(wrong: _Mask, among: _Mask, groups: Indices = groups) -> str:
+        n = len(np.unique(groups[among]))
+        return of(len(np.unique(groups[wrong & among])), n, group_noun(panel.group)[n != 1])
+
+    every = range(len(panel.classes))
+    both = [(inside(predicted != c, truth == c), inside(predicted == c, truth != c)) for c in every]
+    return [f", in {missed} and {alarms}" for missed, alarms in both]
 
 
 def _several_answers(panel: MissedPanel, chances: NDArray[np.float64]) -> dict[str, Any]:
@@ -351,22 +353,22 @@ def _first_state(
     )
     groups = None if panel.answers.groups is None else panel.answers.groups[known]
 
-    def beside(mask: NDArray[np.bool_]) -> str:
+    def beside(mask: _Mask, among: _Mask) -> str:
         if groups is None or not panel.kept:
             return ""
-        return in_groups(groups[mask], groups, panel.group)
+        return in_groups(groups[mask & among], groups[among], panel.group)
 
     if state["kind"] == "several":
         n_groups, right = None if groups is None else len(np.unique(groups)), called(chances)
         return state | {
             "cases": cases_of(len(truth), n_groups, panel.group),
-            "in_groups": [beside((truth == c) & (right == c)) for c in range(len(panel.classes))],
+            "in_groups": [beside(right == c, truth == c) for c in range(len(panel.classes))],
         }
     units, mine = in_millionths(chances[:, code]), truth == code
     c, yes = counts_at(units, mine, t, groups), units >= in_millionths(t)
     state |= {
         "fills": fills(c, t, names)
-        | {"missed_in": beside(mine & ~yes), "alarms_in": beside(~mine & yes)},
+        | {"missed_in": beside(~yes, mine), "alarms_in": beside(yes, ~mine)},
         "counts": {k: getattr(c, k) for k in _COUNTS},
         "measures": measures_rows(c, names, four(c)),
     }

@@ -115,10 +115,10 @@
   const nounOf = (n) => study.units.noun[n === 1 ? 0 : 1];
   const wrongIn = (m) => {
     const inGroups = (c) => {
-      const wrong = study.units && m.q ? wrongOf(m).filter((i) => truth[i] === c) : [];
-      if (!wrong.length) return "";
-      const n = groupsOf(knownOf(m));
-      return `, in ${of(groupsOf(wrong), n, nounOf(n))}`;
+      const mine = (places) => groupsOf(places.filter((i) => truth[i] === c)),
+        wrong = study.units && m.q ? mine(wrongOf(m)) : 0,
+        n = wrong && mine(knownOf(m));
+      return wrong ? `, in ${of(wrong, n, nounOf(n))}` : "";
     };
     return { missed_in: inGroups(positive), alarms_in: inGroups(1 - positive) };
   };

@@ -141,7 +141,7 @@ page.near = (() => {
       same = of.reduce((sum, one) => sum + one, 0);
     let words = `${page.words.percent(share)} of the study's cases${seen} are less familiar than this one: farther from their nearest case than it is from its own.`;
     if (same)
-      words = `${page.words.plural(same, self < 0 ? "case" : "other case")} of the study${seen} ${same === 1 ? "has" : "have"} the same values${calc.rounding ? ", to the digits shown here" : ""}${x.includes(null) ? ", with the same columns missing" : ""}: ${of.flatMap((k, c) => (k ? [`${k} ${name(c)}`] : [])).join(", ")}.`;
+      words = `${page.words.plural(same, self < 0 ? "case" : "other case")} of the study${seen} ${same === 1 ? "has" : "have"} the same values${calc.rounding ? ", to the digits shown here" : ""}${x.includes(null) ? ", with the same columns missing" : ""}: ${of.flatMap((k, c) => (k ? [`${k} ${name(c).textContent}`] : [])).join(", ")}.`;
     else if (share < 0.05 && found[0][1])
       words = `Unfamiliar: of the study's cases${seen} ${some} are as far from their nearest case as this one is from its own.`;
     if (found[0][2] < n)
