@@ -18,7 +18,7 @@ from psephos.cautions import CAUTIONS
 from psephos.cautions.replicates import replicates
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "cautions"))
+sys.path[:0] = [str(ROOT / "tests" / "cautions"), str(ROOT / "tests")]
 
 
 def tables(folder):
