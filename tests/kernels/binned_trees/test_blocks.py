@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from psephos.kernels.binned_trees import newton_blocks as kernel
-from psephos.kernels.binned_trees.newton_hist import CUT, FEATURE, FIRST, MISSING_LEFT
+from psephos.kernels.binned_trees.newton_hist import FEATURE, FIRST
 from psephos.trees.newton import sizes_of
 
 
@@ -35,19 +35,19 @@ def test_rows_move_to_children(random_seed):
     codes, node = block(rng, nodes=3)
     ints = np.zeros((7, 6), np.int64)
     ints[:, FEATURE] = -1
-    ints[1, [FEATURE, CUT, MISSING_LEFT, FIRST]] = 2, 1, 1, 3
-    ints[2, [FEATURE, CUT, FIRST]] = 0, 3, 5
+    ints[1, [FEATURE, FIRST]] = 2, 3
+    ints[2, [FEATURE, FIRST]] = 0, 5
+    luts = rng.integers(0, 2, (7, 256)).astype(np.uint8)
     moved = node.copy()
-    kernel.route_block(codes, moved, ints, np.array([4, 4, 4]))
+    kernel.route_block(codes, moved, ints, luts)
     for i, before in enumerate(node):
         if before == 0:
             assert moved[i] == 0
             continue
         code = codes[ints[before, FEATURE], i]
-        left = ints[before, MISSING_LEFT] if code == 4 else code <= ints[before, CUT]
-        assert moved[i] == ints[before, FIRST] + (not left)
+        assert moved[i] == ints[before, FIRST] + (not luts[before, code])
     again = moved.copy()
-    kernel.route_block(codes, again, ints, np.array([4, 4, 4]))
+    kernel.route_block(codes, again, ints, luts)
     assert_array_equal(again, moved)  # all are in leaves
 
 
