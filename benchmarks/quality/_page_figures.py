@@ -219,7 +219,22 @@ class Study:
         if other is not None:
             values = values - self.folds(other)[self.measure].to_numpy(float)
         mean, low, high, p = nadeau_bengio(values, rows["n_test"], rows["n_train"])
-        return mean, low, min(high, 1.0) if other is None else high, p
+        if other is None:
+            ends = self.by_cases(model, mean)
+            low, high = np.fmin(low, ends[0]), min(np.fmax(high, ends[1]), 1.0)
+        return mean, low, high, p
+
+    def by_cases(self, model, mean):
+        """Return an interval of this mean by the number of cases, as the page words it.
+
+        Of classes it is Wilson's with K^2 / sum(1 / n_k) cases; of numbers that of pooled.csv.
+        """
+        if self.classes:
+            sizes = self.held_out(model)["truth"].value_counts()
+            n = len(sizes) ** 2 / (1 / sizes).sum()
+            return wilson(mean * n, n)
+        row = pd.read_csv(self.folder / "pooled.csv").set_index("model").loc[model]
+        return mean + row["r2_low"] - row["r2"], mean + row["r2_high"] - row["r2"]
 
     def p_permuted(self, model, draws=200):
         """Return the one-sided p-value of the mean measure by permutations of the truth in folds.

@@ -134,6 +134,10 @@ CASES = {
          (frame(leisure=(np.arange(N) % 4).astype(str)), Y)),
         ((frame(), pd.Series(Y, name="seurat_clusters")), (frame(), pd.Series(Y, name="cluster"))),
     ],
+    "FD013": [
+        ((frame(w=np.take(["a;b", "a", "b;c;d", "a;b;c", "d"], np.arange(N) % 5)), Y),
+         (frame(w=np.take(["a", "b", "c", "d", "e"], np.arange(N) % 5)), Y)),
+    ],
     "FD020": [((COPIED, Y), (RNG.normal(size=(N, 12)), Y))],
     "FD021": [((frame(), np.sort(Y)), (frame(), Y))],
     "FD022": [((frame(), ["rare"] * 3 + [*Y[3:]]), (frame(), Y))],

@@ -207,6 +207,15 @@ VARIANTS = {
          for name in ("louvain", "leiden_res0.5", "RNA_snn_res.0.8", "seurat_clusters")],
         [(frame(**{name: ROW % 5}), Y) for name in ("cluster", "cell_type", "res", "n_snn")],
     ),
+    "FD013": (
+        [of(np.take(words, ROW % len(words)))
+         for words in (["cough, fever", "fever", "cough, rash", "fever, rash, cough"],
+                       ["GO:1|GO:2", "GO:2", "GO:1|GO:3", "GO:2|GO:3", "GO:3"],
+                       ["1; 3", "2;3;4", "1", "4", "3;4", "2"])],
+        [of(np.take(words, ROW % len(words)))
+         for words in (["Paris, France", "Lyon, France", "Nice, France", "Rome"],
+                       ["a;b", "a;c", "b;c", "c;d"], ["Dr, Ann", "Mr, Bob", "Mrs, Eve, jr"])],
+    ),
     "FD011": (
         [(frame(Nome=FULL), Y), of(FULL), of([f"street {k}" for k in RUNS]),
          (pd.concat([frame()] * 5).assign(**{"İsim": np.tile([f"A. {k}ay" for k in RUNS], 5)}),

@@ -17,6 +17,7 @@ from sklearn.metrics import (
 from psephos import figures
 from psephos._errors import PsephosError
 from psephos.figures.calibration import _errors
+from psephos.figures.discrimination import of_counts
 
 
 @pytest.fixture(name="cases")
@@ -100,6 +101,23 @@ def test_a_score_that_separates_has_an_interval_below_one():
     other = figures.area([1] * 8 + [0] * 8, np.arange(16))
     assert other.low == 0.0
     assert other.high == pytest.approx(1 - one.low)
+
+
+def test_intervals_by_the_number_of_cases(cases):
+    y, p, _ = cases
+    m, n = int(y.sum()), int((~y.astype(bool)).sum())
+    area = figures.area(y, p)
+    low, high = of_counts("roc_auc", area.value, [n, m])
+    assert (low, high) == pytest.approx((area.low, area.high), abs=0.03)  # DeLong's
+    apart = figures.area([0] * 8 + [1] * 8, np.arange(16))
+    assert of_counts("roc_auc", 1.0, [8, 8]) == pytest.approx((apart.low, 1.0))
+    share = figures.wilson(30, 40)
+    assert of_counts("accuracy", 0.75, [10, 30]) == pytest.approx((share.low, share.high))
+    assert of_counts("balanced_accuracy", 0.75, [20, 20]) == pytest.approx((share.low, share.high))
+    uneven = of_counts("balanced_accuracy", 0.75, [5, 200])
+    assert uneven[1] - uneven[0] > 1.3 * (share.high - share.low)
+    for measure, sizes in (("log_loss", [9, 9]), ("roc_auc", [9, 9, 9]), ("accuracy", [9, 0])):
+        assert np.isnan(of_counts(measure, 0.5, sizes)).all()
 
 
 def test_confusion_and_balanced_accuracy(cases):

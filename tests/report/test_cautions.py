@@ -53,7 +53,7 @@ def test_a_class_of_few_cases_is_warned_of(copy):
     told = [w for w in summarise(copy)["cautions"] if w.startswith("Class ")]
     assert told == [
         f"Class {name} has 4 cases only: its figures, and its share of the balanced "
-        "accuracy, rest on them."
+        "accuracy, rest on so few."
     ]
 
 
@@ -63,7 +63,7 @@ def test_of_one_case_it_is_said_in_the_singular(copy):
     (copy / "comparison.json").write_text(json.dumps(about))
     (told,) = [w for w in summarise(copy)["cautions"] if w.startswith("Class ")]
     assert "has 1 case only" in told
-    assert told.endswith("rest on it.")
+    assert told.endswith("rest on so few.")
 
 
 def test_probabilities_worse_than_class_frequencies_are_warned_of(copy):

@@ -63,7 +63,7 @@ def test_interval_and_p_that_seem_to_contradict_are_explained_and_no_others(buil
             tmp_path / name, truth, {"m": [proba]}, ["healthy", "ill"], **more
         )
         words = summarise(folder)["first"][1]
-        told = " Two tests: the interval is from the spread of the folds, p is"
+        told = " Two tests: the interval is of the mean over folds, p is"
         assert (told in words) == (name == "grouped")
 
 

@@ -1,9 +1,11 @@
 import csv
 import json
 import math
+from statistics import stdev
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from scipy.stats import t as student
 
 from psephos._errors import PsephosError
@@ -133,15 +135,14 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
     assert choose(rows, available, "best", {"small"}).opened.key == "best"  # by name
     assert choose(rows, available, better={"far"}).opened.key == "best"  # not near enough
     mean = sum(scores) / 4
-    sd = math.sqrt(sum((one - mean) ** 2 for one in scores) / 3)
-    half = student.ppf(0.975, 3) * sd * math.sqrt(1 / 4 + 20 / 80)
+    by_cases = binomtest(66, 80).proportion_ci(method="wilson")  # wider than of folds that agree
     pair = next(one for one in pairs(made.rows, rows, choice.best) if one.key == "small")
     words = first_sentences(
         made, rows, choice, pairs(made.rows, rows, choice.best), None, {"small"}
     )
     assert words == [
         f"small reads 3 columns; its held-out balanced accuracy is {rate(mean)} (95 %"
-        f" interval {rate(mean - half)} to {rate(mean + half)}).",
+        f" interval {rate(by_cases.low)} to {rate(by_cases.high)}).",
         "It is significantly better than a constant prediction (0.50; p\u00a0≤\u00a00.05, corrected"
         f" for 4 models), and differs by {small_difference(pair.mean)}"
         f" ({difference(pair.low, 2)} to {difference(pair.high, 2)}) from best, the most accurate"
@@ -151,9 +152,21 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
     assert alone[1] == (
         "It is not significantly better than a constant prediction (0.50; p\u00a0>\u00a00.05,"
         " corrected for 4 models), though the most accurate of 4 models. Two tests:"
-        " the interval is from the spread of the folds, p is how often it would do as well"
+        " the interval is of the mean over folds, p is how often it would do as well"
         " if the target were permuted."
     )
+
+
+def test_the_interval_of_the_mean_is_the_wider_of_folds_and_cases(tmp_path):
+    spread = [0.9, 0.6, 0.95, 0.7]
+    made = folder(tmp_path, far=("psephos", spread, 60), equal=("psephos", [1.0] * 4, 3))
+    rows = standings(made)
+    mean, half = 0.7875, student.ppf(0.975, 3) * stdev(spread) * math.sqrt(1 / 4 + 20 / 80)
+    low = binomtest(80, 80).proportion_ci(method="wilson").low
+    for key, ends in (("far", (mean - half, 1.0)), ("equal", (low, 1.0))):
+        choice = choose(rows, ["far", "equal"], key)
+        first = first_sentences(made, rows, choice, [], None, set())[0]
+        assert f"(95 % interval {rate(ends[0])} to {rate(ends[1])})" in first
 
 
 def test_a_model_is_opened_on_demand(tmp_path):

@@ -479,6 +479,21 @@ def clusters(given: Given) -> Found:
     return _drop(given, columns)._replace(facts={"words": " ".join(words)})
 
 
+def several_answers(given: Given) -> Found:
+    """Find columns of words whose cells join several answers (a;b), as of a multiple choice."""
+    found = dict[int, str]()
+    for j, words in given.unlisted.items():
+        for mark in ";|,":
+            parts = [[part.strip() for part in word.split(mark)] for word in words]
+            joined = [word for word, own in zip(words, parts, strict=True) if len(own) > 1]
+            different = len({part for own in parts for part in own if part})
+            if len(joined) > 2 and different < len(words) and len({*map(len, parts)}) > 1:
+                found[j] = joined[0]
+                break
+    example = quoted([*found.values()][:1])
+    return Found([*found], facts={"example": example} if found else {})
+
+
 def explained(values: Floats, answers: Indices) -> float:
     """Return Goodman and Kruskal's lambda of a column of few values; 0 if it has many.
 

@@ -1,11 +1,11 @@
 """All cautions: codes, names, kinds, the commands that they stop, tests, and sentences."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import NamedTuple
 
 from psephos._errors import PsephosError, PsephosTypeError, TableWarning
-from psephos.cautions import columns, layout, prediction, rows
 from psephos.cautions.given import Found, Given
 from psephos.files.near import quoted, suggest
 
@@ -18,7 +18,7 @@ class Rule(NamedTuple):
     name: str
     kind: str  # columns, rows, layout or prediction
     refused: tuple[str, ...]  # the commands that it stops
-    test: Callable[[Given], Found]
+    test: str  # module and function of the test, imported when it is called
     # The sentence: {columns}, {s} after their verb, {them}, and the facts that the test found.
     words: str
     classes: bool = False  # whether it needs classes: not tested for numeric targets
@@ -26,101 +26,105 @@ class Rule(NamedTuple):
 
 # fmt: off
 CAUTIONS: dict[str, Rule] = {
-    "FD001": Rule("dates", "columns", _NONE, columns.dates,
+    "FD001": Rule("dates", "columns", _NONE, "columns.dates",
         "{columns} hold{s} dates or times{such}: new cases have others. Replace {them} by the days "
         "since the earliest, or leave {them} out."),
-    "FD002": Rule("words-once", "columns", _BOTH, columns.words_once,
+    "FD002": Rule("words-once", "columns", _BOTH, "columns.words_once",
         "{columns} hold{s} many different values{such}, {counts}, as names, ids and free text do: "
         "new cases have other values. {advice}"),
-    "FD003": Rule("row-numbers", "columns", _BOTH, columns.counts_rows,
+    "FD003": Rule("row-numbers", "columns", _BOTH, "columns.counts_rows",
         "{columns} count{s} the rows: a model would learn the order of the rows. Leave {them} "
         "out{id}."),
-    "FD004": Rule("saved-index", "columns", _BOTH, columns.saved_index,
+    "FD004": Rule("saved-index", "columns", _BOTH, "columns.saved_index",
         "{columns} hold{s} a saved row index, as pandas and R write it into files. Leave {them} "
         "out{id}."),
-    "FD005": Rule("identifier", "columns", _BOTH, columns.ids,
+    "FD005": Rule("identifier", "columns", _BOTH, "columns.ids",
         "{columns} hold{s} numbers that identify the rows. Leave {them} out{id}."),
-    "FD006": Rule("rounded-integers", "columns", _NONE, columns.beyond_exact,
+    "FD006": Rule("rounded-integers", "columns", _NONE, "columns.beyond_exact",
         "{columns} hold{s} whole numbers above 9007199254740992 (2^53), whose last digits are "
         "lost. If they are identifiers, leave {them} out, or name {one} as the id."),
-    "FD007": Rule("sentinel", "columns", _NONE, columns.sentinels,
+    "FD007": Rule("sentinel", "columns", _NONE, "columns.sentinels",
         "Some values may stand for missing ones: {values}. If so, declare them with "
         "--missing COLUMN=VALUE, or leave the cells empty{rest}."),
-    "FD008": Rule("target-again", "columns", _BOTH, columns.is_target,
+    "FD008": Rule("target-again", "columns", _BOTH, "columns.is_target",
         "{columns} {how}. If {they} hold{s} the target under another name, leave {them} out."),
-    "FD009": Rule("tells-all", "columns", _NONE, columns.tells_all,
+    "FD009": Rule("tells-all", "columns", _NONE, "columns.tells_all",
         "{columns} alone predict{s} {what}, {but}. Check that the values are known before the "
         "target is, and are not derived from it; otherwise leave {them} out.{group}"),
-    "FD010": Rule("counts-within", "columns", _NONE, rows.counts_within,
+    "FD010": Rule("counts-within", "columns", _NONE, "rows.counts_within",
         "{columns} count{s} the rows of each subject (1, 2, 3), as the number of a replicate or a "
         "visit does, and measure{s} nothing. Leave {them} out, unless the order itself matters."
         ),
-    "FD011": Rule("many-words", "columns", _NONE, rows.many_words,
+    "FD011": Rule("many-words", "columns", _NONE, "rows.many_words",
         "{columns} hold{s} many different words for so few rows, {counts}, as names of persons do: "
         "most new cases have other words. Leave {them} out, or merge words into fewer categories."),
-    "FD012": Rule("clusters", "columns", _NONE, columns.clusters, "{words}"),
-    "FD020": Rule("replicates", "rows", ("compare",), rows.divided_replicates,
+    "FD012": Rule("clusters", "columns", _NONE, "columns.clusters", "{words}"),
+    "FD013": Rule("several-answers", "columns", _NONE, "columns.several_answers",
+        "{columns} hold{s} several answers in one cell, such as {example}: each combination is a "
+        "category of its own, and most answers are not seen alone. Make a column of yes and no for "
+        "each answer, or list {them} as categories (--categorical) if combinations are meant."),
+    "FD020": Rule("replicates", "rows", ("compare",), "rows.divided_replicates",
         "{n} rows seem to be replicates, far closer to each other than to all others: {pairs}. "
         "With replicates in both the training and the test part, a model is tested on what it was "
         "trained on. {group}, keep one row of each, or accept this (--accept FD020) if they are "
         "independent."),
-    "FD021": Rule("sorted-rows", "rows", _NONE, rows.ordered,
+    "FD021": Rule("sorted-rows", "rows", _NONE, "rows.ordered",
         "The order of the rows predicts the class, which changes {changes} from one {what} to the "
         "next; {expected} would be expected of {what}s in random order. This does no harm if the "
         "table was sorted; if the rows are in the order of measurement, whatever drifts with time "
         "predicts the class, too.",
         classes=True),
-    "FD022": Rule("small-class", "rows", _NONE, rows.few_rows,
+    "FD022": Rule("small-class", "rows", _NONE, "rows.few_rows",
         "Classes have fewer rows than a comparison has folds ({folds}): {classes}. Add rows, "
         "merge classes (--classes OLD=NEW), leave one out (--classes OLD=), or use fewer folds "
         "(compare --folds).", classes=True),
-    "FD023": Rule("batch", "rows", _NONE, rows.batches,
+    "FD023": Rule("batch", "rows", _NONE, "rows.batches",
         "{which} predicts the class of most rows: differences between batches or sites are learnt "
         "as if they were differences between classes. Hold out whole batches (--group); if each "
         "batch has one class, no analysis can separate the two.", classes=True),
-    "FD024": Rule("subjects", "rows", _BOTH, rows.subjects,
+    "FD024": Rule("subjects", "rows", _BOTH, "rows.subjects",
         "{columns} name{s} subjects with several rows each{answer}: a model memorises the "
         "subjects, and rows of one subject are in both the training and the test part. Name the "
         "column as the group (--group); if it is only left out, they still are."),
-    "FD025": Rule("divided-subjects", "rows", ("compare",), rows.divided_subjects,
+    "FD025": Rule("divided-subjects", "rows", ("compare",), "rows.divided_subjects",
         "Column {which} is not learnt from, and names subjects with several rows each{answer}: "
         "rows of one subject are in both the training and the test part. Name it as the group "
         "(--group {how})."),
-    "FD026": Rule("repeated-numbers", "rows", _NONE, rows.repeated_numbers,
+    "FD026": Rule("repeated-numbers", "rows", _NONE, "rows.repeated_numbers",
         "{n} values of the target occur in {k} {what} each, as if each sample had been measured "
         "{k} times: rows of one sample are in both the training and the test part. Name the column "
         "of samples as the group (--group), or keep one row of each sample, such as the mean."),
-    "FD027": Rule("keys", "rows", _NONE, rows.keys,
+    "FD027": Rule("keys", "rows", _NONE, "rows.keys",
         "{columns} hold{s} words that look like keys, each in several rows. If they name subjects "
         "or samples, rows of one are in both the training and the test part: name the column as "
         "the group (--group). If they are levels of a design that new cases share, keep "
         "{them}."),
-    "FD030": Rule("no-names", "layout", _BOTH, layout.no_names,
+    "FD030": Rule("no-names", "layout", _BOTH, "layout.no_names",
         "The first line looks like a case, not like column names ({why}). Put a line of column "
         "names above it; otherwise the first case is lost."),
-    "FD031": Rule("merged-names", "layout", _NONE, layout.merged_names,
+    "FD031": Rule("merged-names", "layout", _NONE, "layout.merged_names",
         "{columns} {have} no name of {their} own: cells of the first line were merged or empty. "
         "Give each column its name in one line."),
-    "FD032": Rule("features-in-rows", "layout", _NONE, layout.lies_across,
+    "FD032": Rule("features-in-rows", "layout", _NONE, "layout.lies_across",
         "The table seems to have its features in rows: {what}. Transpose it, so that each row is "
         "a case."),
-    "FD033": Rule("total-row", "layout", _NONE, layout.total_row,
+    "FD033": Rule("total-row", "layout", _NONE, "layout.total_row",
         "The last row ({row}) seems not to be a case: it {why}. "
         "Leave it out (--skip-last 1), or remove it."),
-    "FD034": Rule("classes-alike", "layout", _BOTH, layout.classes_alike,
+    "FD034": Rule("classes-alike", "layout", _BOTH, "layout.classes_alike",
         "Classes of the target differ only in case, blanks, hyphens or the form of a number: "
         "{which}. Spell them alike if they are one class; if not, accept them.", classes=True),
-    "FD035": Rule("gene-days", "layout", _NONE, layout.gene_days,
+    "FD035": Rule("gene-days", "layout", _NONE, "layout.gene_days",
         "{columns} look{s} like gene symbols that a spreadsheet turned into dates (MARCH1 into "
         "1-Mar, SEPT2 into 2-Sep). Restore the names from the source of the table."),
-    "FD036": Rule("groups-alike", "layout", _BOTH, layout.groups_alike,
+    "FD036": Rule("groups-alike", "layout", _BOTH, "layout.groups_alike",
         "Groups differ only in case, blanks, hyphens, zeros before digits or the form of a number: "
         "{which}. If they are one subject, its rows are in both the training and the test part: "
         "spell them alike; if they are different, accept them."),
-    "FD040": Rule("beyond-range", "prediction", _NONE, prediction.beyond_range,
+    "FD040": Rule("beyond-range", "prediction", _NONE, "prediction.beyond_range",
         "All values of {which} are above, or all below, the range of the training rows: "
         "predictions there are guesses. Check that it is the same measurement."),
-    "FD041": Rule("other-units", "prediction", _NONE, prediction.other_units,
+    "FD041": Rule("other-units", "prediction", _NONE, "prediction.other_units",
         "The unit seems to have changed: {which}. Convert the column to the training unit."),
 }
 # fmt: on
@@ -192,7 +196,7 @@ class Cautions(tuple[Caution, ...]):
 def cautions_on(given: Given, codes: Iterable[str] = CAUTIONS) -> Cautions:
     """Return the cautions on a table, by default of all codes."""
     tested = (code for code in codes if len(given.classes) or not CAUTIONS[code].classes)
-    found = ((code, CAUTIONS[code].test(given)) for code in tested)
+    found = ((code, _tested(CAUTIONS[code].test, given)) for code in tested)
     return Cautions(
         _caution(code, one, given)
         for code, one in found
@@ -209,6 +213,12 @@ def _caution(code: str, found: Found, given: Given) -> Caution:
     words |= {key: form[not one] for key, form in forms.items()}
     sentence = rule.words.format(**words, **found.facts)
     return Caution(code, rule, sentence, names, tuple(found.rows), tuple(found.remedy))
+
+
+def _tested(test: str, given: Given) -> Found:
+    module, name = test.split(".")
+    found: Found = getattr(import_module(f"psephos.cautions.{module}"), name)(given)
+    return found
 
 
 def known_codes(codes: str | Sequence[str]) -> tuple[str, ...]:

@@ -26,8 +26,9 @@ class NumericColumns:
     def ranks(self) -> Floats:
         """Return the ranks of the cases in each column; NaN in columns with missing values."""
         found = np.empty_like(self.values)
-        for start in range(0, len(self.names), 256):
-            found[:, start : start + 256] = rankdata(self.values[:, start : start + 256], axis=0)
+        for start in range(0, len(self.names), _BLOCK):  # so that little memory is needed
+            block = slice(start, start + _BLOCK)
+            found[:, block] = rankdata(self.values[:, block], axis=0)
         return found
 
 

@@ -1,6 +1,7 @@
 """Discrimination: the area under the ROC curve and its interval."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from psephos.figures.estimate import (
     of_groups,
     places,
     quantile,
+    score_interval,
     truths,
     undefined,
 )
@@ -182,13 +184,43 @@ def _variance(
     return float(ten + one + 2 * both * (of @ no) / (m * n))
 
 
-def _newcombe(value: float, m: int, n: int, z: float) -> tuple[float, float]:
-    """Return the interval whose end differs from the observed area by z of its standard errors."""
+def of_counts(
+    measure: str, value: float, sizes: Sequence[float], level: float = 0.95
+) -> tuple[float, float]:
+    """Return the interval of a measure from its value and the number of cases of each class.
+
+    Accuracy has Wilson's interval. Balanced accuracy has it with ``K^2 / sum(1 / n_k)`` cases, as
+    if each class were recognised equally well. The area of two classes has that of Newcombe (2006,
+    method 5). Other measures have none: NaN.
+
+    Examples
+    --------
+    >>> from psephos.figures.discrimination import of_counts
+    >>> [round(end, 3) for end in of_counts("balanced_accuracy", 0.8, [40, 60])]
+    [0.708, 0.868]
+    """
+    z = quantile(level)
+    if min(sizes, default=0) <= 0:
+        return math.nan, math.nan
+    if measure == "accuracy":
+        return score_interval(value, sum(sizes), z)
+    if measure == "balanced_accuracy":
+        return score_interval(value, len(sizes) ** 2 / sum(1 / n for n in sizes), z)
+    if measure == "roc_auc" and len(sizes) == 2:
+        return _newcombe(value, *sizes, z)
+    return math.nan, math.nan
+
+
+def _newcombe(value: float, m: float, n: float, z: float) -> tuple[float, float]:
+    """Return the areas that differ from the observed one by z of their standard errors."""
     half = (m + n) / 2
 
     def gap(at: float) -> float:
         spread = 1 + (half - 1) * ((1 - at) / (2 - at) + at / (1 + at))
         return abs(value - at) - z * math.sqrt(at * (1 - at) * spread / (m * n))
 
-    end = float(brentq(gap, 1e-12, 1 - 1e-12))  # type: ignore[arg-type]
-    return (end, 1.0) if value == 1.0 else (0.0, end)
+    low, high = value <= 1e-12, value >= 1 - 1e-12
+    return (
+        0.0 if low else float(brentq(gap, 1e-12, min(value, 1 - 1e-12))),  # type: ignore[arg-type]
+        1.0 if high else float(brentq(gap, max(value, 1e-12), 1 - 1e-12)),  # type: ignore[arg-type]
+    )

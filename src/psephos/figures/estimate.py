@@ -18,7 +18,7 @@ from psephos._types import ArrayLike, Floats, Indices, NDArray, PerRow
 
 __all__ = [
     "Estimate", "codes_of_groups", "mean", "mean_of", "numbers", "places", "quantile",
-    "refuse_improbable", "share", "truths", "undefined", "wilson",
+    "refuse_improbable", "score_interval", "share", "truths", "undefined", "wilson",
 ]  # fmt: skip
 
 
@@ -253,11 +253,12 @@ def wilson(hits: int, n: int, level: float = 0.95) -> Estimate:
         raise PsephosError(f"hits must be at least 0 and at most n; got {hits} of {n}.")
     if n == 0:
         return undefined(0, _NO_CASE)
-    low, high = _score_interval(hits / n, n, quantile(level))
+    low, high = score_interval(hits / n, n, quantile(level))
     return Estimate(hits / n, low, high, n, "Wilson", hits)
 
 
-def _score_interval(p: float, n: float, z: float) -> tuple[float, float]:
+def score_interval(p: float, n: float, z: float) -> tuple[float, float]:
+    """Return the ends of Wilson's interval of the share p of n cases."""
     middle = p + z * z / (2 * n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     low, high = (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
@@ -292,7 +293,7 @@ def share(hits: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     z, alone = quantile(level), float(m)
     if 0 < p < 1 and variance > 0:
         alone = p * (1 - p) / variance * (z / t_quantile(level, m)) ** 2
-    low, high = _score_interval(p, min(alone, float(n)), z)
+    low, high = score_interval(p, min(alone, float(n)), z)
     words = of_groups("Wilson", m, alone >= n, " (Rao and Scott)")
     return Estimate(p, low, high, n, words, count)
 

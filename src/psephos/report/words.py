@@ -169,9 +169,8 @@ def group_noun(name: str) -> tuple[str, str]:
 def groups_of(n: int, name: str) -> str:
     """Return '14 subjects', or '14 groups (patient no.)' if the name is not a word."""
     words = plural(n, *group_noun(name))
-    return (
-        f"{words} ({name})" if "group" in words and name not in ("", "group", "groups") else words
-    )
+    named = "group" not in words or name in ("", "group", "groups")
+    return words if named else f"{words} ({name})"
 
 
 def in_groups(codes: Indices, every: Indices, name: str) -> str:

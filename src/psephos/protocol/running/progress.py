@@ -267,7 +267,10 @@ def announced(progress: bool) -> AbstractContextManager[Any]:
 @cache  # once per process
 def _print_compiling(kept: bool) -> None:
     if kept:
-        line = "preparing kernels, once per machine: this can take minutes (psephos warm-up)"
+        line = (
+            "preparing kernels that no earlier command needed: this can take minutes (psephos "
+            "warm-up prepares all of them)"
+        )
     else:
         line = (
             "preparing kernels, in every run, since no folder for them can be written: set the "

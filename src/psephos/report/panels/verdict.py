@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from psephos.figures.discrimination import of_counts
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
 from psephos.report.study.folder import Folder
@@ -84,7 +85,7 @@ def first_sentences(
     words = [
         f"{s.label} reads {_reads(s)}; its held-out {folder.measure}"
         f"{', averaged over folds,' * (folder.kind == 'numbers')} is"
-        f" {_stated(s.score, measure)}{_interval(s, measure)}{_error(folder, s)}.",
+        f" {_stated(s.score, measure)}{_interval(folder, s, measure)}{_error(folder, s)}.",
         f"It is{all_} {'' if sure else 'not '}{_against_constant(folder, rows, sure)}"
         f"{_against_best(choice, s, found, rows, sure=sure)}.{_two_tests(folder, s, measure, sure)}"
         if reading
@@ -121,29 +122,38 @@ def _reads(s: Standing) -> str:
     return f"{'about ' * (s.columns.sd > 0)}{plural(max(round(s.columns.mean), 1), 'column')}"
 
 
-def _interval(s: Standing, measure: ResultMetric) -> str:
-    """Return the corrected resampled t interval of a model's mean over folds, in brackets."""
-    if (ends := _ends(s, measure)) is None:
-        return f" (95 % interval {ONE_PART})"
-    low, high = (_stated(end, measure) for end in ends)
-    return " in every fold" if ends[0] == ends[1] else f" (95 % interval {low} to {high})"
+def _interval(folder: Folder, s: Standing, measure: ResultMetric) -> str:
+    """Return the interval of a model's mean over folds, in brackets."""
+    ends = _ends(folder, s, measure)
+    words = " to ".join(_stated(end, measure) for end in ends) if ends else ONE_PART
+    return f" (95 % interval {words})"
 
 
-def _ends(s: Standing, measure: ResultMetric) -> tuple[float, float] | None:
+def _ends(folder: Folder, s: Standing, measure: ResultMetric) -> tuple[float, float] | None:
+    """Return the corrected resampled t interval of a mean, or that by cases if it is wider."""
     own = [f for f in s.fits if measure.name in f.measures]
     if len(own) < 2:
         return None
-    values = [f.measures[measure.name] for f in own]
-    ratio = sum(f.n_test for f in own) / sum(f.n_train for f in own)
-    if len(set(values)) == 1:
-        return values[0], values[0]
-    mean = paired_difference(values, [0.0] * len(values), ratio)
-    return max(mean.low, measure.least), min(mean.high, measure.greatest)
+    values, n = [f.measures[measure.name] for f in own], sum(f.n_test for f in own)
+    mean = paired_difference(values, [0.0] * len(values), n / sum(f.n_train for f in own))
+    low, high = _by_cases(folder, s.key, measure.name, mean.mean, n)
+    low, high = float(np.fmin(mean.low, low)), float(np.fmax(mean.high, high))
+    return max(low, measure.least), min(high, measure.greatest)
+
+
+def _by_cases(folder: Folder, key: str, name: str, mean: float, n: int) -> tuple[float, float]:
+    """Return the interval of a mean over folds by n held-out cases; NaN if it is not known."""
+    if folder.kind == "numbers":
+        figures = folder.pooled().get(key, {})
+        ends = [figures.get(name + end) for end in ("", "_low", "_high")]
+        value, low, high = (math.nan if end is None else end for end in ends)
+        return mean + low - value, mean + high - value
+    return of_counts(name, mean, [size * min(n / folder.n_rows, 1.0) for size in folder.sizes])
 
 
 def _two_tests(folder: Folder, s: Standing, measure: ResultMetric, sure: bool) -> str:
     """Return why interval and p-value disagree on the constant prediction; '' if they do not."""
-    ends = _ends(s, measure)
+    ends = _ends(folder, s, measure)
     chosen: Mapping[str, Any] = folder.about.get("metric") or {}
     if ends is None or ends[0] == ends[1] or (ends[0] <= folder.constant <= ends[1]) != sure:
         return ""
@@ -152,7 +162,7 @@ def _two_tests(folder: Folder, s: Standing, measure: ResultMetric, sure: bool) -
         how = "of the cases that it and a constant prediction call differently"
     elif not chosen and measure.name not in ("r2", "balanced_accuracy"):
         how = "one-sided and corrected for the number of models"
-    return f" Two tests: the interval is from the spread of the folds, p is {how}."
+    return f" Two tests: the interval is of the mean over folds, p is {how}."
 
 
 def _reading(rows: Sequence[Standing]) -> list[Standing]:
@@ -247,11 +257,9 @@ def _apart(s: Standing) -> str:
 
 def caution(folder: Folder, choice: Opening | None) -> list[str]:
     """Return a paragraph on the procedure that was evaluated and the model that is shown."""
-    if choice is None:
-        return []
-    s = choice.opened or choice.best
-    used = [f.columns_used for f in s.fits if f.columns_used is not None]
-    if not used:
+    s = choice and (choice.opened or choice.best)
+    used = [f.columns_used for f in s.fits if f.columns_used is not None] if s else []
+    if s is None or not used:
         return []
     low, high = min(used), max(used)
     read = plural(low, "column") if low == high else f"{count(low)} to {plural(high, 'column')}"
@@ -320,9 +328,8 @@ def cautions(folder: Folder, choice: Opening, prior: float, kept: bool = True) -
 def _small_classes(folder: Folder, kept: bool) -> list[str]:
     """Return a sentence for each class with few cases."""
     return [
-        f"Class {name} has {plural(n, 'case') if kept else f'fewer than {_FEW} cases'}"
-        f"{' only' * kept}: its figures, and its share of the balanced accuracy, rest on"
-        f" {'it' if kept and n == 1 else 'them'}."
+        f"Class {name} has {plural(n, 'case') + ' only' if kept else f'fewer than {_FEW} cases'}:"
+        " its figures, and its share of the balanced accuracy, rest on so few."
         for name, n in zip(folder.classes, folder.sizes, strict=False)
         if n < _FEW
     ]

@@ -442,9 +442,7 @@ def _permuted(row: dict[str, str]) -> dict[str, str | float | None]:
 
 def _number(text: str | None) -> float | None:
     """Return a finite number, else None."""
-    if text is None or text == "":
-        return None
-    value = float(text)
+    value = float(text or "nan")
     return value if np.isfinite(value) else None
 
 
@@ -490,9 +488,7 @@ def _cases(path: Path, about: dict[str, Any]) -> KeptCases | None:
 
 def _truths(y: Any, kind: str) -> list[Any]:
     """Return the code of each case's class, a tuple of codes for several labels, or the number."""
-    if kind == "labels":
-        return [tuple(np.flatnonzero(row).tolist()) for row in y]
-    return y.tolist()
+    return [tuple(np.flatnonzero(row).tolist()) for row in y] if kind == "labels" else y.tolist()
 
 
 def _worded(values: Any, names: list[str], categories: dict[str, list[str]]) -> Any:

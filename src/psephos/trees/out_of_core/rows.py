@@ -267,18 +267,12 @@ class ParquetRows:
         """Return the sorted words of each column of text, by its position."""
         words = {name: set[str]() for name, kind in self._types.items() if _text(kind)}
         truths = [name for name, kind in self._types.items() if str(kind) == "bool"]
-        for batch in self._batches(list(words)) if words else ():
+        for batch in _batches(self.parts, list(words), self.block_rows) if words else ():
             for name, seen in words.items():
                 seen.update(batch.column(name).unique().drop_null().to_pylist())
         found = {name: tuple(sorted(seen - self._missing)) for name, seen in words.items()}
         found |= dict.fromkeys(truths if self._truth_words else (), ("False", "True"))
         return {j: found[name] for j, name in enumerate(self.names) if name in found}
-
-    def _batches(self, names: list[str]) -> Iterator[Any]:
-        for part in self.parts:
-            # no memory map and no read-ahead of whole row groups: memory stays bounded
-            with self._parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
-                yield from file.iter_batches(self.block_rows, columns=names, use_threads=False)
 
     def _checked(self, part: Path) -> int:
         """Return the number of rows of a file, after checking its columns."""
@@ -307,7 +301,7 @@ class ParquetRows:
     def blocks(self) -> Iterator[Block]:
         """Yield the rows in order."""
         start = 0
-        for batch in self._batches([*self.names, *self._roles]):
+        for batch in _batches(self.parts, [*self.names, *self._roles], self.block_rows):
             if len(batch):
                 yield self._block(start, batch)
                 start += len(batch)
@@ -346,6 +340,15 @@ def _parts(path: str | Path) -> list[Path]:
     return found
 
 
+def _batches(parts: Sequence[Path], names: list[str] | None, most: int) -> Iterator[Any]:
+    """Yield the rows of parquet files as Arrow batches of at most `most` rows; names None: all."""
+    parquet = _pyarrow()[1]
+    for part in parts:
+        # no memory map and no read-ahead of whole row groups: memory stays bounded
+        with parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
+            yield from file.iter_batches(most, columns=names, use_threads=False)
+
+
 def spread_rows(path: str | Path, most: int) -> tuple[Any, int]:
     """Return evenly spaced rows of parquet files as an Arrow table, and the number of all rows.
 
@@ -355,11 +358,9 @@ def spread_rows(path: str | Path, most: int) -> tuple[Any, int]:
     parts = _parts(path)
     n = sum(parquet.read_metadata(part).num_rows for part in parts)
     step, start, kept = max(1, -(-n // most)), 0, list[Any]()
-    for part in parts:
-        with parquet.ParquetFile(part, memory_map=False, pre_buffer=False) as file:
-            for batch in file.iter_batches(_BLOCK_ROWS, use_threads=False):
-                kept.append(batch.take(np.arange(-start % step, len(batch), step)))
-                start += len(batch)
+    for batch in _batches(parts, None, _BLOCK_ROWS):
+        kept.append(batch.take(np.arange(-start % step, len(batch), step)))
+        start += len(batch)
     table = pyarrow.Table.from_batches(kept)
     for j, column in enumerate(table.columns):
         if step > 1 and str(column.type).startswith(("int", "uint")) and not column.null_count:

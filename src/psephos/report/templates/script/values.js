@@ -349,10 +349,11 @@
         name = titled(line, "th", { scope: "row" });
       return page.row([name, share, make("td", parts(direction, hue)), counts], ["", "", "", ""]);
     });
+    const plain = (name) => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " "); // 2581_at: 2581 at
     const oninput = ({ target }) => {
-      const wanted = target.value.trim().toLowerCase();
+      const wanted = plain(target.value.trim());
       body.forEach((row, i) => {
-        row.hidden = !`${lines[i].name} ${lines[i].whole}`.toLowerCase().includes(wanted);
+        row.hidden = !plain(`${lines[i].name} ${lines[i].whole}`).includes(wanted);
       });
     };
     const search = make("input", "", { type: "search", oninput, data: { test: "value-search" } }),
