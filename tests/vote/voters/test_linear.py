@@ -107,9 +107,9 @@ def test_rules_in_words():
     (only,) = model.sides(2)  # by the sign of its constant
     assert only[0] == "always"
     assert only[1].tolist() == model.value[int(model.constant[2, 0] > 0)].tolist()
-    assert voters(says="probability").rule(0, NAMES, {}) == f"log-odds {first}"
+    assert voters(says="probability").rule(0, NAMES, {}) == f"log-odds of the second class: {first}"
     steep = voters(says="probability", slope=2.5)
-    assert steep.rule(0, NAMES, {}) == f"log-odds 2.5 × ({first})"
+    assert steep.rule(0, NAMES, {}) == f"log-odds of the second class: 2.5 × ({first})"
     assert voters(says="value").rule(0, NAMES, {}) == first
     assert voters(3).rule(0, NAMES, {}) == "a linear model of 3 columns: age, site, stage"
     quoted = model.rule(0, ["age", "", "tumour site", "", "2nd"], {})

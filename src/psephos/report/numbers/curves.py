@@ -64,7 +64,7 @@ def curves_of(
     at, called = thresholds(counted, positive, always)
     fifths = _fifths(answers, positive, groups, always)
     shown = edges is None or not any(withheld(one.seen.hits, one.seen.n) for one in fifths)
-    share, grid = float(positive.mean()), benefit_grid(edges)
+    share, grid = float(positive.mean()), np.append(0.0, benefit_grid(edges))  # at 0 all are called
     model, everyone = benefits(answers, positive, grid)
     return {
         "at": at.tolist(),

@@ -298,11 +298,10 @@ class Scores(ReadsColumns, RowByRow):
         if self.says == "value" or abs(rest) > _ROUNDING or not parts:
             parts.append(_term(rest, "", digits))
         score = _signed(parts)
-        if self.says == "value":
-            return score
-        if self.says == "answer":
-            return f"{score} > 0"
-        return f"log-odds {self.slope:.4g} × ({score})" if self.slope != 1 else f"log-odds {score}"
+        if self.says in ("value", "answer"):
+            return score + " > 0" * (self.says == "answer")
+        score = score if self.slope == 1 else f"{self.slope:.4g} × ({score})"
+        return f"log-odds of the second class: {score}"
 
     def sides(self, voter: int) -> list[tuple[str, Floats]]:
         """Return the two votes of a linear classifier, one if it reads no column; else []."""

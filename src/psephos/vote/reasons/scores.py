@@ -144,7 +144,8 @@ class Score(Reason):
         written = number(total, scale)
         above = "" if self.readout == "value" else " > 0" if total > 0 else " <= 0"
         odds = self.readout in ("probability", "log-odds") and self.slope == 1
-        unit = "log-odds " if odds else ""
+        second = names.classes[1] if len(names.classes) == 2 else "the second class"
+        unit = f"log-odds of {second}: " if odds else ""
         return f"{unit}{' '.join(parts)} = {written}{above}"
 
     def _sums(self, names: Names) -> str:
