@@ -8,10 +8,12 @@
 
   at("model")?.addEventListener("change", ({ target }) => hub.set("model", target.value));
   at("cls")?.addEventListener("change", ({ target }) => hub.set("cls", Number(target.value)));
-  hub.on("model", (key) => {
+  const follow = () => {
+    const key = hub.get("model");
     if (at("model")) at("model").value = key;
-    show(".stays", key === data.first.model);
-  });
+    show(".stays", key === data.first.model && !hub.get("again"));
+  };
+  ["model", "again"].forEach((one) => hub.on(one, follow));
   hub.on("cls", (code) => {
     at("cls").value = String(code);
   });
