@@ -53,7 +53,15 @@ def test_dots_and_worst_cases_are_those_of_the_model_chosen(load, study, model):
     assert f"case {worst + 1}: observed" in page.locator("#observed-person").text_content()
     page.wait_for_selector(".observed .pin", state="attached")
     words = page.locator("#case-live").text_content()
-    assert f"{model} starts at case {worst + 1}, one of the cases that it was fitted to" in words
+    held_out = re.search(
+        rf"{model} starts at case {worst + 1} \(observed (\S+), predicted (\S+) when it was held "
+        r"out\), one of the cases that it was fitted to", words.replace("\N{MINUS SIGN}", "-")
+    )  # fmt: skip
+    assert [float(v) for v in held_out.groups()] == pytest.approx(own[worst], rel=0.01)
+    value = float(page.locator("[data-test=number-answer]").get_attribute("data-value"))
+    like = page.evaluate("key => page.data.observed.models[key].like", model)
+    n = next(n for high, _, n, *_ in like if high is None or value <= high)
+    assert f"Of the {n} held-out cases" in words
 
 
 def test_without_values_there_is_no_number(load, study):
@@ -69,7 +77,7 @@ def test_without_values_there_is_no_number(load, study):
     words = page.locator("#case-live").text_content()
     assert "no answer: no voter has the values it needs" in words
     assert "Who voted" not in words
-    assert "Mean absolute error" not in words
+    assert "mean absolute error" not in words
 
 
 def test_a_page_without_cases_has_squares_and_no_list(load, study, tmp_path):

@@ -59,7 +59,7 @@ FOLDERS = {
     "cautions": 1389,
     "cli": 2247,
     "datasets": 131,
-    "explain": 3070,
+    "explain": 3071,
     "figures": 662,
     "kernels": 6839,
     "models": 13849,

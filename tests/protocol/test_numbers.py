@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 from collections import defaultdict
 
@@ -320,8 +321,14 @@ def test_the_page_has_the_table_and_a_live_model_and_leaves_classes_out(study):
         assert f"{gone} " not in page["first"][0]
     assert summarise(study.out, "proset") == summarise(study.out, "proset-regressor")
     assert "MAE is the mean absolute error" in page["pooled"]["words"]
-    mae = three(float(kept["cart-regressor"]["mae"]))
-    assert one["held"].endswith(f"held-out predictions of cart-regressor: {mae}.")
+    said = pd.read_csv(study.out / "predictions.csv").query("model == 'cart-regressor'")
+    size, low = (said.truth - said.predicted).abs(), -math.inf
+    like = page["island"]["observed"]["models"]["cart-regressor"]["like"]
+    assert like[-1][0] is None
+    for high, _, n, mae, *_ in like:
+        own = (said.predicted > low) & (said.predicted <= (math.inf if high is None else high))
+        assert (n, mae) == (str(own.sum()), three(size[own].mean()))
+        low = high
     assert re.search(r", a number: [-−\d.]+ to [-−\d.]+\.$", page["data_line"])
     none = summarise(study.out, options=PageOptions(cases="none"))
     assert none["data_line"].endswith(", a number.")  # the ends are of single cases

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos._types import Array, ArrayLike, Axes, ColumnLists, Floats, PerRow
 from psephos.estimator.labels import read_groups
-from psephos.estimator.params import Interval, check_values
+from psephos.estimator.params import Interval, Options, check_values
 from psephos.explain.drawing import OTHER, Display, case_names, plain
 from psephos.figures import Estimate, mean
 from psephos.figures.estimate import numbers
@@ -21,7 +21,7 @@ _LEAST, _MOST = 10, 5  # the least cases of a part of the range, and the most pa
 
 
 class RangeErrors(NamedTuple):
-    """The errors of the cases whose observed number is above `low` and at most `high`."""
+    """The errors of the cases whose observed number, or prediction, is in (`low`, `high`]."""
 
     low: float  # minus infinity in the first part
     high: float
@@ -152,15 +152,22 @@ class ObservedDisplay(Display):
             "high": ends[:, 1].tolist(),
         }
 
-    def parts(self, unit: float = 0.0) -> list[RangeErrors]:
+    def parts(self, unit: float = 0.0, by: str = "observed") -> list[RangeErrors]:
         """Return the errors in up to five parts of the range, of about equal numbers of cases.
 
         A part has at least ten cases, unless there are fewer in all. Ends are rounded to three
         digits, to more where they are close, or to multiples of `unit`. Intervals are those of
         `psephos.figures.mean`, which takes groups as independent.
+
+        Parameters
+        ----------
+        unit : float, default=0.0
+        by : {'observed', 'predicted'}, default='observed'
+            The numbers whose range is divided. A new case has a prediction alone.
         """
-        check_values("parts", {"unit": unit}, {"unit": Interval(0)})
-        y, k = self.observed, min(_MOST, len(self.observed) // _LEAST)
+        rules = {"unit": Interval(0), "by": Options(("observed", "predicted"))}
+        check_values("parts", {"unit": unit, "by": by}, rules)
+        y, k = getattr(self, by), min(_MOST, len(self.observed) // _LEAST)
         cuts = np.quantile(y, np.arange(1, max(k, 1)) / max(k, 1))
         digits = sum_digits(float(np.abs(y).max()), float(np.ptp(y))) - 1
         rounded = np.round(cuts / unit) * unit if unit else [float(f"{v:.{digits}g}") for v in cuts]
@@ -169,10 +176,10 @@ class ObservedDisplay(Display):
             below = int((y <= end).sum())
             if below - before >= _LEAST and len(y) - below >= _LEAST:
                 ends, before = [*ends, end], below
-        return [self._part(*one) for one in zip(ends, [*ends[1:], math.inf], strict=True)]
+        return [self._part(y, *one) for one in zip(ends, [*ends[1:], math.inf], strict=True)]
 
-    def _part(self, low: float, high: float) -> RangeErrors:
-        mine = (self.observed > low) & (self.observed <= high)
+    def _part(self, y: Floats, low: float, high: float) -> RangeErrors:
+        mine = (y > low) & (y <= high)
         own = None if self.groups is None else self.groups[mine]
         rest = float(self.sizes[~mine].mean()) if (~mine).any() else math.nan
         shift, size = float((self.predicted - self.observed)[mine].mean()), self.sizes[mine]

@@ -27,7 +27,7 @@ from psephos.report.study.options import (
     with_outer_ends,
 )
 from psephos.report.study.standings import Opening
-from psephos.report.words import places, plural, series, three
+from psephos.report.words import places, plural, series
 from psephos.scoring import plain
 from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.vote import Vote
@@ -308,9 +308,7 @@ def _of_numbers(
         if size > left:
             one = {"why": _too_large(key, words)}
         left -= size if "plain" in one else 0
-        error = figures.get(key, {}).get("mae")
-        held = f"Mean absolute error of the held-out predictions of {key}: {three(error)}."
-        models[key] = {**one, "held": "" if error is None else held, "mae": error}
+        models[key] = {**one, "mae": figures.get(key, {}).get("mae")}
     first = None
     if "plain" in models.get(shown, {}):
         reduced = saved.reduced(shown)

@@ -145,21 +145,14 @@ def _model(
 ) -> dict[str, object]:
     one, own = held_out.displays[key], held_out.rows[key]
     kept, n = options.cases != "none", len(own)
-    parts, worst = one.parts(0.0 if kept else _unit(ends[1] - ends[0])), list[list[object]]()
+    unit, worst = 0.0 if kept else _unit(ends[1] - ends[0]), list[list[object]]()
+    parts, like = one.parts(unit), one.parts(unit, "predicted")
     found: dict[str, object] = {
         "label": key,
         "lead": lead(folder, parts, one if kept else None),
         "note": _note(one, held_out.times, kept, bool(folder.about.get("groups"))),
-        "parts": [
-            [
-                p.words(),
-                _cases(folder, p).replace(" cases", ""),
-                three(p.size.value),
-                _interval(p.size),
-                difference(p.shift, places(p.size.value)),
-            ]
-            for p in parts
-        ],
+        "parts": [_row(folder, p) for p in parts],
+        "like": [[p.high if math.isfinite(p.high) else None, *_row(folder, p)] for p in like],
         "worst": worst,
     }
     if not kept or n > DRAWN:
@@ -215,6 +208,11 @@ def lead(folder: Folder, parts: Sequence[RangeErrors], one: ObservedDisplay | No
         f"errs most on {one.ids[i]}: {target} {value_text(y, 4)}, predicted {value_text(f, 4)}"
         f" ({difference(f - y, places(f - y))})."
     )
+
+
+def _row(folder: Folder, p: RangeErrors) -> list[str]:
+    cases, size = _cases(folder, p).replace(" cases", ""), three(p.size.value)
+    return [p.words(), cases, size, _interval(p.size), difference(p.shift, places(p.size.value))]
 
 
 def _cases(folder: Folder, part: RangeErrors) -> str:

@@ -58,6 +58,16 @@
     });
   };
 
+  // The errors of the held-out cases with predictions in the range of this one.
+  const heldOut = () => page.data.observed?.models[hub.get("model")];
+  const likeThis = (v) => {
+    const like = heldOut()?.like.find(([high]) => high === null || v <= high);
+    if (!like) return "";
+    const [, range, n, size, interval, mean] = like,
+      within = range && ` with predictions ${range}`;
+    return `Of the ${n} held-out cases${within}: mean absolute error ${size} (95 % interval ${interval}), mean error ${mean}.`;
+  };
+
   // The prediction for the current values, with its votes; nothing if a field is not a number.
   const answered = (model, open, x, wrong, { answer, turn, votes, fixed }) => {
     [turn, votes].forEach((box) => box.replaceChildren());
@@ -67,7 +77,7 @@
     answer.replaceChildren(
       make("p", found.unanswered ? "No answer" : write(found.label, 5), look),
       ...beyond(model, x),
-      make("p", found.unanswered || model.held, "note"),
+      make("p", found.unanswered || likeThis(found.label), "note"),
     );
     if (found.unanswered) return;
     turned(model, open, x, { value: found.label, fixed, turn });
@@ -85,8 +95,10 @@
       own = caseOf(model),
       x = own ? own.slice(1) : [...model.start],
       wrong = new Map(),
+      worst = own && heldOut()?.worst.find(([row]) => row === own[0]),
+      known = worst ? ` (observed ${worst[2]}, predicted ${worst[3]} when it was held out)` : "",
       from = own
-        ? `${page.people.name(own[0])}, one of the cases that it was fitted to`
+        ? `${page.people.name(own[0])}${known}, one of the cases that it was fitted to`
         : `the ${data.typical}`,
       boxes = {
         answer: make("div", "", { className: "answer", ariaLive: "polite" }),
