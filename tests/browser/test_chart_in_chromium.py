@@ -128,6 +128,26 @@ def test_a_label_is_nearest_to_its_own_mark_or_joined_to_it_by_a_line(plan):
     assert lines < 50  # of a hundred
 
 
+def strikes(marks):
+    """Count lines to a name that cross the middle of another name."""
+    found = 0
+    for mark in (one for one in marks if one["text"]["far"]):
+        (ax, ay), (bx, by) = mark["text"]["ends"]
+        for left, top, right, bottom in (m["text"]["box"] for m in marks if m is not mark):
+            part = ((top + bottom) / 2 - ay) / (by - ay) if by != ay else -1
+            found += 0 < part < 1 and left < ax + part * (bx - ax) < right
+    return found
+
+
+def test_few_lines_run_through_the_name_of_another_model(plan):
+    rng, found = np.random.default_rng(0), 0
+    for spread in (0.03, 0.05) * 20:
+        scores, columns = 0.8 + spread * rng.random(12), np.exp(rng.uniform(1, 3, 12))
+        points = [point(f"column-budget {i}", columns[i], scores[i]) for i in range(12)]
+        found += strikes(plan(points, 400, NARROW)[1]["marks"])
+    assert found < 165  # in 40 charts of 12 names that are close together
+
+
 def test_a_click_chooses_the_nearest_mark_or_the_model_of_the_label(visit):
     page = visit(400)
     middle = (

@@ -47,6 +47,8 @@ def test_dots_and_worst_cases_are_those_of_the_model_chosen(load, study, model):
     near = np.abs(predicted) < np.abs(truth).max()
     assert np.corrcoef(y[near], predicted[near])[0, 1] == pytest.approx(-1, abs=1e-3)
     worst = max(own, key=lambda i: abs(own[i][1] - own[i][0]))
+    assert page.locator(".observed .wrong").count() == 10
+    assert "The larger dots are the 10 worst." in page.locator("#observed-body").text_content()
     first = page.locator("#worst tbody button").first
     assert first.text_content() == f"case {worst + 1}"
     first.click()
@@ -101,6 +103,18 @@ def test_on_paper_the_picture_is_whole(load, study):
         return [box.firstChild.width.baseVal.value, box.clientWidth]; }"""
     )
     assert drawn <= room
+
+
+def test_the_sum_of_further_votes_has_no_bar(load, study):
+    page = load(study / "report.html")
+    page.select_option("#model", "proset-regressor")
+    votes = page.locator("#case-live .votes li")
+    bars = votes.evaluate_all(
+        "all => all.map((li) => +li.querySelector('rect').getAttribute('width'))"
+    )
+    assert "further votes" in votes.last.text_content()
+    assert all(bars[:-1])
+    assert bars[-1] == 0
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -219,6 +219,12 @@ def test_paper_shows_the_charts_and_leaves_out_what_is_closed(visit):
         "card",
     ):  # closed, or of no use on paper
         assert not page.locator(by(part)).is_visible()
+    assert page.locator(by("beside-words")).is_visible()
+    words = page.locator("#chart figcaption")
+    assert "Choose a mark" in words.text_content()
+    assert "Choose a mark" not in words.inner_text()
+    for name in page.locator(f"{by('results')} tbody button").all()[:2]:  # as high as its line
+        assert name.evaluate("b => getComputedStyle(b).paddingTop") == "0px"
     pdf = page.pdf(format="A4")
     assert 1 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 8
 

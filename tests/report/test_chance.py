@@ -13,7 +13,7 @@ def test_what_tells_the_classes_apart_is_claimed(builders, tmp_path):
     )
     report = summarise(folder)
     assert (
-        "Of the 2 models that read columns 1 is significantly better than a constant prediction"
+        "Of the 2 models that read columns, 1 is significantly better than a constant prediction"
         " (balanced accuracy 0.50; p\u00a0≤\u00a00.05, corrected for 2 models); noise is not."
         in report["verdict"]
     )

@@ -108,7 +108,7 @@ def test_the_smallest_near_the_best_may_be_anyones(tmp_path):
     better = named(made)
     chance, fewest = verdict(made, rows, choice, better)
     assert chance == (
-        "Of the 5 models that read columns 4 are significantly better than a constant prediction"
+        "Of the 5 models that read columns, 4 are significantly better than a constant prediction"
         " (balanced accuracy 0.50; p\u00a0≤\u00a00.05, corrected for 5 models); tiny is not."
     )
     assert fewest == (

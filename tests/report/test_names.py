@@ -1,9 +1,13 @@
 """Short names tell columns apart and end as the whole names do."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psephos import ColumnBudgetClassifier, save
+from psephos.report.study.opened import open_model
 from psephos.report.words import short_names, shown_names
 
 LINEAGE = "k__Bacteria|p__Firmicutes|c__Clostridia|f__XI|g__Parvimonas|s__Parvimonas_"
@@ -46,3 +50,15 @@ def test_plain_names_of_species_are_italic_in_a_table_of_taxa_alone():
     italic = [name for name, one in shown_names(names).items() if one.italic]
     assert italic == ["Parvimonas_micra"]
     assert not any(one.italic for one in shown_names(["Blood_pressure", "age"]).values())
+
+
+def test_synonyms_have_the_names_of_the_page(tmp_path):
+    X = np.random.default_rng(0).normal(size=(80, 30))
+    X[:, 1] = X[:, 0] + 0.01 * X[:, 1]
+    frame = pd.DataFrame(X, columns=[f"gene_{chr(97 + j)}" for j in range(26)] + list("1234"))
+    save(ColumnBudgetClassifier(2).fit(frame, X[:, 0] > 0), tmp_path / "model.psephos")
+    opened = open_model(tmp_path / "model.psephos", short_names(frame.columns.tolist()))
+    words = "; ".join(opened.returns.values())
+    assert "(synonyms: gene " in words
+    assert "_" not in words
+    assert "were a quarter of the cases others" in opened.importance_words

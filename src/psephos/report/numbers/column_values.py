@@ -194,10 +194,8 @@ def _column(model: Portrait, j: int, drawn: bool = True) -> dict[str, Any]:
 
 
 def _folds_words(model: Portrait, whole: str) -> str:
-    if not model.folds:
-        return ""
-    read = sum(whole in fold for fold in model.folds)
-    return f"returns in {read} of {len(model.folds)} folds"
+    read, n = sum(whole in fold for fold in model.folds), len(model.folds)
+    return f"read in {read} of {n} folds" if n else ""
 
 
 # ---------------------------------------------------------------------- a numeric column

@@ -50,8 +50,7 @@ def render(report: dict[str, Any]) -> str:
         "number.js": "number" in report["island"],
         "observed.js": report["observed"],
     }
-    scripts = tuple(name for name in SCRIPTS if idle.get(name, True))
-    return page_of(report, scripts)
+    return page_of(report, tuple(name for name in SCRIPTS if idle.get(name, True)))
 
 
 def render_validation(report: dict[str, Any]) -> str:

@@ -248,8 +248,7 @@ def _parted(
 
 # ---------------------------------------------------------------------- head, bar and foot
 def _title(folder: Folder) -> str:
-    about = folder.about
-    return f"{about.get('dataset') or folder.path.name}: which model, on how few columns?"
+    return f"{folder.about.get('dataset') or folder.path.name}: which model, on how few columns?"
 
 
 def _data_line(folder: Folder, kept: bool) -> str:

@@ -143,8 +143,8 @@ def _chart_note(rows: Sequence[Standing]) -> str:
     if any(len(s.fits) > _FOLDS for s in rows):
         folds = "a bar spans the columns of its folds' models, which are too many to draw"
     return (
-        "Each name is a model's mean over the held-out folds. Models with filled marks can be read"
-        " on this page, unless they are too large; of those with hollow marks it has only figures."
+        "Each named mark is a model's mean over the held-out folds. Models with filled marks can be"
+        " read on this page, unless too large; of those with hollow marks it has only figures."
         f" {line * any(s.frontier for s in rows)}For the model being read, {folds}; the triangle on"
         " the axis marks the columns of its fit to all cases."
     )

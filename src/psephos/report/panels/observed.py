@@ -234,8 +234,9 @@ def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:
             " This page has no single cases: squares count ten cases and more, and the worst"
             " cases are not listed."
         )
-    elif n > DRAWN:
-        words += f" The darker a square, the more cases; dots are the {WORST} worst."
+    else:
+        dots = " The stronger a square, the more cases; dots" if n > DRAWN else " The larger dots"
+        words += f"{dots} are the {min(n, WORST)} worst."
     if times > 1:
         words += (
             f" A case was held out up to {times} times: its dot is the mean of its predictions."

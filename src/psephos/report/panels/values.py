@@ -111,7 +111,7 @@ def _notes(one: Mapping[str, Any], opened: Opened) -> list[str]:
 def how_painted(one: Mapping[str, Any]) -> str:
     """Return the explanation of the colour of an axis."""
     return (
-        "The colour of the bar shows the class that a value favours, darker for a larger change:"
+        "The colour of the bar shows the class that a value favours, stronger for a larger change:"
         " how far the mean answer moves if all of"
         f" {plural(one['background'], 'case')} are given this value and keep their other values"
         " (partial dependence). Where columns rise together, this makes combinations that do not"

@@ -240,7 +240,7 @@ def _beyond(folder: Folder, rows: Sequence[Standing], better: Collection[str]) -
     if not sure:
         return f"None of the {n} models that read columns is {constant}."
     rest = f"; {series(others)} {_is(others)} not" if others else ""
-    return f"Of the {n} models that read columns {len(sure)} {_is(sure)} {constant}{rest}."
+    return f"Of the {n} models that read columns, {len(sure)} {_is(sure)} {constant}{rest}."
 
 
 def _is(named: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
 _WITHOUT_CASES = "Its votes depend on values of training cases, which this page does not have."
+_AGAIN = " “Returns”: how often chosen again, were a quarter of the cases others (an estimate)."
 _DIRECTED = 60  # columns of which the direction is found, by importance
 _KEPT = ("rows", "left_out")  # fields of parts with names of training rows
 
@@ -95,7 +96,7 @@ class Opened:
         return (
             "Importance, by which columns are sorted: a column's share of what moves the answers of"
             " this model to the cases it was fitted to, not what leaving it out would change."
-            f" {self.permuted.words if self.permuted else none}"
+            f" {self.permuted.words if self.permuted else none}{_AGAIN if self.returns else ''}"
         )
 
     def reduced(self, cases: KeptCases) -> Reduced:
@@ -183,6 +184,8 @@ def open_model(
     if model.schema_.names is not None:
         names = tuple(short.get(name, name) for name in model.schema_.names)
         model.schema_ = replace(model.schema_, names=names)
+    if found := getattr(model, "selection_", None):  # its synonyms have names of the table
+        model.selection_ = replace(found, words=tuple(short.get(w, w) for w in found.words))
     if cases is not None and not cases.named:
         called = [cases.called(i) for i in range(len(cases.ids))]
         model.vote_ = renamed_rows(model.vote_, dict(zip(cases.ids, called, strict=True)))

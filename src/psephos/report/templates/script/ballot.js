@@ -177,7 +177,9 @@ page.ballot = (() => {
       kept = box.querySelector("details[open]");
     box.replaceChildren(
       make("h3", shares ? "Who voted, and with what weight" : "Who voted, and what each adds"),
-      ...(shares ? [make("p", sharesOf(lines, answer, about), "note")] : []),
+      ...(shares
+        ? [make("p", `${sharesOf(lines, answer, about)} Bars show what each adds.`, "note")]
+        : []),
       list(top.map(li)),
       ...(rest.length ? [page.folded(others, list(rest.map(li)))] : []),
     );

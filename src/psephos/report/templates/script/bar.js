@@ -2,7 +2,7 @@
 (() => {
   const { all, at, data, hub } = page;
   const show = (query, hidden) => all(query).forEach((one) => (one.hidden = hidden));
-  show(".scripted, #pictures", false);
+  show(".scripted, #pictures, #beside", false);
   show(".unscripted, #scripts-off", true);
   page.offerPictures(document);
 

@@ -91,7 +91,7 @@ page.curves = (() => {
   const calibration = (c, axis, now) => {
     const late = now?.t > 0.8,
       under = now?.t < 0.55, // the words would be on the line of the threshold
-      [place, first, end] = under ? [right, bottom - 34, "end"] : [left + 6, top + 10, "start"],
+      [place, first, end] = under ? [right, bottom - 20, "end"] : [left + 6, top + 10, "start"],
       beside = (words, i) => label(words, place, first + 14 * i, end);
     draw(
       "cal",
@@ -103,7 +103,7 @@ page.curves = (() => {
             label(
               now.words,
               x(now.t) + (late ? -5 : 5),
-              bottom - 6,
+              under ? top + 10 : bottom - 6,
               late ? "end" : "start",
               "strong halo",
             ),

@@ -237,7 +237,8 @@
     });
     return rest.length ? [first, more] : [first];
   };
-  const surest = ({ length }) => (length > 1 ? ", surest mistakes first" : "");
+  const surest = ({ length }) =>
+    length > 1 ? `, ${length > 6 ? "the 6 " : ""}surest mistakes first` : "";
   const lists = (m) => {
     if (!m.q && !m.P) return [];
     const sure = (i) => (two ? m.q[i] : m.P[m.said[i]][i]),
@@ -261,7 +262,9 @@
       ill = missed.length
         ? `${plural(missed.length, `missed ${pos} case`)}${surest(missed)}`
         : `No ${pos} case is missed`,
-      well = alarms.length ? plural(alarms.length, "false alarm") : "There is no false alarm";
+      well = alarms.length
+        ? `${plural(alarms.length, "false alarm")}${surest(alarms)}`
+        : "There is no false alarm";
     return [
       ["missed", missed, ill, [answer]],
       ["alarms", alarms, well, [answer]],

@@ -25,8 +25,8 @@
         part(one),
       ];
     });
-    if (moved.length > SHOWN) shown.push([[`${moved.length - SHOWN} further votes`], rest]);
-    return list(shown.map(([words, v]) => item(words, v, reach, "", write(v))));
+    if (moved.length > SHOWN) shown.push([[`${moved.length - SHOWN} further votes`], rest, 0]);
+    return list(shown.map(([words, v, bar = v]) => item(words, bar, reach, "", write(v))));
   };
 
   // What would move the prediction across a value that is typed: at first one mean absolute error above it.

@@ -106,9 +106,9 @@ page.pareto = (() => {
           sum(others, area) +
           4 * sum(taken.toSpliced(i, 1), area) +
           sum([...folds, ...spans], area) / 2,
-        crossed = far
-          ? sum(named, leader) + 60 * joined.filter((one) => cross(one, ends)).length
-          : 0,
+        middle = [area[0], area[2]].map((end) => [end, y - 4]), // no line through a name
+        struck = joined.filter((one) => cross(one, middle) || (far && cross(one, ends))),
+        crossed = 60 * struck.length + (far ? sum(named, leader) : 0),
         cost = 3 * (covered + crossed + rank + 5 * nearer) + 40 * beyond;
       return { x, y, anchor, far, ends, box: area, cost };
     };

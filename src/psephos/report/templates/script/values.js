@@ -397,7 +397,7 @@
       " in lanes from above. ",
       data.sampled || (counted ? bars : ""),
       one.painted,
-      ` The deepest colour is a move of ${write(page.axis.reach, 2)}, on one scale for all models.`,
+      ` The strongest colour is a move of ${write(page.axis.reach, 2)}, on one scale for all models.`,
       rings,
     ];
     return make("p", words, "note");
