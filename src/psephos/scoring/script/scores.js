@@ -133,7 +133,9 @@ VOTERS["scores"] = class extends Scoring {
       parts.push(`${signed(total(more.map((i) => added[i])))} (${more.length} more)`);
     if (inWords(constant, scale) !== "0") parts.push(signed(constant));
     const above = this.says === "value" ? "" : sum > 0 ? " > 0" : " <= 0";
-    const unit = this.says === "probability" && this.part.slope === 1 ? "log-odds " : "";
+    const second = words.classes?.length === 2 ? words.classes[1] : "the second class";
+    const odds = this.says === "probability" && this.part.slope === 1;
+    const unit = odds ? `log-odds of ${second}: ` : "";
     return `${unit}${parts.join(" ")} = ${inWords(sum, scale)}${above}`;
   }
 };

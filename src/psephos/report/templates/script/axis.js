@@ -99,8 +99,7 @@ page.axis = (() => {
       });
   const reach = Math.max(1e-9, ...columns.flatMap(movesOf).map((moves) => favours(moves)[1]));
 
-  // The colour of an effect: that of the favoured class, darker for greater effects; for three classes or more
-  // a line through the middle is a second cue, with different dashes for each class.
+  // The colour of an effect: that of the favoured class; for three classes or more dashes of a line are a second cue.
   const DASHES = ["", "none", "1 4", "6 4", "12 4", "12 3 1 3", "2 1", "1 8"];
   const deep = (size, most) => (0.1 + 0.9 * Math.min(1, Math.max(size, 0) / most)).toFixed(3);
   const piece = (moves, hue, x, y, width, height) => {
@@ -196,8 +195,7 @@ page.axis = (() => {
   };
 })();
 
-// The name of a case (a row of the table) on the page, and its held-out prediction: a probability
-// per class, or null without one.
+// The name of a case (a row of the table), and its held-out probabilities, null without any.
 page.people = (() => {
   const { missed, observed } = page.data,
     places = new Map(missed?.rows?.map((row, i) => [row, i])),

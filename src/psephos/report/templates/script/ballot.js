@@ -49,8 +49,7 @@ page.ballot = (() => {
     return [fold];
   };
 
-  // One line per reason and vote, the largest contribution first; voters whose vote never changes are
-  // summed into one line per class.
+  // One line per reason and vote, the largest contribution first; one per class for votes that never change.
   const merged = (answer, { idle }) => {
     const lines = new Map();
     answer.ballots.forEach(({ voter, name, reason, columns: read, contribution, weight }) => {

@@ -163,9 +163,8 @@
     ];
   };
 
-  // The classes of the held-out cases with the most similar predictions on the same side of the threshold, if there are
-  // at least five; before them the recalibrated prediction, if the model's own probabilities are worse than the class
-  // frequencies.
+  // The classes of five held-out cases or more with the most similar predictions on the same side of the threshold;
+  // before them the recalibrated prediction, if the model's own are worse than the class frequencies.
   const likeThis = (p, about) => {
     const missed = page.data.missed,
       m = (missed && page.again.shown(key, missed.models[key])) || {},
@@ -302,8 +301,7 @@
     refresh();
   };
 
-  // Voters without a column, and voters of one column whose vote is the same at its ends, beyond them, at every
-  // level and if it is missing.
+  // Voters without a column, and those of one column with the same vote everywhere on it and if it is missing.
   const idle = () => {
     if (calc.idle) return calc.idle;
     const none = x.map(() => null),

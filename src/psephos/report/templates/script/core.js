@@ -33,8 +33,7 @@ const page = (() => {
     path: (kind, d, more = {}) => svg("path", { class: kind, d, ...more }),
     through: (points) =>
       points.length ? `M${points.map((one) => one.map(near).join(" ")).join("L")}` : "",
-    // The lowest free row for each of the dots that would overlap: [x, row] of each. If all rows are
-    // full, x is shifted.
+    // The lowest free row of each dot: [x, row]. If all rows are full, x is shifted.
     dodged: (xs, step, rows) => {
       const [last, places] = [Array(rows).fill(-Infinity), []];
       const order = xs.map((_, i) => i).sort((a, b) => xs[a] - xs[b] || a - b);
@@ -177,8 +176,7 @@ const page = (() => {
     const kind = { type: "text", inputMode: "decimal", autocomplete: "off", placeholder: "empty" };
     return make("input", "", { id, oninput, ...kind });
   };
-  // The number typed into a text field if it is one from low to high, else undefined, and the
-  // field shows what it accepts. A field of the type "number" would drop a comma: 0,5 would be 5.
+  // The number from low to high that is typed into a text field, else undefined. A field of type "number" drops commas.
   const typed = (field, low, high, empty = "") => {
     const word = field.value.trim(),
       value = Number(word),

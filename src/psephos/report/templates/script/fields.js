@@ -59,8 +59,7 @@ page.fields = (() => {
     return `${side} all training cases (${write(range[0], 4)} to ${write(range[1], 4)})`;
   };
 
-  // The fields of a model, the most important first; `x` has their values, and `wrong` by field the texts that are not
-  // numbers. `changed` is called after each change.
+  // The fields of a model, the most important first: their values in `x`, texts that are not numbers in `wrong`.
   const fields = (calc, { x, wrong, columns = [], hue, share = "", changed }) => {
     const field = (one, i) => {
       const column = columns.find(({ whole }) => whole === one.whole),

@@ -7,8 +7,7 @@ page.lanes = (() => {
     RADII = [3.2, 2.6, 2.1, 1.6],
     PUSHED = 6;
 
-  // The positions [x, y] of the dots of a lane, and the greatest distance of one from its prediction: piles at either end
-  // spread inwards, so that the picture is symmetric.
+  // The positions [x, y] of the dots of a lane, and the greatest distance of one from its prediction.
   const placed = (units, width, height, radius) => {
     const step = 2 * radius + 0.8,
       rows = Math.max(Math.floor(height / step), 1),

@@ -16,8 +16,7 @@ page.near = (() => {
     return [both ? Math.sqrt((sum * spread.length) / both) : Infinity, both];
   };
 
-  // The nearest cases: [position, distance, number of common columns], without `self`, and without cases that have at
-  // most half of the columns of x; among ties those with more common columns first.
+  // The nearest cases with more than half of the columns of x, without `self`: [position, distance, common columns].
   const nearest = (spread, x, rows, self, most = 5) => {
     const known = x.filter((v) => v !== null).length;
     return rows
@@ -81,8 +80,7 @@ page.near = (() => {
   const measure = (words, data) =>
     make("p", [make("strong", "Measure next: "), ...words], { className: "note", data });
 
-  // If no single column changes the prediction: the fewest with which a further voter applies. Weights are those in a
-  // typical case.
+  // If no single column changes the prediction: the fewest with which a further voter applies.
   const waking = ({ calc, open, study, whole, x }) => {
     const row = whole(x),
       typical = calc.typical[study.positive] || calc.typical.find(Boolean),

@@ -62,10 +62,10 @@
   const heldOut = () => page.data.observed?.models[hub.get("model")];
   const likeThis = (v) => {
     const like = heldOut()?.like.find(([high]) => high === null || v <= high);
-    if (!like) return "";
-    const [, range, n, size, interval, mean] = like,
-      within = range && ` with predictions ${range}`;
-    return `Of the ${n} held-out cases${within}: mean absolute error ${size} (95 % interval ${interval}), mean error ${mean}.`;
+    const [, range, n, size, interval, mean] = like || [];
+    return like
+      ? `Of the ${n} held-out cases${range && ` with predictions ${range}`}: mean absolute error ${size} (95 % interval ${interval}), mean error ${mean}.`
+      : "";
   };
 
   // The prediction for the current values, with its votes; nothing if a field is not a number.

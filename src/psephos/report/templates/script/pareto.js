@@ -21,8 +21,7 @@ page.pareto = (() => {
         : start + step + (end - start - step) * Math.min(Math.log(columns) / Math.log(top), 1);
   };
 
-  // The start of the axis of scores, and the step of its ticks. Models that read no column are ignored if
-  // they would compress the others: they are then at the bottom, with their score beside them.
+  // The start of the axis of scores, and the step of its ticks; models without a column may lie below it.
   const scoreRange = (points, constant) => {
     const reading = points
       .filter((p) => p.columns > 0)
@@ -74,8 +73,7 @@ page.pareto = (() => {
   const apart = ([a, b], c, d) => side(a, b, c) * side(a, b, d) < 0;
   const cross = (one, other) => apart(one, ...other) && apart(other, ...one);
 
-  // Each label where it overlaps least and is nearest to its own mark; a line joins them if it is far away, or
-  // nearer to another mark.
+  // Each label where it overlaps least, near its own mark; a line joins them if it is far or nearer to another.
   const labels = (marks, frame) => {
     const taken = marks.map((m) => about(m, 6)),
       [named, joined] = [[], []],

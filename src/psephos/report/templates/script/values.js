@@ -152,8 +152,7 @@
     return many ? { counts, zero } : null;
   };
 
-  // For two classes, bars of the positive one extend upwards and of the other downwards; else all upwards. Cases at zero
-  // and without a value are written as numbers, since their bars would compress the others.
+  // For two classes, bars of the other one extend downwards. Cases at zero and without a value are written as numbers.
   const bars = (column, bins, k, pos, y, tall) => {
     const most = Math.max(...bins.counts.flat(), 1),
       down = order.length === 2 && order.indexOf(k) === 1,
