@@ -90,9 +90,10 @@ def sentences(errors: Iterable[PsephosError]) -> list[str]:
 
 
 def _of_columns(first: PsephosError, *others: PsephosError) -> str:
-    if not others:
+    named = [*dict.fromkeys(one.column for one in others if one.column != first.column)]
+    if not named:
         return str(first)
-    n, names = len(others), ", ".join(repr(one.column) for one in others[:_COLUMNS])
+    n, names = len(named), ", ".join(map(repr, named[:_COLUMNS]))
     more = f" and {n - _COLUMNS} more" if n > _COLUMNS else ""
     return f"{first} (The same in {n} other column{'s' * (n > 1)}: {names}{more}.)"
 

@@ -63,7 +63,7 @@ def test_dots_and_worst_cases_are_those_of_the_model_chosen(load, study, model):
     value = float(page.locator("[data-test=number-answer]").get_attribute("data-value"))
     like = page.evaluate("key => page.data.observed.models[key].like", model)
     n = next(n for high, _, n, *_ in like if high is None or value <= high)
-    assert f"Of the {n} held-out cases" in words
+    assert re.search(rf"Held-out cases[^(]* \({n}\): mean absolute error", words)
 
 
 def test_without_values_there_is_no_number(load, study):

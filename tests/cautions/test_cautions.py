@@ -155,7 +155,9 @@ CASES = {
          (frame(dose=np.sort(OF_SUBJECT)), np.where(np.sort(OF_SUBJECT) < 9, "ill", "well"))),
     ],
     "FD025": [
-        ((frame().set_index(VISITS), BY_SUBJECT), (frame().set_index(VISITS), Y)),
+        ((frame().set_index(VISITS), BY_SUBJECT), (frame(), Y)),
+        ((frame().set_index(VISITS), Y),
+         (frame().set_index(pd.Index([f"P{i}" for i in range(N)])), Y)),
     ],
     "FD026": [
         ((frame(), NOISE["a"][OF_SUBJECT].round(2)), (frame(), NOISE["a"][OF_SUBJECT].round())),

@@ -370,7 +370,7 @@ def test_words_for_less_than_can_be_measured(word, tmp_path, call):
         frame["lac"] = [word if i < n else str(v) for i, v in enumerate(frame["lac"])]
         frame.to_csv(path, index=False)
         found = call("table", path)
-        assert "the lowest or highest there are, not missing: write a number" in found.stdout
+        assert "which are the lowest and not missing, write a number for each" in found.stdout
         assert f"column 'lac' has text in line 2 ({word!r}), line 3 ({word!r})" in found.stdout
         assert f"as missing (--missing {word!r})" in found.stdout or (
             f"--missing 'lac={word}'" in found.stdout

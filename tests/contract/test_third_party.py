@@ -254,3 +254,22 @@ def test_a_part_of_psephos_is_called_no_other_package(monkeypatch):
     monkeypatch.delitem(WEIGHTS, "distance weights")
     with pytest.raises(PsephosError, match=r"DistanceWeights of psephos\.vote\.operations\."):
         plain(model)
+
+
+def test_a_table_with_text_is_encoded_for_it_and_the_refit_is_not_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=(60, 2)), rng.integers(0, 2, 60)]
+    table = replace(
+        table_from_arrays(X, np.where(X[:, 0] > 0, "ill", "well")),
+        categories={2: ("f", "m")},
+    )
+    found = compare(
+        table, models=["third-midpoint", "majority"], out=tmp_path / "study", n_jobs=1,
+        protocol=Protocol("p", draws=1, inner_folds=2, folds=2),
+    )  # fmt: skip
+    refit = next(row for row in found.refits if row["model"] == "third-midpoint")
+    assert (refit["status"], refit["error"]) == ("ok", "")
+    assert "third-midpoint" not in found.models
+    assert (tmp_path / "study" / "report.html").exists() or build_report(
+        tmp_path / "study"
+    ).exists()

@@ -1,5 +1,6 @@
 """SQL, in SQLite and DuckDB: the scores, answers and probabilities of predict."""
 
+import re
 import sqlite3
 
 import duckdb
@@ -196,11 +197,14 @@ def test_what_is_quoted_keeps_its_numbers_and_a_backslash_is_noted():
         assert list(found["predicted"]) == list(classes)
     assert "backslash" not in sql(model)
     slashed = AdaBoostClassifier(n_estimators=1).fit(table, np.array(["\\", "\\", "b", "b"]))
-    assert sql(slashed).startswith("-- A class or category holds a backslash")
+    assert "-- A class or category holds a backslash" in sql(slashed)
     for database in DATABASES:
         assert list(asked(database, slashed, X)["predicted"]) == ["\\", "\\", "b", "b"]
     table = table.rename(columns={"x 2.5 '": "a\\b"})
-    assert sql(AdaBoostClassifier(n_estimators=1).fit(table, classes)).startswith("WITH ")
+    assert re.match(
+        r"-- Numeric columns[^;]*\nWITH ",
+        sql(AdaBoostClassifier(n_estimators=1).fit(table, classes)),
+    )
 
 
 @pytest.mark.parametrize(

@@ -486,8 +486,10 @@ def several_answers(given: Given) -> Found:
         for mark in ";|,":
             parts = [[part.strip() for part in word.split(mark)] for word in words]
             joined = [word for word, own in zip(words, parts, strict=True) if len(own) > 1]
-            different = len({part for own in parts for part in own if part})
-            if len(joined) > 2 and different < len(words) and len({*map(len, parts)}) > 1:
+            first, later = {own[0] for own in parts}, {one for own in parts for one in own[1:]}
+            again = 2 * len(first & later) >= len(later)  # answers stand first elsewhere, texts not
+            few = len(first | later) < len(words) and len({*map(len, parts)}) > 1
+            if len(joined) > 2 and few and again:
                 found[j] = joined[0]
                 break
     example = quoted([*found.values()][:1])

@@ -87,9 +87,9 @@ CAUTIONS: dict[str, Rule] = {
         "subjects, and rows of one subject are in both the training and the test part. Name the "
         "column as the group (--group); if it is only left out, they still are."),
     "FD025": Rule("divided-subjects", "rows", ("compare",), "rows.divided_subjects",
-        "Column {which} is not learnt from, and names subjects with several rows each{answer}: "
-        "rows of one subject are in both the training and the test part. Name it as the group "
-        "(--group {how})."),
+        "Column {which} is not learnt from, and seems to name subjects with several rows each"
+        "{answer}: rows of one subject are in both the training and the test part. Name it as the "
+        "group (--group {how})."),
     "FD026": Rule("repeated-numbers", "rows", _NONE, "rows.repeated_numbers",
         "{n} values of the target occur in {k} {what} each, as if each sample had been measured "
         "{k} times: rows of one sample are in both the training and the test part. Name the column "

@@ -71,7 +71,7 @@ def divided_replicates(given: Given) -> Found:
     fit = [j for j in fit if not np.isnan(given.X[:, j]).any()]  # groups have no missing values
     column = str(given.names[max(fit, key=lambda j: many[j])]) if fit else ""
     cells = {given.names[j]: given.cells(j) for j in given.levels} | {**given.aside}
-    for name, form, codes, _ in _grouping(cells) if not fit else ():
+    for name, form, codes, _ in _grouping(cells, many_ends=True) if not fit else ():
         many_rows = (0 if form else n / 4) < len(np.unique(codes)) < n
         if not column and many_rows and (codes[first] == codes[second]).all():
             column = f"{name}={form}" if form else name
@@ -155,13 +155,13 @@ def divided_subjects(given: Given) -> Found:
 
 def _aside_subjects(given: Given) -> Iterator[tuple[str, str | None, Floats]]:
     for name, form, codes, words in _grouping(given.aside):
-        known = [] if form else [*{*given.aside[name]} - {""}]
-        if _names_subjects(given, codes, name, words, known):
+        known = [*{*given.aside[name]} - {""}]
+        if form or _names_subjects(given, codes, name, words, known):
             yield name, form, codes
 
 
 def _grouping(
-    columns: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]], *, many_ends: bool = False
 ) -> Iterator[tuple[str, str | None, Floats, bool]]:
     """Yield each column that may be the group: its name, the pattern of its stems, and codes.
 
@@ -169,7 +169,7 @@ def _grouping(
     """
     for name, cells in columns.items():
         known = list(dict.fromkeys(cells))
-        form = stem_form(known) if 2 * len(known) > len(cells) else None
+        form = stem_form(known, many_ends=many_ends) if 2 * len(known) > len(cells) else None
         stems = [str(stem_of(word, form)) if form else word for word in cells]
         codes = np.unique(stems, return_inverse=True)[1]
         words = form is not None or any(Cells().number(word) is None for word in known if word)

@@ -13,11 +13,12 @@ _BY_CHANCE = 1e-4  # p-value of the set of last digits
 _BEFORE_LAST = re.compile(r"[\W_]+(?=[^\W_]+$)|(?<=\d)[^\W\d_]+(?=\d*$)")
 
 
-def stem_form(words: Sequence[str]) -> str | None:
+def stem_form(words: Sequence[str], *, many_ends: bool = False) -> str | None:
     """Return the pattern of distinct words of which several share a stem, or None.
 
     The first ``*`` of a pattern is the stem: ``*_*`` for P000_1, ``*?`` for 17a, and for 1001,
-    1002, 1011, whose last digit counts. There must be fewer endings than stems, and at most 16.
+    1002, 1011, whose last digit counts. There must be fewer endings than stems, and at most 16,
+    unless `many_ends`.
 
     Examples
     --------
@@ -27,7 +28,7 @@ def stem_form(words: Sequence[str]) -> str | None:
     ('*_*', 'P001')
     """
     if same := _ending(words):
-        form = stem_form([word.strip()[: -len(same)] for word in words])
+        form = stem_form([w.strip()[: -len(same)] for w in words], many_ends=many_ends)
         return form and form + same
     found = _BEFORE_LAST.search(words[0].strip()) if len(words) > 1 else None
     number = found is None and all(word.strip().isdecimal() for word in words)
@@ -41,7 +42,7 @@ def stem_form(words: Sequence[str]) -> str | None:
     sizes = Counter(known).values()
     several = [size for size in sizes if size > 1]
     fits = len(known) == len(words) and (number or not (letter and any(map(str.isdigit, ends))))
-    few = len(ends) < len(sizes) and len(ends) <= _MOST_ENDS
+    few = many_ends or (len(ends) < len(sizes) and len(ends) <= _MOST_ENDS)
     enough = len(several) >= _LEAST and 2 * sum(several) >= len(words) <= _ROWS_EACH * len(sizes)
     return form if fits and few and enough else None
 

@@ -59,6 +59,7 @@ COMMAND = Remedies(
     "read the table with {}", "--{} {}", " ",
 )  # fmt: skip
 _LIMITS = "values beyond a limit of detection are the lowest or highest there are, not missing: "
+_BEYOND = "if they mean values below a limit of detection, which are the lowest and not missing"
 _WRITE = "write a number for each, such as half of a lower one"
 _HALF = (
     "--limits half reads half of a lower one, and an upper one itself; --limits limit reads both "
@@ -149,7 +150,7 @@ def holds_words(
         where = f"{place(i)} ({shown(words[i], CELL)})"
         if below:
             where = some([f"{place(i)} ({shown(words[i], CELL)})" for i in below], 3)
-            by, missing = [], f"{_LIMITS}{_WRITE}; if they are not known, {missing}"
+            by, missing = [], f"{_BEYOND}, {_WRITE}; if they mean no value, {missing}"
         else:
             missing += f", or {ways.categorical.format(shown(name))}"
         raise PsephosError(

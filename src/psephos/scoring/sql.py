@@ -48,6 +48,10 @@ _BACKSLASH = """\
 -- A class or category holds a backslash: write it twice where a backslash in quotes is an escape
 -- (MySQL, Snowflake, BigQuery).
 """
+_TYPES = """\
+-- Numeric columns must have a numeric type (REAL, DOUBLE): in text columns, which SQLite's .import
+-- makes unless the table exists, 10 is less than 9, and the predictions are wrong.
+"""
 _Exprs = list[list[str]]  # K expressions for each of T voters
 
 
@@ -110,7 +114,8 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     last = f"WITH {before}\nSELECT {outputs}\nFROM {_step(len(steps))}\n"
     text = _QUOTED_OR_DECIMAL.sub(with_exponent, last)
     escaped = any(token[0] == "'" and "\\" in token for token in _QUOTED_OR_DECIMAL.findall(text))
-    return _BACKSLASH + text if escaped else text
+    numeric = any("levels" not in column for column in model["columns"])
+    return _TYPES * numeric + _BACKSLASH * escaped + text
 
 
 def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:

@@ -128,8 +128,8 @@ class Selection:
         words = returns_words({names.columns[j]: how for j, how in self.returns().items()})
         if names.classes and 0 < len(self.chosen) <= _FEW < len(self.ranking):
             words += [
-                f"With {_FEW} columns or fewer no method tried reached a forest on all columns (AUC"
-                " .03 to .06 less on average): ColumnCurveDisplay measures it on this table."
+                f"On other tables no method tried reached a forest on all columns with {_FEW} or"
+                " fewer (AUC .03 to .06 less on average); ColumnCurveDisplay measures it on yours."
             ]
         return words
 

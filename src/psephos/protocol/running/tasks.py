@@ -156,7 +156,7 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
     params, inner, n_failed, threshold = _tuned(task, draws, table, codes, shape)
     searched = time.perf_counter()
     model = built(task.contender, params, shape, task.seeds[2])
-    refit = task.split is None and task.contender.origin == "psephos"
+    refit = task.split is None and _can_be_saved(task, model)
     # saved models predict the user's labels; models of folds predict class indices
     *given, fitted_on = _training(task, table, model if refit else None)
     with naming_rows(_row_names(table, fitted_on)), warnings.catch_warnings(record=True) as own:
@@ -201,6 +201,10 @@ def _fitted(task: FitTask, table: DataTable, keep: bool) -> tuple[dict[str, Any]
         return entry, table.named(model)
     small = keep and task.split is not None and task.contender.origin == "psephos"
     return entry, packed_fold(model, table) if small else None
+
+
+def _can_be_saved(task: FitTask, model: Estimator) -> bool:
+    return task.contender.origin == "psephos" and final_step(model) is model  # in no pipeline
 
 
 def metrics_of(table: DataTable, protocol: Protocol) -> tuple[str, ...]:

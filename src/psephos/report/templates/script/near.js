@@ -181,7 +181,7 @@ page.near = (() => {
       measured = mine.filter((v) => v !== null).length,
       few = `How familiar this case is, is not given: ${measured} of ${page.words.plural(n, "column")} are measured, fewer than half.`,
       how =
-        "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1. Cases that have at most half of the columns measured here are left out.",
+        "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1; scaled up where columns are missing. Cases that have at most half of the columns measured here are left out.",
       none =
         "No case of the study shares more than half of the columns measured here, so none is near.";
     let parts = [];

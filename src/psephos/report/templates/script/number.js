@@ -64,7 +64,7 @@
     const like = heldOut()?.like.find(([high]) => high === null || v <= high);
     const [, range, n, size, interval, mean] = like || [];
     return like
-      ? `Of the ${n} held-out cases${range && ` with predictions ${range}`}: mean absolute error ${size} (95 % interval ${interval}), mean error ${mean}.`
+      ? `Held-out cases${range && ` with predictions ${range}`} (${n}): mean absolute error ${size} (95 % interval ${interval}), mean error ${mean}.`
       : "";
   };
 
