@@ -207,7 +207,7 @@ def of_counts(
     if measure == "balanced_accuracy":
         return score_interval(value, len(sizes) ** 2 / sum(1 / n for n in sizes), z)
     if measure == "roc_auc" and len(sizes) == 2:
-        return _newcombe(value, *sizes, z)
+        return _newcombe(value, sizes[0], sizes[1], z)
     return math.nan, math.nan
 
 
