@@ -274,7 +274,7 @@ def test_who_is_as_near_as_can_be_is_not_called_unfamiliar(visit):
         page.near.show(box, { ...about, ...words, answer: { why: "values" } });
         return box.querySelector('[data-test="familiar"]').textContent; }"""
     )
-    assert words.startswith("0 % of the study's cases are less familiar than this one")
+    assert words.startswith("This case is more typical than 0 % of the study's cases")
 
 
 def test_a_person_chosen_anywhere_is_ringed_in_every_strip(visit, island):

@@ -151,9 +151,10 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
     alone = first_sentences(made, rows, choose(rows, available), [], None, set())
     assert alone[1] == (
         "It is not significantly better than a constant prediction (0.50; p\u00a0>\u00a00.05,"
-        " corrected for 4 models), though the most accurate of 4 models. Two tests:"
-        " the interval is of the mean over folds, p is how often it would do as well"
-        " if the target were permuted."
+        " corrected for 4 models), though the most accurate of 4 models."
+    )
+    assert verdict(made, rows, choose(rows, available), set())[-1].endswith(
+        "p is how often it would do as well if the target were permuted."
     )
 
 

@@ -548,8 +548,8 @@ def test_strips_fields_and_card_stand_in_the_order_of_importance(study):
     strips = [one["whole"] for one in report["island"]["values"]["models"][shown]["columns"]]
     assert card[: len(strips)] == strips
     note = report["values"]["notes"][0]
-    assert note.startswith("Importance, by which columns are sorted: ")
-    assert " Permuted is of other models, those of the folds: how their balanced accuracy" in note
+    assert note.startswith("Importance, by which columns are sorted, is ")
+    assert " Permuted is how the held-out balanced accuracy of the folds' models" in note
 
 
 def test_without_models_of_folds_it_is_said_that_nothing_was_permuted(study, tmp_path):

@@ -197,7 +197,7 @@ def of_counts(
     --------
     >>> from psephos.figures.discrimination import of_counts
     >>> [round(end, 3) for end in of_counts("balanced_accuracy", 0.8, [40, 60])]
-    [0.708, 0.868]
+    [0.709, 0.868]
     """
     z = quantile(level)
     if min(sizes, default=0) <= 0:

@@ -160,7 +160,7 @@ def _note(
         )
     words += f" {interval_words(about)} A threshold chosen on this page is chosen on the cases it"
     words += " is evaluated on."
-    words += share_words(names, ": the calibration shows how far they can be used as such")
+    words += share_words(names, ": the calibration shows what they were worth")
     return f"{words} {_worth(answers, positive, names, about)}" + (
         f" On average it answered {chance(float(answers.mean()))}; {of(m, n)} were {names.pos}."
     )

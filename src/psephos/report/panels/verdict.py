@@ -46,6 +46,7 @@ def verdict(
     first = choice.opened or choice.best
     alone = len(reading) < 2 or (first.key in better and {s.key for s in reading} <= set(better))
     words += [] if alone else [_beyond(folder, rows, better)]
+    words += _two_tests(folder, first, first.key in better) if reading else []
     if reading and small not in (choice.best, choice.opened):
         words.append(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
@@ -87,7 +88,7 @@ def first_sentences(
         f"{', averaged over folds,' * (folder.kind == 'numbers')} is"
         f" {_stated(s.score, measure)}{_interval(folder, s, measure)}{_error(folder, s)}.",
         f"It is{all_} {'' if sure else 'not '}{_against_constant(folder, rows, sure)}"
-        f"{_against_best(choice, s, found, rows, sure=sure)}.{_two_tests(folder, s, measure, sure)}"
+        f"{_against_best(choice, s, found, rows, sure=sure)}."
         if reading
         else _NONE_READS,
     ]
@@ -151,18 +152,22 @@ def _by_cases(folder: Folder, key: str, name: str, mean: float, n: int) -> tuple
     return of_counts(name, mean, [size * min(n / folder.n_rows, 1.0) for size in folder.sizes])
 
 
-def _two_tests(folder: Folder, s: Standing, measure: ResultMetric, sure: bool) -> str:
-    """Return why interval and p-value disagree on the constant prediction; '' if they do not."""
+def _two_tests(folder: Folder, s: Standing, sure: bool) -> list[str]:
+    """Return why interval and p-value disagree on the constant prediction; [] if they do not."""
+    measure = folder.measures[0]
     ends = _ends(folder, s, measure)
     chosen: Mapping[str, Any] = folder.about.get("metric") or {}
     if ends is None or ends[0] == ends[1] or (ends[0] <= folder.constant <= ends[1]) != sure:
-        return ""
+        return []
     how = "how often it would do as well if the target were permuted"
     if s.key in chosen.get("counts", {}):
         how = "of the cases that it and a constant prediction call differently"
     elif not chosen and measure.name not in ("r2", "balanced_accuracy"):
         how = "one-sided and corrected for the number of models"
-    return f" Two tests: the interval is of the mean over folds, p is {how}."
+    return [
+        f"The interval of {s.label} and its p-value seem to disagree: the interval is of the mean"
+        f" over folds, p is {how}."
+    ]
 
 
 def _reading(rows: Sequence[Standing]) -> list[Standing]:

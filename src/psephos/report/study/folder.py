@@ -110,16 +110,15 @@ class Permuted(NamedTuple):
         if self.whole:
             among = f"between whole groups of a fold (one target in each of the {self.groups})"
         elif self.groups:
-            alone = "(cases that are the only one of theirs, among each other)"
+            alone = "(single cases of a group with each other)"
             among = f"within each of the {self.groups} {alone} {among}"
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
         none = " A column with one value in each group has no figure."
         none = none if self.groups and not self.whole else ""
         return (
-            "Permuted is of other models, those of the folds: how their"
-            f" {self.measure.words} on held-out cases changes where the column's values are"
-            f" exchanged at random {among} (the mean over 20 draws and all folds, 0 in a fold whose"
-            f" model does not read it{first}).{none}"
+            f"Permuted is how the held-out {self.measure.words} of the folds' models, not of this"
+            f" one, changes if the column's values are shuffled {among}: the mean of 20 shuffles in"
+            f" each fold, 0 in a fold whose model does not read the column{first}.{none}"
         )
 
 

@@ -94,8 +94,8 @@ class Opened:
         """Return the explanation of importance and permutation importance."""
         none = "The effect of permuting a column was not measured: folds' models are not kept."
         return (
-            "Importance, by which columns are sorted: a column's share of what moves the answers of"
-            " this model to the cases it was fitted to, not what leaving it out would change."
+            "Importance, by which columns are sorted, is how much a column moves this model's"
+            " answers to its training cases, as a share of all; not what is lost without it."
             f" {self.permuted.words if self.permuted else none}{_AGAIN if self.returns else ''}"
         )
 

@@ -32,7 +32,7 @@ page.again = (() => {
     const one = maps[hub.get("model")],
       select = box.querySelector("select"),
       note = map()
-        ? ` ${one.words} The threshold and all figures of held-out answers use these; for a new case the map assumes that the model fitted to all cases answers on the same scale.`
+        ? ` ${one.words} The threshold and all figures of held-out answers use these; for a new case it is assumed that the model fitted to all cases answers on the same scale as those of the folds.`
         : "";
     select.value = map() ? "again" : "";
     select.disabled = !one;

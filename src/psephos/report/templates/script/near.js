@@ -137,7 +137,7 @@ page.near = (() => {
       twins = rows.map((row, i) => i !== self && row.every((v, j) => v === x[j])),
       of = study.classes.map((_, k) => study.y.filter((one, i) => twins[i] && one === k).length),
       same = of.reduce((sum, one) => sum + one, 0);
-    let words = `${page.words.percent(share)} of the study's cases${seen} are less familiar than this one: farther from their nearest case than it is from its own.`;
+    let words = `This case is more typical than ${page.words.percent(share)} of the study's cases${seen}: they are farther from their nearest case than it is from its own.`;
     if (same)
       words = `${page.words.plural(same, self < 0 ? "case" : "other case")} of the study${seen} ${same === 1 ? "has" : "have"} the same values${calc.rounding ? ", to the digits shown here" : ""}${x.includes(null) ? ", with the same columns missing" : ""}: ${of.flatMap((k, c) => (k ? [`${k} ${name(c).textContent}`] : [])).join(", ")}.`;
     else if (share < 0.05 && found[0][1])
@@ -181,7 +181,7 @@ page.near = (() => {
       measured = mine.filter((v) => v !== null).length,
       few = `How familiar this case is, is not given: ${measured} of ${page.words.plural(n, "column")} are measured, fewer than half.`,
       how =
-        "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1; scaled up where columns are missing. Cases that have at most half of the columns measured here are left out.",
+        "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1; scaled up where columns are missing. Cases that share half or fewer of the columns filled in here are left out.",
       none =
         "No case of the study shares more than half of the columns measured here, so none is near.";
     let parts = [];

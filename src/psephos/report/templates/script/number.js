@@ -42,7 +42,7 @@
         Object.assign(field, { value: at ?? "", className: "figure" });
         press.textContent = "What would change this answer?";
         press.disabled = at === null;
-        return make("p", make("label", ["The prediction should cross ", field]));
+        return make("p", make("label", ["A change should move the prediction across ", field]));
       },
       ask = ({ label }) => ({ scores: [label - at], label, called: Number(label >= at) }),
       phrase = ({ label }) => [`the prediction is ${write(label, 5)}`];
