@@ -154,20 +154,17 @@ def _by_cases(folder: Folder, key: str, name: str, mean: float, n: int) -> tuple
 
 def _two_tests(folder: Folder, s: Standing, sure: bool) -> list[str]:
     """Return why interval and p-value disagree on the constant prediction; [] if they do not."""
-    measure = folder.measures[0]
-    ends = _ends(folder, s, measure)
+    ends = _ends(folder, s, folder.measures[0])
     chosen: Mapping[str, Any] = folder.about.get("metric") or {}
     if ends is None or ends[0] == ends[1] or (ends[0] <= folder.constant <= ends[1]) != sure:
         return []
     how = "how often it would do as well if the target were permuted"
     if s.key in chosen.get("counts", {}):
         how = "of the cases that it and a constant prediction call differently"
-    elif not chosen and measure.name not in ("r2", "balanced_accuracy"):
+    elif not chosen and folder.measures[0].name not in ("r2", "balanced_accuracy"):
         how = "one-sided and corrected for the number of models"
-    return [
-        f"The interval of {s.label} and its p-value seem to disagree: the interval is of the mean"
-        f" over folds, p is {how}."
-    ]
+    why = f"the interval is of the mean over folds, p is {how}"
+    return [f"The interval of {s.label} and its p-value seem to disagree: {why}."]
 
 
 def _reading(rows: Sequence[Standing]) -> list[Standing]:
