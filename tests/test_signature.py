@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from psephos.estimator.params import Flag, Interval, Seed
+from psephos._errors import PsephosError
+from psephos.estimator.params import Flag, Interval, Seed, check_params
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.registry import estimator_classes
 from psephos.supervision import KLIEP, ULSIF, ElkanNotoPrior
@@ -129,6 +130,9 @@ def test_a_class_may_write_its_own_constructor():
             self.size = size
 
     assert Own().get_params() == {"size": 5}
+    check_params(Own(), Own.constraints)  # those of the bases' other parameters do not matter
+    with pytest.raises(PsephosError, match=r"Own: parameter 'size' must be .* at least 1"):
+        check_params(Own(0), Own.constraints)
 
 
 def test_without_docstrings_the_constructor_is_the_same():

@@ -1,7 +1,5 @@
 """Committees as a third party would write them: a stack, a cascade and a reader of answers."""
 
-from typing import ClassVar
-
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -34,7 +32,6 @@ class StackClassifier(VoteClassifier):
 
     anatomy = Anatomy(("joined voters",), "by output", "sum", "out-of-fold answers")
     contender = Contender("third-stack", "committees")
-    constraints: ClassVar = {}
 
     def _fit_vote(self, table, labels, weight, context):
         X, code, y = table.dense(), labels.target.code, labels.y
@@ -56,7 +53,6 @@ class GatedClassifier(VoteClassifier):
 
     anatomy = Anatomy(("joined voters",), "confidence", "normalised", "fitted apart")
     contender = Contender("third-cascade", "committees")
-    constraints: ClassVar = {}
 
     def __init__(self, first=True):
         self.first = first
@@ -73,7 +69,6 @@ class ReaderClassifier(VoteClassifier):
 
     anatomy = Anatomy(("composed voters",), "constant", "normalised", "out-of-fold answers")
     contender = Contender("third-reader", "committees")
-    constraints: ClassVar = {}
 
     def _fit_vote(self, table, labels, weight, context):
         from psephos.vote import Constant

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from sklearn.datasets import load_breast_cancer
 
 import psephos
+from psephos import registry
 from psephos.cli.app import main
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -28,7 +30,9 @@ def site_pages():
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: page.stem)
-def test_examples_of_a_page_print_what_it_shows(page):
+def test_examples_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))  # an example adds one
     flags = doctest.NORMALIZE_WHITESPACE
     found = doctest.testfile(str(page), module_relative=False, optionflags=flags, encoding="utf-8")
     assert found.attempted > 0
@@ -66,25 +70,50 @@ def test_options_in_commands_that_pages_show_exist():
     assert isinstance(main, click.Group)
 
 
-def test_commands_of_the_readme_run(tmp_path, monkeypatch):
-    """Those for a table of the reader's, with two models; .ci/run runs its test command."""
-    pytest.importorskip("pandas", reason="the table is written by pandas")
-    monkeypatch.chdir(tmp_path)
+def _shown_commands(page):
+    """The commands that a page shows, each as its words."""
+    blocks = re.findall(r"<!-- commands -->\n```bash\n(.*?)```", page.read_text(), re.DOTALL)
+    return [shlex.split(line, comments=True) for one in blocks for line in one.splitlines()]
+
+
+def _write_tables(folder):
+    """Write `cases.csv` and `new.csv`, the tables of the commands that pages show."""
+    pytest.importorskip("pandas", reason="the tables are written by pandas")
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     table = X.iloc[20:60, 20:24].assign(diagnosis=y.map({0: "malignant", 1: "benign"}))
     table.insert(0, "case", [f"C{i}" for i in range(len(table))])
-    table.to_csv("cases.csv", index=False)
-    table.head(3).drop(columns="diagnosis").to_csv("new.csv", index=False)
-    readme = (DOCS.parent / "README.md").read_text()
-    block = re.search(r"<!-- commands -->\n```bash\n(.*?)```", readme, re.DOTALL).group(1)
+    table.to_csv(folder / "cases.csv", index=False)
+    table.head(3).drop(columns="diagnosis").to_csv(folder / "new.csv", index=False)
+
+
+def test_commands_of_the_readme_run(tmp_path, monkeypatch):
+    """Those for a table of the reader's, with two models; .ci/run runs its test command."""
+    _write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
     ran = []
-    for program, *words in (shlex.split(line, comments=True) for line in block.splitlines()):
+    for program, *words in _shown_commands(DOCS.parent / "README.md"):
         fewer = ["--models", "samba,majority"] if words[0] == "compare" else []
         result = CliRunner().invoke(main, words + fewer, prog_name=program)
         assert result.exit_code == 0, result.output
         ran.append(words[0])
     assert ran == ["table", "compare", "explain"]
     assert (tmp_path / "study/report.html").exists()
+
+
+def test_commands_for_a_model_of_ones_own_run(tmp_path):
+    """With the first example of the guide as the module that they name."""
+    guide = DOCS / "guides/own-voter.md"
+    _write_tables(tmp_path)
+    example = doctest.DocTestParser().get_examples(guide.read_text().split("```")[1])
+    (tmp_path / "midway.py").write_text("".join(one.source for one in example))
+    commands = _shown_commands(guide)
+    for _, *words in commands:
+        line = [sys.executable, "-m", "psephos", *words]
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "fits failed" not in done.stderr
+    assert len(commands) == 3
+    assert (tmp_path / "untuned/models/MidwayClassifier.psephos").exists()
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "cases").glob("[!i]*.md")), ids=lambda p: p.stem)
