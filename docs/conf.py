@@ -56,6 +56,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "psephos"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "search.js")  # opened as it is written
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
