@@ -95,13 +95,8 @@ def _decisions():
 
 
 def _changes():
-    """Return the fragments of the next release, by kind."""
-    lines = ["# Changes", "", f"## {importlib.import_module('psephos').__version__}", ""]
-    for kind in ("added", "changed", "fixed", "removed"):
-        found = sorted((ROOT / "changes").glob(f"*.{kind}.md"))
-        texts = [" ".join(file.read_text().split()) for file in found]
-        lines += [f"### {kind.capitalize()}", "", *(f"- {text}" for text in texts), ""]
-    return "\n".join(lines)
+    """Return the releases; its links lead from the folder of the page."""
+    return (ROOT / "CHANGELOG.md").read_text().replace("](docs/", "](../docs/")
 
 
 _LINK = re.compile(r"\[([^\]]+)\]\(((?:\.\./)+)([^)#]*)(#[^)]*)?\)")

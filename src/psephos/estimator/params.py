@@ -286,8 +286,8 @@ def check_params(estimator: Any, constraints: Mapping[str, Constraint]) -> None:
                 f"{_cut(value.saved)}): set it again, set_params({name}=...), before fit."
             )
     # a base may constrain a parameter that a class with a constructor of its own does not take
-    own = {name: one for name, one in constraints.items() if hasattr(estimator, name)}
-    check_values(kind, {name: getattr(estimator, name) for name in own}, own)
+    values = {name: getattr(estimator, name) for name in constraints if hasattr(estimator, name)}
+    check_values(kind, values, constraints)
 
 
 def check_values(
@@ -295,8 +295,7 @@ def check_values(
 ) -> None:
     """Raise PsephosError naming the first parameter of a call that breaks its constraint."""
     for name, constraint in constraints.items():
-        value = values[name]
-        if not constraint.allows(value):
+        if name in values and not constraint.allows(value := values[name]):
             raise PsephosError(
                 f"{kind}: parameter {name!r} must be {constraint.words()};"
                 f" got {shown_value(value)}."
