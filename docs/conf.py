@@ -33,6 +33,7 @@ myst_heading_anchors = 6
 suppress_warnings = ["config.cache"]  # the gallery's settings hold a function
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # "fit()", below its class
 autodoc_typehints = "none"  # parameters say their types in words
 numpydoc_show_class_members = True
 numpydoc_show_inherited_class_members = True
