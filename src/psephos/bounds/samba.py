@@ -372,7 +372,7 @@ def _local(one: Evaluated, X: TableLike, y: LabelsLike, weight: Floats) -> _Roun
     named = "SamBA" if known else ""
     relevance = np.exp(signs) if known else part.expertise * (math.e / part.expertise.max())
     if named and not bool((np.abs(signs) == 1.0).all()):
-        named = ""  # real-valued voters: 1 - gamma_t need not hold
+        named = ""  # real-valued voters: prod (1 - gamma_t) need not be a bound
     return _Rounds(relevance * signs, signs, part.anchor_weight / kept, named)
 
 

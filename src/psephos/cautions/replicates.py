@@ -28,9 +28,8 @@ _FARTHEST = 16.0  # maximum of -log q
 _COMMON = 0.5  # median share of the commonest value of a column in a table that is mostly empty
 _ROUNDED = 1e-5  # distance from 1 of the correlation of a column with itself in another unit
 _TIMES = 1.45  # closeness relative to the 99th percentile of the other candidates
-# Number of components; they are tested if the columns have the information of fewer independent
-# ones than this share of them, most of their values are different, and they are at least so many;
-# rows for each component.
+# Components: how many; tested if the effective number of columns is below this share of them,
+# this share of their values differs, and there are at least this many columns; rows per component.
 _COMPONENTS, _WORTH, _DIFFERENT, _WIDE, _ROWS = 16, 0.2, 0.5, 32, 3
 
 

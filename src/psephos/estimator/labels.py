@@ -449,7 +449,7 @@ def refuse_large_weights(weight: Floats) -> None:
     if most > _MOST_WEIGHT:
         raise PsephosError(
             f"weights must be at most {_MOST_WEIGHT:g}; got {most:.3g}. Beyond that, differences "
-            "between splits are lost in rounding: divide all weights by one number."
+            "between splits are lost in rounding: divide all weights by the same number."
         )
 
 

@@ -182,9 +182,10 @@ def _word(word: str) -> str:
 def given_counts(counts: Sequence[int], fewest: int) -> list[tuple[int | None, str]]:
     """Return (count, text) pairs; a count is None where it is withheld.
 
-    Small counts are withheld, and the smallest others until no small count can be computed. A
-    reader knows the sum of the withheld counts; the text gives their ranges ('< 5', '5 or more')
-    only if these with the sum do not determine a count.
+    Small counts are withheld, and then the smallest of the others, one by one, until no small
+    count can be computed from those that are given. A reader knows the sum of the withheld
+    counts; the text gives their ranges ('< 5', '5 or more') only if these with the sum do not
+    determine a count.
     """
     withheld = [i for i, n in enumerate(counts) if 0 < n < fewest]
     others = sorted((n, i) for i, n in enumerate(counts) if n >= max(1, fewest))

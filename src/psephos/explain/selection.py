@@ -365,7 +365,7 @@ def _made(
     count = float(round(math.exp(logs))) if logs < 30 else math.inf
     if count < 2:
         raise PsephosError(
-            f"no permutation of {permuted} changes the labels: nothing can be tested."
+            f"no permutation of {permuted} changes the labels: there is nothing to test."
         )
     return _Orders(permuted, blocks, units, first, count)
 

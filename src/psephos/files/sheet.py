@@ -100,7 +100,7 @@ class SheetRows:
         self._place_numbers()
         # columns whose cells so far are like 0E1; not for prediction, where the model decides
         self._keys: dict[int, str] | None = {} if cases else None
-        self._codes: dict[int, str] | None = None if cases else {}  # columns with a cell 00204
+        self._codes: dict[int, str] | None = None if cases else {}  # columns of codes like 00204
         self._own, self._gone = cells.of_columns(header.names), Counter[int]()
         self._hits = 0  # cells that are missing by a word of their column
 

@@ -232,7 +232,7 @@ def check_refit_equals_fit(case: Case) -> None:
         model = case.fresh().fit(np.load(rows, mmap_mode="r"), labels)
         model.fit(np.load(columns, mmap_mode="r"), y)
         assert_array_equal(_score(model, X), _score(case.model, X))
-        del model  # and the files it may hold open
+        del model  # which closes the files that it may hold open
 
 
 def check_file_gives_the_same_bytes(case: Case) -> None:

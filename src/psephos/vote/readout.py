@@ -89,7 +89,7 @@ class Readout:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return (shares, votes), (n, T, K), of a read-out that is not a sum.
 
-        The score is the sum over voters of their product.
+        The score is the sum over voters of share times vote.
 
         Parameters
         ----------

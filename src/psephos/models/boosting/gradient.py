@@ -339,7 +339,7 @@ def fit_gradient(
 
 
 class _GradientLoop:
-    """The loop, and what it has found."""
+    """The boosting loop, with its trees and training scores so far."""
 
     def __init__(self, model: Any, data: Training, context: Context, loss: GradientLoss) -> None:
         self.model, self.data, self.context, self.objective = model, data, context, loss

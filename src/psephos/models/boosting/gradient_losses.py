@@ -102,7 +102,7 @@ class LogLoss:
 class MultiLogLoss:
     """K classes, p the softmax of F: residuals 1[y = k] - p_k.
 
-    A leaf says (K - 1) / K sum r / sum |r| (1 - |r|).
+    The value of a leaf is (K - 1) / K sum r / sum |r| (1 - |r|).
     """
 
     n_outputs: int

@@ -1,6 +1,6 @@
 """Objectives of second-order boosting: a start, gradients and hessians, and a loss to watch.
 
-Each is a loss of margins (n, K), row by row: `n_outputs` is K, `unit` what margins count;
+Each is a loss of margins (n, K), row by row: `n_outputs` is K, `unit` the unit of margins;
 ``start(y, weight, score)`` returns the (K,) margins that boosting starts from, `score` the user's
 or None; ``gradients(margin, y, out)`` writes gradient and hessian of every row to out (K, n, 2);
 ``loss(margin, y, weight)`` is the weighted mean.
@@ -24,7 +24,7 @@ _LARGEST = 1e15  # of a sum of 10^4 such, the square is still a number in float3
 
 
 class Unit(NamedTuple):
-    """What margins count: ``y = origin + size * margin``."""
+    """The unit of margins: a target is ``y = origin + size * margin``."""
 
     origin: float = 0.0
     size: float = 1.0

@@ -78,8 +78,8 @@ def share_words(share: float) -> list[str]:
     if share:
         remedy = f"the prototypes' weights are 1/{1 / share:.0f} of those fitted"
     return [
-        "Fits to four fifths of the rows did not predict the others better than the class "
-        f"frequencies by a standard error of the log-loss: {remedy}."
+        "Models fitted to four fifths of the rows did not beat the class frequencies on the other "
+        f"fifth by one standard error of the log-loss: {remedy}."
     ]
 
 

@@ -78,10 +78,10 @@ class Library(Framed):
         rows = (self.error, self.spread, self.votes, reserve, *(v for _, v in self.remarks))
         check(all(a.shape == (m,) for a in rows), "models differ in number")
         whole = self.member.dtype == np.intp and self.member.ndim == self.error.ndim == 1
-        check(whole, "columns of models are not a row of integers")
+        check(whole, "columns of models are not one-dimensional, or not integers")
         check(self.error.dtype == self.spread.dtype == np.float64, "errors are not float64")
         whole = self.votes.dtype == reserve.dtype == np.bool_
-        check(whole, "who votes is not a truth table")
+        check(whole, "the mask of models that vote is not boolean")
 
     def check_vote(self, vote: Vote) -> None:
         """Raise PsephosError unless the vote can be of this library's models and the prior."""

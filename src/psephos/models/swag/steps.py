@@ -118,7 +118,7 @@ class Dimensions:
         check(all(a.dtype == np.intp for a in whole), "counts are not integers")
         numbers = (self.threshold, self.median, self.best, self.edges)
         check(all(a.dtype == np.float64 for a in numbers), "errors are not float64")
-        check(self.edges.ndim == 1, "edges are not in a row")
+        check(self.edges.ndim == 1, "edges are not one-dimensional")
         check(self.counts.shape == (d, max(len(self.edges) - 1, 0)), "a histogram has other bins")
 
     def columns(self) -> dict[str, list[Any]]:

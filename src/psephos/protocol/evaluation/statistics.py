@@ -516,7 +516,7 @@ def _tail_counted(one: Summary, chosen: About, effect: float) -> float:
     if one.model not in chosen.get("counts", {}):
         return 0.0  # compared with the constant by `_tail_permuted`
     cleared, alarms, lost, found = (float(n) / effect + 0.5 for n in chosen["counts"][one.model])
-    least = 1 / (1 + float(chosen["missed"]))  # share of positives at which both costs are equal
+    least = 1 / (1 + float(chosen["missed"]))  # share of positives at which both cost the same
     return float(max(betainc(cleared, lost, 1 - least), betainc(found, alarms, least)))
 
 
