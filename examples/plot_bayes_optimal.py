@@ -101,7 +101,7 @@ def draw(sizes, n_targets):
 
 def main():
     parser = argparse.ArgumentParser(description="The Bayes optimal classifier on average")
-    parser.add_argument("--targets", type=int, default=400)
+    parser.add_argument("--targets", type=int, default=100)
     parser.add_argument("--out", help="save the picture here instead of showing it")
     args = parser.parse_args()
     figure = draw([6, 12, 24, 48, 96], args.targets)
