@@ -37,18 +37,11 @@ def _explained(model: PlainModel, name: str, row: list[float], case: ScoredCase)
     lines = []
     for ballot in _ballots(model, row, case):
         named = [model.names.columns[j] for j, _ in ballot["reason"].cells()]
-        lines.append(
-            [
-                name,
-                ballot["voter"],
-                model.words(ballot),
-                ballot["vote"],
-                repr(ballot["weight"]),
-                *map(repr, ballot["contribution"]),
-                json.dumps(named, ensure_ascii=False),
-                model.details(ballot),
-            ]
-        )
+        lines.append([
+            name, ballot["voter"], model.words(ballot), ballot["vote"], repr(ballot["weight"]),
+            *map(repr, ballot["contribution"]), json.dumps(named, ensure_ascii=False),
+            model.details(ballot),
+        ])  # fmt: skip
     return lines
 
 
@@ -165,11 +158,14 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
         if options.table:
             _predict(model, data, options)
         sys.stdout.flush()  # errors of writing must be raised here
-    except BrokenPipeError:  # the reader of the pipe has closed it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError) as error:
-        sys.stderr.write(f"Error: {error}\n")
-        return 2
+        closed = isinstance(error, BrokenPipeError)  # by the reader of the pipe
+        sys.stderr.write("" if closed else f"Error: {error}\n")
+        try:
+            sys.stdout.flush()
+        except OSError:  # what is left would be written, and fail, once more as Python ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0 if closed else 2
     return 0
 
 
