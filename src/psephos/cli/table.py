@@ -89,10 +89,10 @@ def _columns(data: "DataTable") -> list[str]:
     from psephos.estimator.columns import stored
     from psephos.files.names import listed
 
-    X: Any = data.X
-    lines = [f"missing  {int(np.isnan(stored(X)).sum())} cells"]
-    if issparse(X):  # counts, mostly 0
+    lines = [f"missing  {int(np.isnan(stored(data.X)).sum())} cells"]
+    if issparse(data.X):  # counts, mostly 0
         return lines
+    X = np.asarray(data.X)
     least, most = (end.reduce(X, axis=0) for end in (np.fmin, np.fmax))
     inside = np.setdiff1d(np.flatnonzero((least >= 0) & (most <= 99)), list(data.categories))
     values = [(int(j), np.unique(X[~np.isnan(X[:, j]), j])) for j in inside]
