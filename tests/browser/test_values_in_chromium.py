@@ -557,7 +557,7 @@ def test_a_case_without_an_answer_is_said_to_have_none(visit, island):
             live = page.locator(by("case-live")).inner_text()
             assert "Measured: 0 of" in live
             assert "this is its answer" not in live
-            assert "of the weight says" not in live
+            assert "of the weight" not in live
         seen += wanted.startswith("no answer: ")
     assert seen
 
@@ -869,7 +869,7 @@ def test_where_all_voters_are_silent_the_page_names_what_wakes_them(visit, islan
             key,
         )
         if max(chances) - min(chances) < 1e-12:
-            assert "of the weight says" not in page.locator(by("case-votes")).inner_text()
+            assert "of the weight" not in page.locator(by("case-votes")).inner_text()
         columns = page.locator(by("wakes")).get_attribute("data-columns")
         found = tuple(int(one) for one in columns.split(","))
         weights = [1.0] * len(reads)

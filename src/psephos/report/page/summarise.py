@@ -267,8 +267,8 @@ def _data_line(folder: Folder, kept: bool) -> str:
     if folder.kind == "numbers":
         y = [] if folder.cases is None else folder.cases.y
         held = true_minus(" to ".join(ends([min(y), max(y)]))) if y and kept else ""
-        held = held and f": {held}"
-        return f"{line}; {target or 'target'}, a number{held}."
+        held = f"a number{held and f': {held}'}. Errors are in units of {folder.target}."
+        return f"{line}; {target or 'target'}, {held}"
     truly = ", true classes" if about.get("partial") else ""  # the target has recorded labels
     return f"{line}; {f'{target}{truly}: ' if target else 'classes: '}{series(listed)}."
 

@@ -20,8 +20,8 @@ from psephos.report.words import class_kinds, count, plural, series
 _LINES = 12  # voters that are shown unfolded
 _COLUMNS = 30  # columns of the card that are shown unfolded
 _DIRECTIONS = (
-    " Directions are of the mean prediction over the cases the model was fitted to (at most 100) if"
-    " all are given a value and keep their others (partial dependence)."
+    " Directions are of the mean prediction, in units of {}, over the cases the model was fitted to"
+    " (at most 100) if all are given a value and keep their others (partial dependence)."
 )
 _MOST = 1000  # the most columns that the page lists
 
@@ -52,7 +52,9 @@ def values_section(
     opened = saved.opened(shown.key) if shown else None
     directions = saved.directions(shown.key) if shown else {}
     entries: dict[str, Any] = {
-        "card": card(choice, opened, directions) if choice and opened else None,
+        "card": card(choice, opened, directions, saved.folder.target)
+        if choice and opened
+        else None,
         "card_absent": "No model of psephos was fitted and saved in this comparison.",
         "together": together(shown.label, opened) if shown and opened else None,
         "values": None,
@@ -192,7 +194,7 @@ def _sampled(drawn: int, n: int) -> str:
     )
 
 
-def card(choice: Opening, opened: Opened, directions: Mapping[str, str]) -> JsonObject:
+def card(choice: Opening, opened: Opened, directions: Mapping[str, str], target: str) -> JsonObject:
     """Return the card of the model that is opened."""
     assert choice.opened is not None
     lines = opened.sentences
@@ -212,7 +214,7 @@ def card(choice: Opening, opened: Opened, directions: Mapping[str, str]) -> Json
         "more_words": plural(len(lines) - _LINES, "more line"),
         "columns_words": f"It reads {plural(n, 'column')}" if n else "It reads no column",
         "importance": (opened.importance_words if n and opened.importance else "")
-        + _DIRECTIONS * bool(directions),
+        + _DIRECTIONS.format(target) * bool(directions),
         "columns": columns[:_COLUMNS],
         "more_columns": columns[_COLUMNS:_MOST],
         "more_columns_words": plural(n - _COLUMNS, "more column")
