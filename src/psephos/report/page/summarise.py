@@ -111,8 +111,8 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
     kept = options.cases != "none"
     saved = Saved(read, names, kept)
     opened = saved.opened(shown.key) if shown else None
-    if shown and opened:
-        _refuse_other_classes(read, opened.classes, shown.key)
+    if shown and opened and opened.classes != [str(one) for one in read.about["classes"]]:
+        raise damaged(read.models[shown.key], "its classes are not those of comparison.json")
     order = _order(rows, choice)
     first = order[0].key if order else ""
     positive = positive_class(read, read.sizes, options.positive, answers if order else None, first)
@@ -216,12 +216,6 @@ def _maps(
 def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Merge dictionaries, which have no key in common."""
     return {key: value for part in parts for key, value in part.items()}
-
-
-def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) -> None:
-    """Raise if the classes of a model file are not those of the comparison."""
-    if list(classes) != [str(one) for one in folder.about["classes"]]:
-        raise damaged(folder.models[model], "its classes are not those of comparison.json")
 
 
 def _order(rows: Sequence[Standing], choice: Opening | None) -> list[Standing]:

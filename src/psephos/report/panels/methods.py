@@ -416,7 +416,8 @@ def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     how = (
         "Inside each training part, a random search kept the setting"
         f" {fewest if settings.get('select') == 'one-se' else 'with'} the best mean"
-        f" {folder.tuned_by} over {settings['inner_folds']} folds"
+        f" {'PU-F of the recorded labels' if about.get('partial') else folder.measure} over"
+        f" {settings['inner_folds']} folds"
     )
     if seconds:
         return [

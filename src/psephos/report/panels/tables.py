@@ -71,7 +71,7 @@ def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object
         "words": (
             "Pooled: all held-out cases together, unlike the means over folds above. Pooled R² is 1"
             " less the squared errors as a share of those of predicting the mean of all cases each"
-            " time: 0.8 if a fifth of them is left, 0 if it is no better than that mean, below 0 if"
+            " time: 0.8 if a fifth of them is left, 0 if it predicts as well as that mean, less if"
             f" worse. Pooled intervals show what other {unit} would change for the same models (the"
             " middle 95 % of a thousand bootstrap draws); those of means over folds show what other"
             " training cases would change, too. MAE is the mean absolute error and RMSE the root of"

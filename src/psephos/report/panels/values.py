@@ -82,14 +82,18 @@ def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
         one["ringed"] = []
     return one | {
         "lead": _lead(folder, opened, key, one), "notes": _notes(one, opened),
-        "painted": how_painted(one),
+        "painted": "The colour of the bar shows the class that a value favours, stronger for a"
+        " larger change: how far the mean answer moves if all of"
+        f" {plural(one['background'], 'case')} are given this value and keep their other values"
+        " (partial dependence). Where columns rise together, this makes combinations that do not"
+        " occur.",
     }  # fmt: skip
 
 
 def _lead(folder: Folder, opened: Opened, key: str, one: Mapping[str, Any]) -> str:
     """Return a sentence on the size of the model."""
     n, of = plural(folder.n_rows, "case"), plural(folder.n_columns, "column")
-    voters = plural(opened.n_voters, "voter")
+    voters = plural(opened.model.vote_.n_voters, "voter")
     if not one["n_read"]:
         return f"{key}, fitted to all {n}, reads no column: it predicts the same for every case."
     return f"{key}, fitted to all {n}, reads {count(one['n_read'])} of {of} through {voters}."
@@ -108,17 +112,6 @@ def _notes(one: Mapping[str, Any], opened: Opened) -> list[str]:
     if not one["shared"]:
         notes.append("The file of this model has no importances of columns.")
     return notes
-
-
-def how_painted(one: Mapping[str, Any]) -> str:
-    """Return the explanation of the colour of an axis."""
-    return (
-        "The colour of the bar shows the class that a value favours, stronger for a larger change:"
-        " how far the mean answer moves if all of"
-        f" {plural(one['background'], 'case')} are given this value and keep their other values"
-        " (partial dependence). Where columns rise together, this makes combinations that do not"
-        " occur."
-    )
 
 
 def _first(one: Mapping[str, Any], folder: Folder, positive: int) -> dict[str, Any]:

@@ -198,11 +198,6 @@ class Folder:
         return self.measures[0].words
 
     @property
-    def tuned_by(self) -> str:
-        """Return the name of the measure that settings were chosen by."""
-        return "PU-F of the recorded labels" if self.about.get("partial") else self.measure
-
-    @property
     def missed_cost(self) -> float | None:
         """Return the cost of a missed case in false alarms, if models are ranked by cost."""
         try:

@@ -114,11 +114,6 @@ class Opened:
             levels=words.levels,
         )
 
-    @property
-    def n_voters(self) -> int:
-        """Return the number of its voters."""
-        return int(self.model.vote_.n_voters)
-
     def network(self) -> ColumnNetwork | None:
         """Return the network of its columns; None unless several voters read several columns."""
         # of the voters only: weights that depend on the case read columns of their own
