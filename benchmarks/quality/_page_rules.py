@@ -570,7 +570,7 @@ TABLES = {
     "confusion": PanelRules.confusion, "grid": PanelRules.grid, "by-class": PanelRules.by_class,
     "tenths": PanelRules.tenths,
     "like": PanelRules.calibration, "groups": PanelRules.by_groups,
-    "missed-list|alarms-list|wrong-list|The other \\d+": PanelRules.listed,
+    "missed-list|alarms-list|wrong-list|The other \\d+.*": PanelRules.listed,
     ".*: cases on either side, by class": PanelRules.sides,
     "The nearest cases of the study|near": PanelRules.near,
     "stability|stability-list": PanelRules.times, "cohort-table": PanelRules.cohort,
