@@ -319,6 +319,9 @@ TEXTS = [
     (rf"held-out part has {N}(?: to {N})? cases, its training part {N}(?: to {N})?", _sizes),
     (rf"errs most where \S+ is ((?:above|up to) [^(]*) \({N} cases\): mean absolute error {N} "
      rf"\(95 % interval {SPAN}\), elsewhere {N}", _errs),
+    (rf"Held-out cases(?: with predictions ([^(]*))? \({N}\): mean absolute error {N} "
+     rf"\(95 % interval {SPAN}\), mean error {N}", lambda r, m, u: [
+        None, *error_values(between(r.errors(), m.group(1) or "", "predicted"))]),
     (rf"held-out predictions of \S+: {N}\.", lambda r, m, u: [
         float(r.errors()["error"].abs().mean())]),
     (rf"pooled mean absolute error {N}", lambda r, m, u: [pooled_of(
