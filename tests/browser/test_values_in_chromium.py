@@ -562,6 +562,39 @@ def test_a_case_without_an_answer_is_said_to_have_none(visit, island):
     assert seen
 
 
+def test_the_weight_of_the_voters_is_the_share_of_the_vote_only_where_it_is_said(visit, island):
+    page, seen = visit(), 0
+    names = island["values"]["classes"]
+    for key, calc in island["case"]["models"].items():
+        if calc.get("says") != "share of the vote":
+            continue
+        choose(page, key)
+        words = page.locator(by("case-votes")).inner_text()
+        line = re.search(r"Voters with (.*?)([:;]) (.*)\. Bars", words)
+        if line is None:
+            continue
+        said = re.findall(r"(?:^|, )[<> ]*(\d+) % (?:of the weight predict )?([^,]+)", line[1])
+        shown = {name: int(share) for share, name in said}
+        chances = page.evaluate(
+            """(key) => { const { plain, fields } = page.data.case.models[key],
+            open = openModel(plain), row = plain.columns.map(() => null);
+            fields.forEach((field, i) => {
+              const own = document.getElementById(`field-${i}`), text = own.value;
+              row[field.at] = own.tagName === "SELECT" ? text.slice(1) || null
+                : text === "" ? null : Number(text); });
+            return open.answer(row).probabilities; }""",
+            key,
+        )
+        alike = all(
+            abs(shown.get(name, 0) - 100 * p) <= 0.51 or p < 0.01
+            for name, p in zip(names, chances, strict=True)
+        )
+        assert line[3].startswith("that is the share" if line[2] == ":" else "the share of the")
+        assert alike or line[2] == ";"
+        seen += 1
+    assert seen
+
+
 def test_a_tree_of_a_round_speaks_for_or_against_its_class(visit):
     page = visit()
     words = page.evaluate(

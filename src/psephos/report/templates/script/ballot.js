@@ -149,7 +149,7 @@ page.ballot = (() => {
       return "No voter applies. Below is what voters fall back to where values are missing: it is not an answer.";
     const { classes, order } = study,
       own = (k) => lines.filter((one) => one.k === k && !one.against),
-      of = (k) => sum(own(k).map((one) => one.weight)),
+      of = (k) => Number(sum(own(k).map((one) => one.weight)).toFixed(9)), // without rounding errors
       stated = order.every((k) => Math.abs(of(k) - answer.probabilities[k]) < 1e-9),
       more = `; the ${says} also counts how strongly each predicts it`,
       same = says === "share of the vote" && (stated ? `: that is the ${says}` : more);
