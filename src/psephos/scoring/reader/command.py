@@ -166,11 +166,20 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
             _predict(model, data, options)
         sys.stdout.flush()  # errors of writing must be raised here
     except BrokenPipeError:  # the reader of the pipe has closed it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_unwritten()
     except (ValueError, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
+        drop_unwritten()
         return 2
     return 0
+
+
+def drop_unwritten() -> None:
+    """Discard output that cannot be written; else Python fails again at its end (status 120)."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_whole(out: str, lines: list[Any]) -> None:
