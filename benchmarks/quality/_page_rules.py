@@ -548,10 +548,10 @@ def close(printed, own, further=3):
     return abs(number(printed) - own) <= 0.5 * unit * (1 + 1e-6)
 
 
-def between(own, words):
-    """Return the cases whose observed number is in a range, as 'above 16, up to 20'."""
+def between(own, words, by="truth"):
+    """Return the cases whose number, observed or predicted, is in 'above 16, up to 20'."""
     for side, end in re.findall(rf"(above|up to) {N}", words):
-        y = own["truth"]
+        y = own[by]
         own = own[y > number(end) + ONE] if side == "above" else own[y <= number(end) + ONE]
     return own
 
@@ -570,7 +570,7 @@ TABLES = {
     "confusion": PanelRules.confusion, "grid": PanelRules.grid, "by-class": PanelRules.by_class,
     "tenths": PanelRules.tenths,
     "like": PanelRules.calibration, "groups": PanelRules.by_groups,
-    "missed-list|alarms-list|wrong-list|The other \\d+": PanelRules.listed,
+    "missed-list|alarms-list|wrong-list|The other \\d+.*": PanelRules.listed,
     ".*: cases on either side, by class": PanelRules.sides,
     "The nearest cases of the study|near": PanelRules.near,
     "stability|stability-list": PanelRules.times, "cohort-table": PanelRules.cohort,

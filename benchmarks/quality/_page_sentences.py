@@ -161,17 +161,23 @@ def _times(r, m, _):
 
 
 def _like(r, m, _):
-    """The held-out cases answered alike: as many in order of their answers, of these ends."""
+    """The held-out cases answered alike: as many in order of their answers, of these ends.
+
+    Ends to two digits may be those of several runs of cases: then one with the printed interval.
+    """
     at = AtThreshold(r.study, r.key, plain(m.group(5)), r.t)
     order, k, n = np.argsort(at.p, kind="stable"), int(m.group(3)), int(m.group(4))
     first, last = m.group(1), m.group(2) or m.group(1)
+    found = []
     for start in range(len(order) - n + 1):
         own = order[start : start + n]
         ends = shown(at.p[own[0]]), shown(at.p[own[-1]])
         if ends == (first, last) and int(at.truth[own].sum()) == k:
             mine = np.isin(np.arange(len(at.p)), own)
             low, high = float(at.p[own[0]]), float(at.p[own[-1]])
-            return [low, high, k, n, None, k / n, *at.interval(at.truth, mine)]
+            found.append([low, high, k, n, None, k / n, *at.interval(at.truth, mine)])
+    if found:
+        return next((f for f in found if tuple(map(shown, f[-2:])) == m.groups()[6:8]), found[0])
     return [None, None, "no such group", "no such group"]
 
 
@@ -313,6 +319,9 @@ TEXTS = [
     (rf"held-out part has {N}(?: to {N})? cases, its training part {N}(?: to {N})?", _sizes),
     (rf"errs most where \S+ is ((?:above|up to) [^(]*) \({N} cases\): mean absolute error {N} "
      rf"\(95 % interval {SPAN}\), elsewhere {N}", _errs),
+    (rf"Held-out cases(?: with predictions ([^(]*))? \({N}\): mean absolute error {N} "
+     rf"\(95 % interval {SPAN}\), mean error {N}", lambda r, m, u: [
+        None, *error_values(between(r.errors(), m.group(1) or "", "predicted"))]),
     (rf"held-out predictions of \S+: {N}\.", lambda r, m, u: [
         float(r.errors()["error"].abs().mean())]),
     (rf"pooled mean absolute error {N}", lambda r, m, u: [pooled_of(

@@ -48,7 +48,10 @@ def test_dots_and_worst_cases_are_those_of_the_model_chosen(load, study, model):
     assert np.corrcoef(y[near], predicted[near])[0, 1] == pytest.approx(-1, abs=1e-3)
     worst = max(own, key=lambda i: abs(own[i][1] - own[i][0]))
     assert page.locator(".observed .wrong").count() == 10
-    assert "The larger dots are the 10 worst." in page.locator("#observed-body").text_content()
+    note = page.locator("[data-test=observed-note]").text_content()
+    assert note.startswith("Predictions and errors are in units of <b>dose</b>. ")
+    assert "The larger dots are the 10 worst." in note
+    assert page.locator("#accuracy").text_content().count("in units of <b>dose</b>") == 1
     first = page.locator("#worst tbody button").first
     assert first.text_content() == f"case {worst + 1}"
     first.click()
@@ -70,6 +73,8 @@ def test_without_values_there_is_no_number(load, study):
     page = load(study / "report.html")
     page.select_option("#model", "proset-regressor")
     answer = page.locator("[data-test=number-answer]")
+    words = page.locator("#case-live").text_content()
+    assert "The prediction is in units of <b>dose</b>. Held-out cases with predictions" in words
     assert float(answer.text_content().replace("\u2212", "-")) == pytest.approx(
         float(answer.get_attribute("data-value")), rel=1e-3, abs=1e-3
     )

@@ -443,6 +443,7 @@ def test_files_of_cases_and_thresholds_are_whole(visit, study, tmp_path):
 
 
 def test_numbers_are_written_as_python_writes_them(visit):
+    from psephos.files.names import signs
     from psephos.report import words
 
     page = visit()
@@ -456,6 +457,8 @@ def test_numbers_are_written_as_python_writes_them(visit):
     assert shown == [[words.rate(v), words.chance(v), words.number(v)] for v in values]
     counts = page.evaluate("[0, 999, 9999, 10000, 1234567].map(page.words.count)")
     assert counts == [words.count(n) for n in (0, 999, 9999, 10000, 1234567)]
+    sums = ["log-odds of -: - 3.9 × 1 (A = t) = -1.5", "-2 × 'I->N' - 7e-05 × a-2 (-1)", "a - b"]
+    assert page.evaluate("sums => sums.map(page.words.signs)", sums) == list(map(signs, sums))
 
 
 def test_empty_cases_and_ties_are_not_the_nearest(visit):
@@ -505,6 +508,19 @@ def test_narrow_screens_do_not_scroll_sideways(visit):
     page = visit(width=400)
     page.locator(by("values-live")).scroll_into_view_if_needed()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    seen, cut = page.evaluate(
+        """() => {
+        document.querySelectorAll("details").forEach((one) => (one.open = true));
+        const shown = [...document.querySelectorAll("table")].filter((t) => t.checkVisibility()),
+          hidden = (c) => !c.checkVisibility() && !c.matches(".drawn"),
+          box = (t) => t.closest(".scroll")?.getBoundingClientRect().right ?? Infinity,
+          wide = (t) => Math.min(box(t), t.getBoundingClientRect().right) > innerWidth,
+          name = (t) => t.id || t.dataset.test || t.className;
+        return [shown.filter((t) => t.offsetWidth > t.closest(".scroll")?.offsetWidth).map(name),
+          shown.filter((t) => wide(t) || [...t.rows[0].cells].some(hidden)).map(name)]; }"""
+    )
+    assert "results" in seen  # wider than the screen, and scrolled in its own box
+    assert cut == []
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -557,8 +557,41 @@ def test_a_case_without_an_answer_is_said_to_have_none(visit, island):
             live = page.locator(by("case-live")).inner_text()
             assert "Measured: 0 of" in live
             assert "this is its answer" not in live
-            assert "of the weight says" not in live
+            assert "of the weight" not in live
         seen += wanted.startswith("no answer: ")
+    assert seen
+
+
+def test_the_weight_of_the_voters_is_the_share_of_the_vote_only_where_it_is_said(visit, island):
+    page, seen = visit(), 0
+    names = island["values"]["classes"]
+    for key, calc in island["case"]["models"].items():
+        if calc.get("says") != "share of the vote":
+            continue
+        choose(page, key)
+        words = page.locator(by("case-votes")).inner_text()
+        line = re.search(r"Voters with (.*?)([:;]) (.*)\. Bars", words)
+        if line is None:
+            continue
+        said = re.findall(r"(?:^|, )[<> ]*(\d+) % (?:of the weight predict )?([^,]+)", line[1])
+        shown = {name: int(share) for share, name in said}
+        chances = page.evaluate(
+            """(key) => { const { plain, fields } = page.data.case.models[key],
+            open = openModel(plain), row = plain.columns.map(() => null);
+            fields.forEach((field, i) => {
+              const own = document.getElementById(`field-${i}`), text = own.value;
+              row[field.at] = own.tagName === "SELECT" ? text.slice(1) || null
+                : text === "" ? null : Number(text); });
+            return open.answer(row).probabilities; }""",
+            key,
+        )
+        alike = all(
+            abs(shown.get(name, 0) - 100 * p) <= 0.51 or p < 0.01
+            for name, p in zip(names, chances, strict=True)
+        )
+        assert line[3].startswith("that is the share" if line[2] == ":" else "the share of the")
+        assert alike or line[2] == ";"
+        seen += 1
     assert seen
 
 
@@ -869,7 +902,7 @@ def test_where_all_voters_are_silent_the_page_names_what_wakes_them(visit, islan
             key,
         )
         if max(chances) - min(chances) < 1e-12:
-            assert "of the weight says" not in page.locator(by("case-votes")).inner_text()
+            assert "of the weight" not in page.locator(by("case-votes")).inner_text()
         columns = page.locator(by("wakes")).get_attribute("data-columns")
         found = tuple(int(one) for one in columns.split(","))
         weights = [1.0] * len(reads)

@@ -33,6 +33,22 @@ def test_a_table_without_a_target(cases, call):
     assert "id       none" in call("table", cases / "t.csv").stdout
 
 
+def test_columns_that_may_hold_codes_are_named(tmp_path, call):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "travel": rng.integers(1, 5, 60), "smokes": rng.integers(0, 2, 60),
+        "ward": list("abc") * 20,
+        "age": rng.integers(20, 60, 60), "share": rng.integers(1, 4, 60) / 4,
+        "y": ["ill", "well"] * 30,
+    })  # fmt: skip
+    frame.loc[3, "travel"] = np.nan
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    found = call("table", tmp_path / "t.csv", "--target", "y").stdout
+    assert "codes    travel: whole numbers of few values; if they stand for names" in found
+    listed = call("table", tmp_path / "t.csv", "--target", "y", "--categorical", "travel").stdout
+    assert "codes" not in listed
+
+
 def test_classes_need_a_target(cases, call):
     done = call("table", cases / "t.csv", "--classes", "a=b")
     assert done.exit_code != 0

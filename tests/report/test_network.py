@@ -91,7 +91,8 @@ def test_voters_of_one_set_of_columns_join_nothing(alike):
     usage = np.ones((3, 4), dtype=bool)
     usage[0, 0] = alike
     made = ColumnNetwork.from_usage(usage, list("abcd"))
-    opened = SimpleNamespace(network=lambda: made, errors=lambda: None, whole={}, n_voters=5)
+    model = SimpleNamespace(vote_=SimpleNamespace(n_voters=5))
+    opened = SimpleNamespace(network=lambda: made, errors=lambda: None, whole={}, model=model)
     told = together("M", opened)
     assert (told["network"] is None) == alike
     assert told["alike"].startswith("The 3 voters that read columns all read the same 4") == alike

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from psephos import compare
+from psephos.files.names import signs
 from psephos.report import build_report
 from psephos.report.page.render import embed
 from psephos.report.words import short_names
@@ -174,7 +175,8 @@ def test_the_card_is_the_saved_model_in_its_own_words(compared, summarised, page
     about = json.loads((compared / "comparison.json").read_text("utf-8"))
     short = short_names(about["columns"])
     model.schema_ = replace(model.schema_, names=tuple(short[n] for n in about["columns"]))
-    assert [e["text"] for e in page.all(data_test="card-line")] == model.describe()[1:]
+    lines = [signs(line) for line in model.describe()[1:]]
+    assert [e["text"] for e in page.all(data_test="card-line")] == lines
     named = {e["text"]: e.get("title") for e in page.all(tag="span") if e.get("class") == "column"}
     for name in named:  # shortened ones are whole on hover
         assert named[name] == next((n for n, s in short.items() if s == name and s != n), None)

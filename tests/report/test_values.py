@@ -549,7 +549,9 @@ def test_strips_fields_and_card_stand_in_the_order_of_importance(study):
     assert card[: len(strips)] == strips
     note = report["values"]["notes"][0]
     assert note.startswith("Importance, by which columns are sorted, is ")
-    assert " Permuted is how the held-out balanced accuracy of the folds' models" in note
+    assert "how much this model uses a column" in note
+    assert " Permuted is what is lost without it: how the held-out balanced accuracy of the" in note
+    assert note.count("may lead with different columns") == 1
 
 
 def test_without_models_of_folds_it_is_said_that_nothing_was_permuted(study, tmp_path):

@@ -2,6 +2,7 @@ import math
 
 import pytest
 
+from psephos.files.names import signs
 from psephos.report.words import (
     chance,
     count,
@@ -23,6 +24,18 @@ def test_numbers_have_a_true_minus_and_never_a_minus_zero():
     assert difference(0.25) == "+0.250"
     assert difference(-0.25) == "−0.250"
     assert difference(0.0001) == "0.000"
+
+
+@pytest.mark.parametrize(
+    ("plain", "shown"),
+    [
+        ("log-odds of -: - 3.9 × 1 (A9 = t) = -1.5", "log-odds of -: − 3.9 × 1 (A9 = t) = −1.5"),
+        ("-2782 × 'IMF->NSR' - 7e-05 × a-2 (-1, 2)", "−2782 × 'IMF->NSR' − 7e−05 × a-2 (−1, 2)"),
+        ("2026-11-30 → -", "2026-11-30 → -"),
+    ],
+)  # fmt: skip
+def test_signs_are_true_minuses_and_names_keep_their_hyphens(plain, shown):
+    assert signs(plain) == shown
 
 
 @pytest.mark.parametrize("nothing", [None, math.nan, math.inf])

@@ -51,6 +51,7 @@ _NEARLY, _FEW, _RANGE = 0.98, 3, 100
 _GONE = 0.1  # maximum share of missing values in a copy of the target
 _ABSENT = 3  # a code for "no answer" is farther than this above a scale from 0 or 1
 _SISTERS = 3  # minimum columns whose names differ in a number, such as q1, q2, q3
+_NEXT = 5  # of the greatest values, than which 99 must be more frequent
 _SHORT = 100  # smaller sentinels, such as 9 or 99, may be measured values as well
 # Of these codes one row is enough; of other codes above 100 two.
 _ONCE: tuple[float, ...] = (999, 999.9, 9999, 99999, 999999, 1e20, 1e30)
@@ -358,8 +359,8 @@ def _far_codes(column: Floats) -> list[float]:
     if low >= 0 and high >= _LEAST and (values < 0).sum() == 1:  # -1 or -2 in counts
         apart |= (values < 0) & (counts > first)
     if len(others) >= 2 * _LEAST:  # 99 beside ages of up to 79
-        far = values - high >= max(_LEAST, 3 * np.diff(others).max())
-        apart |= far & (counts > counts[~coded][-_LEAST:].max())
+        far = values - high >= max(_LEAST, 2 * np.diff(others).max())
+        apart |= far & (counts > counts[~coded][-_NEXT:].max())
     often = np.where(size > _SHORT, 2 - np.isin(size, _ONCE), max(3, len(column) // 100))
     return values[coded & apart & (counts >= often)].tolist()
 

@@ -72,6 +72,9 @@ class _Commands(click.Group):
         except BrokenPipeError:
             raise  # the reader of our output has ended: click handles it
         except OSError as error:
+            from psephos.scoring.reader.command import drop_unwritten
+
+            drop_unwritten()
             place = "" if error.filename is None else f"{str(error.filename)!r}: "
             raise _BadInput(printable(f"{place}{reason(error)}.")) from error
         except Exception as error:

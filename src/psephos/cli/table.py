@@ -34,10 +34,6 @@ def table(context: click.Context, **_: object) -> None:
     its cautions (docs/cautions.md); without, which columns may be targets. The next command has
     options that resolve the errors and cautions.
     """
-    import numpy as np
-
-    from psephos.estimator.columns import stored
-
     roles = dict(context.params)
     path: Path = roles.pop("table")
     wrong, known, whole = Complaints(), dict[tuple[str, str], None](), True
@@ -62,8 +58,8 @@ def table(context: click.Context, **_: object) -> None:
         elsewhere = not few and data.ids is not None and roles["labels_from"] is None
         last = ["--labels-from", "FILE"] * elsewhere
         last += ["--target", few[0] if few == [*data.names[-1:]] else "COLUMN"]
-    if whole:  # else a column was not read
-        show(f"missing  {int(np.isnan(stored(data.X)).sum())} cells")
+    for line in _columns(data) if whole else ():  # else a column was not read
+        show(line)
     if data.ids is None:
         show("id       none: rows are named by their lines (--id names a column)")
     for note in data.notes:
@@ -83,6 +79,27 @@ def table(context: click.Context, **_: object) -> None:
     left, group = _left(settled, compared=not last and data.groups is None)
     first = f"after correcting {', '.join(left)}: " if left else ""
     show(f"next     {first}{shlex.join(['psephos', *words[:at], to, *given, *group])}")
+
+
+def _columns(data: "DataTable") -> list[str]:
+    """Return a line on missing cells, and one on columns of 3 to 9 whole numbers up to 99."""
+    import numpy as np
+    from scipy.sparse import issparse
+
+    from psephos.estimator.columns import stored
+    from psephos.files.names import listed
+
+    lines = [f"missing  {int(np.isnan(stored(data.X)).sum())} cells"]
+    if issparse(data.X):  # counts, mostly 0
+        return lines
+    X = np.asarray(data.X)
+    least, most = (end.reduce(X, axis=0) for end in (np.fmin, np.fmax))
+    inside = np.setdiff1d(np.flatnonzero((least >= 0) & (most <= 99)), list(data.categories))
+    values = [(int(j), np.unique(X[~np.isnan(X[:, j]), j])) for j in inside]
+    few = [j for j, own in values if 3 <= len(own) <= 9 and (np.trunc(own) == own).all()]
+    words = "whole numbers of few values; if they stand for names, not amounts or ranks, list them"
+    names = listed([data.names[j] for j in few], _SHOWN)
+    return [*lines, *[f"codes    {names}: {words} with --categorical"] * bool(few)]
 
 
 def _left(settled: "list[Caution]", *, compared: bool) -> tuple[list[str], list[str]]:

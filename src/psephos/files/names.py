@@ -13,6 +13,7 @@ _WORD = re.compile(r"[^\W\d][\w.]*|\(.*\)|'.*'|\".*\"")
 _DIVIDES = re.compile(r"""[,;<>={}]|^['"\s]|\s$|^$|(?:^|\s)(?:and|or|if|then|not|in|is)(?:\s|$)""")
 MINUS = "−"  # the minus of Unicode, for reading
 
+_SIGN = re.compile(r"(^|[\s(\[{]|\de)-(?= ?\d)")  # as in words.js of the page
 _DIGITS = 4
 _ROUNDING = 1e-12  # relative to the numbers beside it: smaller values are rounding errors
 _LISTED = 20  # names in a sentence
@@ -103,6 +104,11 @@ def number(value: float, scale: float = 0.0, digits: int = _DIGITS) -> str:
         return str(int(value))
     before = len(str(round(size))) if size < _ROW else 0
     return f"{value:.{max(digits, before)}g}"
+
+
+def signs(text: str) -> str:
+    """Return a sentence with true minus signs before numbers and in sums; names keep hyphens."""
+    return _SIGN.sub(rf"\1{MINUS}", text)
 
 
 def true_minus(text: str) -> str:

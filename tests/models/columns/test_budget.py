@@ -22,6 +22,7 @@ from psephos import (
     MultiViewClassifier,
     PsephosError,
     RankRidgeClassifier,
+    RankRidgeRegressor,
     SamBAClassifier,
     load,
     save,
@@ -251,6 +252,56 @@ def test_categories_are_columns():
         assert_array_equal(model.selected_, ["colour"])
         assert model.score(frame, y) > 0.9
     assert "colour" in str(model.explain(frame[:1]))
+
+
+@pytest.mark.parametrize("classes", [2, 0])
+@pytest.mark.parametrize("levels", [9, 60])
+def test_random_levels_are_chosen_no_more_than_random_numbers(levels, classes):
+    """Each level of 0/1 was a further chance to be chosen: a random category was, always."""
+    category = number = 0
+    for seed in seeds(4, 8):
+        rng = np.random.default_rng([levels, classes, seed])
+        frame = pd.DataFrame(rng.standard_normal((160, 9)), columns=[f"g{i}" for i in range(9)])
+        y = frame["g0"] + frame["g1"] + rng.logistic(size=160)
+        if classes:
+            y = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
+        frame["level"] = pd.Categorical(rng.integers(0, levels, 160).astype(str))
+        kind = ColumnBudgetClassifier if classes else ColumnBudgetRegressor
+        ridge = RankRidgeClassifier(1.0) if classes else RankRidgeRegressor(1.0)
+        chosen = set(kind(3, estimator=ridge, random_state=seed).fit(frame, y).selected_)
+        category += "level" in chosen
+        number += len(chosen - {"g0", "g1", "level"}) / 7
+    assert category <= 2
+    assert number > 0
+
+
+def test_a_category_of_many_levels_that_decides_is_chosen():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((400, 60)), columns=[f"g{i}" for i in range(60)])
+    level = rng.integers(0, 30, 400)
+    y = np.where(rng.standard_normal(30)[level] + 0.2 * rng.logistic(size=400) > 0, "ill", "well")
+    frame["level"] = pd.Categorical(level.astype(str))
+    for selector in SELECTORS:
+        model = ColumnBudgetClassifier(1, selector=selector, random_state=0).fit(frame, y)
+        assert_array_equal(model.selected_, ["level"])
+
+
+def test_draws_keep_groups_together():
+    """Six rows a subject and a column that says which: it does not decide on other subjects."""
+    from psephos.models.columns.problem import SelectionProblem
+    from psephos.models.columns.selectors.lars import drawn_rows
+    from psephos.models.committees.fitting import Data
+
+    groups = np.repeat(np.arange(20), 6)
+    frame = pd.DataFrame(X[:120, :8], columns=[f"g{i}" for i in range(8)])
+    frame["subject"] = pd.Categorical(groups.astype(str))
+    y = np.where(np.random.default_rng(2).permutation(20) < 10, "ill", "well")[groups]
+    read = ColumnBudgetClassifier(random_state=0).read(frame, y, groups=groups)
+    problem = SelectionProblem(Data.of(*read, None), 32)
+    rows = drawn_rows(problem, 0.8, (2, 0, 0))
+    assert_array_equal(np.bincount(groups[rows], minlength=20) % 6, 0)
+    assert_array_equal(np.bincount(problem.data.y[rows]), [48, 48])
+    assert not problem.encoded[0].X[:, 8].any()  # no subject is in two folds
 
 
 def test_a_file_and_a_smaller_table(tmp_path):

@@ -280,8 +280,9 @@ class ColumnBudgetClassifier(_Budget, VoteClassifier):
     model on columns that were selected on all rows.
 
     Selectors read normal scores of ranks (as `RankRidgeClassifier`; forests read values). A missing
-    value has the median's score. A category is one 0/1 column per level, and scores as the best of
-    them.
+    value has the median's score. A category of more than two levels is scored as a number: the mean
+    target of the rows of its level in the other four of five folds, so that random levels, however
+    many, score as a random number does. With `groups`, folds and draws keep groups together.
 
     References
     ----------

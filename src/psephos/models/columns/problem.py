@@ -1,18 +1,21 @@
 """The training rows in the form that selectors of columns use."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from psephos._types import Floats
+from psephos._types import Floats, Indices
+from psephos.estimator.columns import dense_columns
 from psephos.estimator.input import Context
 from psephos.models.committees.fitting import Data
-from psephos.models.design import Design
 from psephos.models.linear.scoring import ScoredColumns
 
 _QUANTILES = 1000
+_FOLDS = 5
+_PRIOR = 5.0  # weight of a difference of 0 in the mean target of a level, in rows
 _ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is constant
 
 
@@ -49,17 +52,62 @@ class SelectionProblem:
         return np.ones(len(self.data.y)) if weight is None else weight
 
     @cached_property
-    def design(self) -> Design:
-        """Return the numeric design of the columns: 0/1 columns for categories."""
-        n_codes = np.zeros(self.data.X.shape[1], dtype=np.intp)
-        n_codes[list(self.data.categories)] = 1
-        return Design.of(n_codes, self.data.X)
+    def encoded(self) -> tuple[Data, Indices]:
+        """Return the rows with numbers for categories, and the column of the table behind each.
+
+        A category of two levels is its code. One of more levels is, per target, the mean target of
+        the rows of its level in the other four of five folds, as a difference from those folds'
+        mean and shrunk towards 0: so a category has no more chances than a number has.
+        """
+        X, fold = self.data.X, self._folds()
+        found = {j: self._mean_targets(j, fold) for j in self.data.categories}
+        found = {j: numbers for j, numbers in found.items() if numbers is not None}
+        if not found:
+            return replace(self.data, categories=()), np.arange(X.shape[1])
+        rest = np.setdiff1d(np.arange(X.shape[1]), [*found]).astype(np.intp)
+        source = np.r_[rest, *(np.full(Z.shape[1], j) for j, Z in found.items())].astype(np.intp)
+        blocks = [X[:, rest], *found.values()]
+        X = sparse.hstack(blocks, "csc") if sparse.issparse(X) else np.hstack(blocks)
+        words = [self.data.words[j] for j in source.tolist()]
+        return replace(self.data, X=X, categories=(), words=words), source
+
+    def _mean_targets(self, column: int, fold: Indices) -> Floats | None:
+        """Return (n, R): the other folds' mean targets of each row's level, less those of all rows.
+
+        None for two levels or fewer.
+        """
+        values = dense_columns(self.data.X, np.array([column]))[:, 0]
+        levels = np.unique(values[~np.isnan(values)])
+        if len(levels) <= 2:
+            return None
+        codes = np.searchsorted(levels, values)  # a missing value is beyond the last level
+        out = np.zeros(self.targets.shape)
+        for f in np.unique(fold).tolist() if fold.any() else ():
+            other, own = fold != f, fold == f
+            w, y = self.weight[other], self.targets[other]
+            y = y - w @ y / w.sum()
+            total = np.bincount(codes[other], w, len(levels) + 1) + _PRIOR
+            for r in range(y.shape[1]):
+                sums = np.bincount(codes[other], w * y[:, r], len(levels) + 1)
+                out[own, r] = (sums / total)[codes[own]]
+        out[codes == len(levels)] = np.nan
+        return out
+
+    def _folds(self) -> Indices:
+        """Return the fold of each row, (n,): classes are divided evenly, groups stay together."""
+        draw, groups = self.context.generator(7), self.data.groups
+        if groups is not None:
+            _, codes = np.unique(groups, return_inverse=True)
+            return draw.permutation(int(codes.max()) + 1)[codes] % _FOLDS
+        order = np.lexsort((draw.random(len(self.data.y)), self.data.y))
+        fold = np.empty(len(order), dtype=np.intp)
+        fold[order] = np.arange(len(order)) % _FOLDS
+        return fold
 
     @cached_property
     def scored(self) -> ScoredColumns:
-        """Return the (n, P) normal scores of the training ranks of the design's columns."""
-        design = self.design if self.data.categories else None
-        return ScoredColumns(self.data.X, self.weight, design, _QUANTILES)
+        """Return the (n, q) normal scores of the training ranks of the numeric columns."""
+        return ScoredColumns(self.encoded[0].X, self.weight, None, _QUANTILES)
 
     @cached_property
     def targets(self) -> Floats:
@@ -75,14 +123,14 @@ class SelectionProblem:
         return (y[:, None] == np.arange(0 if n_classes > 2 else 1, n_classes)).astype(np.float64)
 
     def by_column(self, scores: Floats) -> Floats:
-        """Return (p,) scores of the table's columns: the greatest over their design columns."""
+        """Return (p,) scores of the table's columns: the greatest over their numeric columns."""
         out = np.zeros(self.data.X.shape[1])
-        np.maximum.at(out, self.design.source, scores)
+        np.maximum.at(out, self.encoded[1], scores)
         return out
 
     @cached_property
     def correlation(self) -> Floats:
-        """Return the (P, R) absolute correlations of normal scores with each target."""
+        """Return the (q, R) absolute correlations of normal scores with each target."""
         parts = (self.scored.scores(part) for part in self.scored.parts())
         return np.vstack([correlations(Z, self.targets, self.weight) for Z in parts])
 

@@ -168,9 +168,9 @@ def return_rates(found: Selection, constants: tuple[float, float, float]) -> Flo
 def _with_synonyms(problem: SelectionProblem, found: Selection) -> Selection:
     """Return a selection with its synonyms: columns of |correlation| >= .8 with a chosen one.
 
-    The correlation is that of normal scores; for a category the greatest over its levels.
+    The correlation is that of normal scores; a category has its mean targets.
     """
-    chosen, source, scored = found.chosen, problem.design.source, problem.scored
+    chosen, source, scored = found.chosen, problem.encoded[1], problem.scored
     own = np.flatnonzero(np.isin(source, chosen))
     targets = scored.scores(own)
     rho = np.zeros((problem.data.X.shape[1], len(chosen)))

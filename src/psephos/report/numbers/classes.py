@@ -192,10 +192,15 @@ def pooled_words(about: About) -> str:
 
 def interval_words(about: About, share: bool = True) -> str:
     """Return the methods of the intervals, what they take as independent, and what they omit."""
+    plain = (
+        "A 95 % interval is made to hold the true value in 95 of 100 samples like this one: fewer"
+        " cases make it wider."
+    )
     other = "Mercaldo's for PPV and NPV at another share of positive cases" if share else ""
     if about.groups is None:
-        words = "Intervals (95 %; Wilson's, DeLong's for the area on the logit scale, Newcombe's"
-        words += f" where it is 1{f', {other}' if share else ''}) take the cases as independent"
+        words = f"{plain} Intervals (Wilson's of shares, DeLong's of the area on the logit scale,"
+        words += f" Newcombe's where it is 1{f', {other}' if share else ''}) take the cases as"
+        words += " independent"
         return words + (
             f", which cases of one group are not, so they are too narrow, {about.omits}"
             if about.grouped
@@ -203,7 +208,7 @@ def interval_words(about: About, share: bool = True) -> str:
         )
     n_groups = len(np.unique(about.groups))
     words = (
-        f"Intervals (95 %) take {plural(n_groups, 'group')} as independent, not cases: Wilson's at"
+        f"{plain} Intervals take {plural(n_groups, 'group')} as independent, not cases: Wilson's at"
         " the number of independent cases (Rao and Scott), and Obuchowski's for the area on the"
         " logit scale, both with Student's t of one less than the groups"
     )

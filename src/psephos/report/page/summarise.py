@@ -111,8 +111,8 @@ def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[s
     kept = options.cases != "none"
     saved = Saved(read, names, kept)
     opened = saved.opened(shown.key) if shown else None
-    if shown and opened:
-        _refuse_other_classes(read, opened.classes, shown.key)
+    if shown and opened and opened.classes != [str(one) for one in read.about["classes"]]:
+        raise damaged(read.models[shown.key], "its classes are not those of comparison.json")
     order = _order(rows, choice)
     first = order[0].key if order else ""
     positive = positive_class(read, read.sizes, options.positive, answers if order else None, first)
@@ -218,12 +218,6 @@ def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {key: value for part in parts for key, value in part.items()}
 
 
-def _refuse_other_classes(folder: Folder, classes: Sequence[str], model: str) -> None:
-    """Raise if the classes of a model file are not those of the comparison."""
-    if list(classes) != [str(one) for one in folder.about["classes"]]:
-        raise damaged(folder.models[model], "its classes are not those of comparison.json")
-
-
 def _order(rows: Sequence[Standing], choice: Opening | None) -> list[Standing]:
     """Return the models, those of the verdict first."""
     if choice is None:
@@ -267,8 +261,8 @@ def _data_line(folder: Folder, kept: bool) -> str:
     if folder.kind == "numbers":
         y = [] if folder.cases is None else folder.cases.y
         held = true_minus(" to ".join(ends([min(y), max(y)]))) if y and kept else ""
-        held = held and f": {held}"
-        return f"{line}; {target or 'target'}, a number{held}."
+        held = f"a number{held and f': {held}'}. Errors are in units of {folder.target}."
+        return f"{line}; {target or 'target'}, {held}"
     truly = ", true classes" if about.get("partial") else ""  # the target has recorded labels
     return f"{line}; {f'{target}{truly}: ' if target else 'classes: '}{series(listed)}."
 

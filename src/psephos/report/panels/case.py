@@ -39,6 +39,7 @@ _NOTHING = 1e-9  # differences due to rounding errors
 
 def calculator(
     reduced: Reduced,
+    key: str,
     order: Sequence[int],
     rows: Indices,
     y: Indices,
@@ -71,14 +72,15 @@ def calculator(
         to its nearest neighbour;
         ``rounding``, a sentence on the effect of rounding.
     """
-    try:
-        model, kept = (reduced.model, False) if cuts is None else light(reduced)
-        function = plain(model)
-        for own in (function, function["target"]):
-            if own.get("classes"):
-                own["classes"] = list(map(_script_label, own["classes"]))
-    except PsephosError as error:
-        return str(error)
+    found = _function(reduced, key, cases)
+    if isinstance(found, str):
+        return found
+    model, kept, function = found
+    for own in (function, function["target"]):
+        if own.get("classes"):
+            own["classes"] = [  # large integers as text, which a script reads exactly
+                str(c) if isinstance(c, int) and abs(c) > 2**53 else c for c in own["classes"]
+            ]
     wanted = [*order, *reduced.vote.backup.tolist()]
     spread, X = _spread(reduced), _rows_of(reduced, rows, cuts)
     return {
@@ -96,9 +98,15 @@ def calculator(
     }
 
 
-def _script_label(label: Any) -> Any:
-    """Return a class as JSON that a script reads exactly: large integers as text."""
-    return str(label) if isinstance(label, int) and abs(label) > 2**53 else label
+def _function(reduced: Reduced, key: str, cases: str) -> tuple[Any, bool, dict[str, Any]] | str:
+    """Return a model as in the page, whether it is `light`, and its function; or why it is not."""
+    if cases == "none" and reduced.keeps_rows:
+        return f"{key} keeps values of training cases, which this page does not have."
+    try:
+        model, kept = (reduced.model, False) if cases == "full" else light(reduced)
+        return model, kept, plain(model)
+    except PsephosError as error:
+        return f"{key} cannot be evaluated here: {error}"
 
 
 def fields_of(
@@ -309,16 +317,14 @@ def _of_numbers(
             one = {"why": _too_large(key, words)}
         left -= size if "plain" in one else 0
         models[key] = {**one, "mae": figures.get(key, {}).get("mae")}
-    first = None
-    if "plain" in models.get(shown, {}):
-        reduced = saved.reduced(shown)
-        row = typical(reduced, np.ones(len(reduced.X), dtype=bool), options.cases)
-        first = None if row is None else _stands(reduced, row, f"the {_typical(options)}")
+    typically = f"{typical_words(options.cases)} of each column"
+    first = _first(saved, shown, 0, options.cases) if "plain" in models.get(shown, {}) else None
+    unit = f"The prediction is in units of {saved.folder.target}."
     return {
-        "case": first,
+        "case": first and first | {"unit": unit},
         "case_carries": _carried(saved, models, options.cases == "full"),
         "case_absent": "" if first else models.get(shown, {}).get("why", ""),
-        "island": {"number": {"models": models, "typical": _typical(options)}},
+        "island": {"number": {"models": models, "typical": typically, "unit": unit}},
     }
 
 
@@ -329,23 +335,15 @@ def _too_large(key: str, words: str) -> str:
     )
 
 
-def _typical(options: PageOptions) -> str:
-    return f"{typical_words(options.cases)} of each column"
-
-
 def _answering(
     saved: Saved, key: str, options: PageOptions, worst: Sequence[int]
 ) -> dict[str, object]:
     """Return a regressor's decision function, fields and first cases, or why it is not included."""
-    reduced = saved.reduced(key)
-    if options.cases == "none" and reduced.keeps_rows:
-        return {"why": f"{key} keeps values of training cases, which this page does not have."}
-    full = options.cases == "full"
-    try:
-        model, kept = (reduced.model, False) if full else light(reduced)
-        function = plain(model)
-    except PsephosError as error:
-        return {"why": f"{key} cannot be evaluated here: {error}"}
+    reduced, full = saved.reduced(key), options.cases == "full"
+    found = _function(reduced, key, options.cases)
+    if isinstance(found, str):
+        return {"why": found}
+    model, kept, function = found
     order = by_importance(reduced, saved.opened(key))
     wanted = [*order, *reduced.vote.backup.tolist()]
     row = typical(reduced, np.ones(len(reduced.X), dtype=bool), options.cases)
@@ -412,18 +410,13 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
     left = CAPACITY
     for key in saved.keys:
         reduced = saved.reduced(key)
-        if options.cases == "none" and reduced.keeps_rows:
-            models[key] = {
-                "why": f"{key} keeps values of training cases, which this page does not have."
-            }
-            continue
         order = by_importance(reduced, saved.opened(key))
         cuts = None if full else [saved.cuts[name] for name in reduced.whole]
         one = calculator(
-            reduced, order, rows, y, len(saved.folder.about["classes"]), cuts, options.cases
+            reduced, key, order, rows, y, len(saved.folder.about["classes"]), cuts, options.cases
         )
         if isinstance(one, str):
-            models[key] = {"why": f"{key} cannot be evaluated here: {one}"}
+            models[key] = {"why": one}
             continue
         for field in one["fields"]:
             field |= {"italic": 1} if saved.names[field["whole"]].italic else {}
@@ -452,21 +445,18 @@ def _drawn(saved: Saved) -> set[str]:
 
 
 def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any] | None:
-    """Return a typical case, for a page without script or without the model."""
+    """Return a typical case, its answer and its ballots as text, for a page without script."""
     cases, reduced = saved.folder.cases, saved.reduced(key)
     assert cases is not None, "models need cases"
     which, of = np.ones(len(cases.ids), dtype=bool), "each column"
     if saved.folder.kind == "classes":
         which, of = np.asarray(cases.y) == positive, saved.folder.classes[positive]
     row = None if reduced.keeps_rows and carried == "none" else typical(reduced, which, carried)
-    return None if row is None else _stands(reduced, row, f"the {typical_words(carried)} of {of}")
-
-
-def _stands(reduced: Reduced, row: Floats, start: str) -> dict[str, object]:
-    """Return a case, its answer and its ballots as text, for a page without script."""
+    if row is None:
+        return None
     answer, votes = reduced.ballot(row)
     return {
-        "start": start,
+        "start": f"the {typical_words(carried)} of {of}",
         "answer": answer,
         "votes": [{"words": words, "weight": percent(weight)} for words, weight in votes[:_SHOWN]],
         "more": plural(len(votes) - _SHOWN, "ballot") if len(votes) > _SHOWN else "",

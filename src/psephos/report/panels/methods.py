@@ -327,8 +327,7 @@ def methods(folder: Folder, rows: Sequence[Standing]) -> list[str]:
         ("Log-loss takes a probability below 10⁻¹⁵ as 10⁻¹⁵. " if folder.kind == "classes" else "")
         + "Columns used counts columns of the original table; a category counts once, and a"
         " column that is read only where another is missing does not count. Afterwards the same"
-        " search was run on all cases, and that refit was saved for models of psephos. The"
-        " figures measure that procedure in the folds; the refit itself was not tested."
+        " search was run on all cases, and that refit was saved for models of psephos."
     )
     return [*words, *_origin(folder)]
 
@@ -417,7 +416,8 @@ def _tuning(folder: Folder, rows: Sequence[Standing]) -> list[str]:
     how = (
         "Inside each training part, a random search kept the setting"
         f" {fewest if settings.get('select') == 'one-se' else 'with'} the best mean"
-        f" {folder.tuned_by} over {settings['inner_folds']} folds"
+        f" {'PU-F of the recorded labels' if about.get('partial') else folder.measure} over"
+        f" {settings['inner_folds']} folds"
     )
     if seconds:
         return [

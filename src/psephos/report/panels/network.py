@@ -155,7 +155,7 @@ def together(label: str, opened: Opened) -> dict[str, Any] | None:
     numbers = opened.errors()
     return {
         "label": label,
-        "network": None if alike else drawing(network, opened.whole, opened.n_voters),
+        "network": None if alike else drawing(network, opened.whole, opened.model.vote_.n_voters),
         "alike": (
             f"The {plural(network.n_models, 'voter')} that read columns all read the same"
             f" {len(network.names)}, so there are no pairs to show."

@@ -103,7 +103,7 @@ def observed_section(
     low, high = _ends(every, [displays[key].predicted for key in shown], options.cases)
     models = {key: _model(folder, held_out, key, (low, high), options) for key in shown}
     shared: dict[str, object] = {
-        "target": _target(folder),
+        "target": folder.target,
         "ends": [low, high],
         "kept": kept,
         "where": where,
@@ -132,10 +132,6 @@ def _unit(span: float) -> float:
     return 10 ** math.floor(math.log10(span or 10.0)) / 2
 
 
-def _target(folder: Folder) -> str:
-    return str(folder.about.get("target") or "the target")
-
-
 def _model(
     folder: Folder,
     held_out: HeldOutNumbers,
@@ -150,7 +146,7 @@ def _model(
     found: dict[str, object] = {
         "label": key,
         "lead": lead(folder, parts, one if kept else None),
-        "note": _note(one, held_out.times, kept, bool(folder.about.get("groups"))),
+        "note": _note(folder, one, held_out.times, kept),
         "parts": [_row(folder, p) for p in parts],
         "like": [[p.high if math.isfinite(p.high) else None, *_row(folder, p)] for p in like],
         "worst": worst,
@@ -192,7 +188,7 @@ def lead(folder: Folder, parts: Sequence[RangeErrors], one: ObservedDisplay | No
     one : ObservedDisplay or None
         None if single cases must not be named.
     """
-    target = _target(folder)
+    target = folder.target
     if len(parts) > 1:
         p = max(parts, key=lambda part: part.size.value)
         return (
@@ -225,10 +221,11 @@ def _interval(size: Estimate) -> str:
     return f"{three(max(size.low, 0.0))} to {three(size.high)}"
 
 
-def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:
+def _note(folder: Folder, one: ObservedDisplay, times: int, kept: bool) -> str:
     """Return the note on the plot, and on the independence that intervals assume."""
     n = len(one.ids)
-    words = "On the line predictions are right; above it they are too high."
+    words = f"Predictions and errors are in units of {folder.target}."
+    words += " On the line predictions are right; above it they are too high."
     if not kept:
         words += (
             " This page has no single cases: squares count ten cases and more, and the worst"
@@ -248,6 +245,6 @@ def _note(one: ObservedDisplay, times: int, kept: bool, grouped: bool) -> str:
             f" each case: {of(int(one.covered().sum()), n)} cases lie between them (share"
             f" {rate(within.value)}, 95 % interval {span(within.low, within.high)}; 0.90 at best)."
         )
-    if grouped and one.groups is None:
+    if folder.about.get("groups") and one.groups is None:
         words += " Intervals take cases as independent, which those of one group are not."
     return words

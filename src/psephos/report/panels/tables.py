@@ -69,13 +69,13 @@ def pooled_figures(folder: Folder, rows: Sequence[Standing]) -> dict[str, object
     measures = [one for one in folder.measures if one.name in POOLED_COLUMNS]
     return {
         "words": (
-            "Pooled: all held-out cases together, unlike the means over folds above. Pooled R² is"
-            " the explained share of the squared deviations from the mean of all cases, not of each"
-            " fold's (below 0 if that mean predicts better), and its interval is the middle 95 % of"
-            f" a thousand bootstrap draws of {unit}, in which models are not fitted again; that of"
-            " a mean over folds is of how much the folds differ, their models included. MAE is the"
-            " mean absolute error and RMSE the root of the mean squared error, in the unit of the"
-            " target and best at 0."
+            "Pooled: all held-out cases together, unlike the means over folds above. Pooled R² is 1"
+            " less the squared errors as a share of those of predicting the mean of all cases each"
+            " time: 0.8 if a fifth of them is left, 0 if it predicts as well as that mean, less if"
+            f" worse. Pooled intervals show what other {unit} would change for the same models (the"
+            " middle 95 % of a thousand bootstrap draws); those of means over folds show what other"
+            " training cases would change, too. MAE is the mean absolute error and RMSE the root of"
+            f" the mean squared error, in units of {folder.target} and best at 0."
         ),
         "heads": [f"pooled {one.words}" for one in measures],
         "rows": [

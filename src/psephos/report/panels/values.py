@@ -20,8 +20,8 @@ from psephos.report.words import class_kinds, count, plural, series
 _LINES = 12  # voters that are shown unfolded
 _COLUMNS = 30  # columns of the card that are shown unfolded
 _DIRECTIONS = (
-    " Directions are of the mean prediction over the cases the model was fitted to (at most 100) if"
-    " all are given a value and keep their others (partial dependence)."
+    " Directions are of the mean prediction, in units of {}, over the cases the model was fitted to"
+    " (at most 100) if all are given a value and keep their others (partial dependence)."
 )
 _MOST = 1000  # the most columns that the page lists
 
@@ -52,7 +52,9 @@ def values_section(
     opened = saved.opened(shown.key) if shown else None
     directions = saved.directions(shown.key) if shown else {}
     entries: dict[str, Any] = {
-        "card": card(choice, opened, directions) if choice and opened else None,
+        "card": card(choice, opened, directions, saved.folder.target)
+        if choice and opened
+        else None,
         "card_absent": "No model of psephos was fitted and saved in this comparison.",
         "together": together(shown.label, opened) if shown and opened else None,
         "values": None,
@@ -80,14 +82,18 @@ def _portrait(saved: Saved, key: str, options: PageOptions) -> dict[str, Any]:
         one["ringed"] = []
     return one | {
         "lead": _lead(folder, opened, key, one), "notes": _notes(one, opened),
-        "painted": how_painted(one),
+        "painted": "The colour of the bar shows the class that a value favours, stronger for a"
+        " larger change: how far the mean answer moves if all of"
+        f" {plural(one['background'], 'case')} are given this value and keep their other values"
+        " (partial dependence). Where columns rise together, this makes combinations that do not"
+        " occur.",
     }  # fmt: skip
 
 
 def _lead(folder: Folder, opened: Opened, key: str, one: Mapping[str, Any]) -> str:
     """Return a sentence on the size of the model."""
     n, of = plural(folder.n_rows, "case"), plural(folder.n_columns, "column")
-    voters = plural(opened.n_voters, "voter")
+    voters = plural(opened.model.vote_.n_voters, "voter")
     if not one["n_read"]:
         return f"{key}, fitted to all {n}, reads no column: it predicts the same for every case."
     return f"{key}, fitted to all {n}, reads {count(one['n_read'])} of {of} through {voters}."
@@ -106,17 +112,6 @@ def _notes(one: Mapping[str, Any], opened: Opened) -> list[str]:
     if not one["shared"]:
         notes.append("The file of this model has no importances of columns.")
     return notes
-
-
-def how_painted(one: Mapping[str, Any]) -> str:
-    """Return the explanation of the colour of an axis."""
-    return (
-        "The colour of the bar shows the class that a value favours, stronger for a larger change:"
-        " how far the mean answer moves if all of"
-        f" {plural(one['background'], 'case')} are given this value and keep their other values"
-        " (partial dependence). Where columns rise together, this makes combinations that do not"
-        " occur."
-    )
 
 
 def _first(one: Mapping[str, Any], folder: Folder, positive: int) -> dict[str, Any]:
@@ -192,7 +187,7 @@ def _sampled(drawn: int, n: int) -> str:
     )
 
 
-def card(choice: Opening, opened: Opened, directions: Mapping[str, str]) -> JsonObject:
+def card(choice: Opening, opened: Opened, directions: Mapping[str, str], target: str) -> JsonObject:
     """Return the card of the model that is opened."""
     assert choice.opened is not None
     lines = opened.sentences
@@ -212,7 +207,7 @@ def card(choice: Opening, opened: Opened, directions: Mapping[str, str]) -> Json
         "more_words": plural(len(lines) - _LINES, "more line"),
         "columns_words": f"It reads {plural(n, 'column')}" if n else "It reads no column",
         "importance": (opened.importance_words if n and opened.importance else "")
-        + _DIRECTIONS * bool(directions),
+        + _DIRECTIONS.format(target) * bool(directions),
         "columns": columns[:_COLUMNS],
         "more_columns": columns[_COLUMNS:_MOST],
         "more_columns_words": plural(n - _COLUMNS, "more column")

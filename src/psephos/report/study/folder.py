@@ -116,9 +116,11 @@ class Permuted(NamedTuple):
         none = " A column with one value in each group has no figure."
         none = none if self.groups and not self.whole else ""
         return (
-            f"Permuted is how the held-out {self.measure.words} of the folds' models, not of this"
-            f" one, changes if the column's values are shuffled {among}: the mean of 20 shuffles in"
-            f" each fold, 0 in a fold whose model does not read the column{first}.{none}"
+            f"Permuted is what is lost without it: how the held-out {self.measure.words} of the"
+            f" folds' models, not of this one, changes if its values are shuffled {among}: the mean"
+            f" of 20 shuffles in each fold, 0 in a fold whose model does not read it{first}.{none}"
+            " The two may lead with different columns: answers can move and be no worse, and the"
+            " folds' models may use other columns than this one."
         )
 
 
@@ -176,6 +178,11 @@ class Folder:
         return [class_words(str(c), target) for c in self.about["classes"]]
 
     @property
+    def target(self) -> str:
+        """Return the name of the target on the page."""
+        return str(self.about.get("target") or "the target")
+
+    @property
     def multilabel(self) -> bool:
         """Return whether a case may have several labels."""
         return self.kind == "labels"
@@ -189,11 +196,6 @@ class Folder:
     def measure(self) -> str:
         """Return the name of the measure that models are ranked by."""
         return self.measures[0].words
-
-    @property
-    def tuned_by(self) -> str:
-        """Return the name of the measure that settings were chosen by."""
-        return "PU-F of the recorded labels" if self.about.get("partial") else self.measure
 
     @property
     def missed_cost(self) -> float | None:

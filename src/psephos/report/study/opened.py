@@ -16,7 +16,7 @@ from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.explain import ColumnNetwork, ErrorDisplay
 from psephos.explain.effects import Threshold, background, rises, voter_thresholds
 from psephos.explain.errors import searched_by
-from psephos.files.names import Names, backup_words, percent
+from psephos.files.names import Names, backup_words, percent, signs
 from psephos.report.study.folder import Folder, KeptCases, Permuted
 from psephos.report.study.options import with_outer_ends
 from psephos.report.study.standings import standings
@@ -59,7 +59,8 @@ class Reduced:
         """Return the answer to a case as text, and the text and weight of each vote."""
         names = Names(list(self.names), dict(self.levels))
         ballots = Ballots.of(self.vote, names, row[None], ["the case"])
-        return ballots.answer(0), [(line.words, line.weight) for line in ballots.lines(0)]
+        votes = [(signs(line.words), line.weight) for line in ballots.lines(0)]
+        return signs(ballots.answer(0)), votes
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,8 @@ class Opened:
         """Return the explanation of importance and permutation importance."""
         none = "The effect of permuting a column was not measured: folds' models are not kept."
         return (
-            "Importance, by which columns are sorted, is how much a column moves this model's"
-            " answers to its training cases, as a share of all; not what is lost without it."
+            "Importance, by which columns are sorted, is how much this model uses a column: how far"
+            " it moves answers to training cases, as a share of all; not what is lost without it."
             f" {self.permuted.words if self.permuted else none}{_AGAIN if self.returns else ''}"
         )
 
@@ -112,11 +113,6 @@ class Opened:
             whole=[str(self.whole.get(name, name)) for name in words.columns],
             levels=words.levels,
         )
-
-    @property
-    def n_voters(self) -> int:
-        """Return the number of its voters."""
-        return int(self.model.vote_.n_voters)
 
     def network(self) -> ColumnNetwork | None:
         """Return the network of its columns; None unless several voters read several columns."""
@@ -194,7 +190,7 @@ def open_model(
         model=model,
         classes=[str(c) for c in getattr(model, "classes_", ())],
         head=_head(model),
-        sentences=[str(s) for s in model.describe()][1:] if shown else [_WITHOUT_CASES],
+        sentences=[signs(str(s)) for s in model.describe()][1:] if shown else [_WITHOUT_CASES],
         columns=_columns(model),
         importance=_importance(model),
         whole={word: name for name, word in short.items()},

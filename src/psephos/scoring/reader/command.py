@@ -158,15 +158,21 @@ def run_scorer(text: str, about: str, argv: Any = None) -> int:
         if options.table:
             _predict(model, data, options)
         sys.stdout.flush()  # errors of writing must be raised here
+    except BrokenPipeError:  # the reader of the pipe has closed it
+        drop_unwritten()
     except (ValueError, OSError) as error:
-        closed = isinstance(error, BrokenPipeError)  # by the reader of the pipe
-        sys.stderr.write("" if closed else f"Error: {error}\n")
-        try:
-            sys.stdout.flush()
-        except OSError:  # what is left would be written, and fail, once more as Python ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0 if closed else 2
+        sys.stderr.write(f"Error: {error}\n")
+        drop_unwritten()
+        return 2
     return 0
+
+
+def drop_unwritten() -> None:
+    """Discard output that cannot be written; else Python fails again at its end (status 120)."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_whole(out: str, lines: list[Any]) -> None:

@@ -23,8 +23,8 @@ def importance(problem: SelectionProblem) -> Floats:
         if problem.data.n_classes
         else RandomForestRegressor(trees, max_features="sqrt", min_samples_leaf=_LEAF, n_jobs=jobs)
     )
-    model = fit_all(problem.data, [MemberTask(forest, (1, 0))])[0]
-    return model.impurity_importance_
+    model = fit_all(problem.encoded[0], [MemberTask(forest, (1, 0))])[0]
+    return problem.by_column(model.impurity_importance_)
 
 
 def of_model(data: Data, estimator: Estimator) -> Floats:

@@ -3,7 +3,7 @@ page.ballot = (() => {
   const { make, svg } = page,
     { line, rect } = page.draw,
     { named, write } = page.axis;
-  const { percent } = page.words;
+  const { percent, signs } = page.words;
   const sum = (list) => list.reduce((a, b) => a + b, 0);
 
   // The classes that a vote is for, or against: for two classes by the sign of its number; for more the only class that
@@ -31,7 +31,7 @@ page.ballot = (() => {
       const one = known.find(({ name }) => rest.startsWith(`${name} = `)),
         cut = rest.indexOf(" and "),
         end = one ? one.name.length + 3 : cut < 0 ? rest.length : cut + 5;
-      parts.push(...(one ? [named(one), " "] : [rest.slice(0, end)]));
+      parts.push(...(one ? [named(one), " "] : [signs(rest.slice(0, end))]));
       rest = rest.slice(end);
     }
     return parts;
@@ -143,19 +143,21 @@ page.ballot = (() => {
     const data = { test: "case-vote", weight: one.weight };
     return item(words, value, reach, one.k < 0 ? "" : hue[one.k], size, data);
   };
-  // The shares of the weight by class, and whether they are the prediction.
-  const sharesOf = (lines, answer, { study, two }) => {
+  // The weight of the voters for each class, and how it differs from the prediction.
+  const sharesOf = (lines, answer, { study, says }) => {
     if (answer.unanswered && answer.why !== "tie")
       return "No voter applies. Below is what voters fall back to where values are missing: it is not an answer.";
-    const { classes, order, positive } = study,
+    const { classes, order } = study,
       own = (k) => lines.filter((one) => one.k === k && !one.against),
-      of = (k) => sum(own(k).map((one) => one.weight)),
-      stated = two && Math.abs(of(positive) - answer.probabilities[positive]) < 1e-9;
+      of = (k) => Number(sum(own(k).map((one) => one.weight)).toFixed(9)), // without rounding errors
+      stated = order.every((k) => Math.abs(of(k) - answer.probabilities[k]) < 1e-9),
+      more = `; the ${says} also counts how strongly each predicts it`,
+      same = says === "share of the vote" && (stated ? `: that is the ${says}` : more);
     const words = order
       .filter((k) => of(k) > 0)
-      .map((k, i) => `${percent(of(k))} ${i ? "" : "of the weight says "}${classes[k]}`);
+      .map((k, i) => `${percent(of(k))} ${i ? "" : "of the weight predict "}${classes[k]}`);
     if (!words.length) return "The weight is even between the classes.";
-    return `${words.join(", ")}.${stated ? " That share is its answer." : ""}`;
+    return `Voters with ${words.join(", ")}${same || ""}.`;
   };
 
   const show = (box, answer, about) => {

@@ -129,6 +129,7 @@
       own = classes[study.y[study.rows.indexOf(row)]];
     return ` ${named[0].toUpperCase()}${named.slice(1)} is ${own}.${before} The answer here is of a model that was fitted to this case as well.`;
   };
+  const kind = () => (page.again.map() ? "recalibrated probability" : calc.says);
   const answerBox = (answer) => {
     const p = answer.probabilities,
       k = called(p),
@@ -144,8 +145,7 @@
     if (none) {
       says = `Measured: ${known} of ${page.words.plural(used, "column")}.`;
     } else if (known) {
-      const what = page.again.map() ? "recalibrated probability" : calc.says;
-      says = `The ${what} for ${classes[about]}, from ${known} of ${page.words.plural(used, "column")}.`;
+      says = `The ${kind()} for ${classes[about]}, from ${known} of ${page.words.plural(used, "column")}.`;
     }
     const call = make("span", `called ${classes[k]}`, two ? "call follows" : "call"),
       why = tie ? answer.unanswered : (answer.unanswered || "").split(";")[0],
@@ -252,7 +252,7 @@
       shared = { x, study, two, calc, open, whole: wholeOf, chances, name, person },
       named = (one, j) => ({ ...one, ...calc.fields.find((field) => field.at === j) }),
       columns = open.columns.map(named),
-      own = { columns, plain: calc.plain, x: wholeOf(x), idle: idle(), hue },
+      own = { columns, plain: calc.plain, x: wholeOf(x), idle: idle(), hue, says: kind() },
       rows = rowsOf(),
       self = study.rows.indexOf(rowFrom()),
       about = (p) => (two ? positive : called(p));

@@ -376,10 +376,10 @@
       ),
     );
     fillBody("grid", grid);
-    const wide = (_, j) => (j === 0 ? "" : [3, 6, 7, 8].includes(j) ? "num k-wide" : "num");
+    const kinds = m.rows[0].map((_, j) => (j ? "num" : ""));
     fillBody(
       "by-class",
-      m.rows.map((one) => row(one, one.map(wide))),
+      m.rows.map((one) => row(one, kinds)),
     );
     drawLanes();
     listed(m);

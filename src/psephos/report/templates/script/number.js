@@ -17,11 +17,12 @@
       moved = ballots.filter(size).sort((a, b) => size(b) - size(a)),
       reach = Math.max(...moved.map(size), 1e-12),
       rest = moved.slice(SHOWN).reduce((sum, one) => sum + part(one), 0),
-      { item, list, reasonOf } = page.ballot;
+      { item, list, reasonOf } = page.ballot,
+      { signs } = page.words;
     const shown = moved.slice(0, SHOWN).map((one) => {
       const words = `${one.name ? `${one.name}: ` : ""}${one.reason}`;
       return [
-        [...reasonOf({ words, read: one.columns }, columns), ` \u2192 ${one.says}`],
+        [...reasonOf({ words, read: one.columns }, columns), ` \u2192 ${signs(String(one.says))}`],
         part(one),
       ];
     });
@@ -77,7 +78,7 @@
     answer.replaceChildren(
       make("p", found.unanswered ? "No answer" : write(found.label, 5), look),
       ...beyond(model, x),
-      make("p", found.unanswered || likeThis(found.label), "note"),
+      make("p", found.unanswered || `${data.unit} ${likeThis(found.label)}`, "note"),
     );
     if (found.unanswered) return;
     turned(model, open, x, { value: found.label, fixed, turn });

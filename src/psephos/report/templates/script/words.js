@@ -31,11 +31,13 @@ page.words = (() => {
       ? t.toFixed(3).replace(/0$/, "")
       : String(Number(t.toPrecision(7)));
 
+  // the signs of numbers and of a sum within a sentence as true minus signs; hyphens of names stay
+  const signs = (text) => text.replace(/(^|[\s([{]|\de)-(?= ?\d)/g, "$1\u2212");
   const fill = (values, from = document) =>
     Object.entries(values).forEach(([key, text]) =>
       page.all(`[data-fill="${key}"]`, from).forEach((element) => {
         element.textContent = text;
       }),
     );
-  return { chance, count, fill, number, of, percent, plural, rate, span, threshold };
+  return { chance, count, fill, number, of, percent, plural, rate, signs, span, threshold };
 })();
