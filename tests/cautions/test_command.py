@@ -61,6 +61,18 @@ def test_all_refusals_come_in_one_message_with_the_command_to_repeat(table, tmp_
     assert "FD007" not in done.stderr
 
 
+def test_a_word_declared_missing_elsewhere_is_named(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=30).round(3).astype(str), "b": list("xyz") * 10})
+    frame.loc[[2, 5], "a"] = frame.loc[[3, 4], "b"] = "neuv."
+    frame.assign(y=["ill", "well"] * 15).to_csv(tmp_path / "t.csv", index=False)
+    done = call("table", tmp_path / "t.csv", "--target", "y", "--missing", "a=neuv.")
+    assert "FD007 sentinel: Some values may stand for missing ones: 'neuv.' in 'b'." in done.output
+    assert "--missing neuv." in done.output
+    done = call("table", tmp_path / "t.csv", "--target", "y", "--missing", "neuv.")
+    assert "FD007" not in done.output
+
+
 def test_what_is_accepted_is_printed(table, tmp_path):
     more = [word for code in ("FD002", "FD004", "FD008") for word in ("--accept", code)]
     done = call("fit", table, "--target", "state", "--model", "cart", "--out",

@@ -7,6 +7,9 @@ from thorough import seeds
 
 from psephos import check_table
 from psephos.cautions.replicates import replicates
+from psephos.cautions.stems import stem_form, stem_of
+
+SPEAKERS = ["andrew", "bill", "david", "jo", "kate", "mark", "mike", "nick", "rich", "rose", "sue"]
 
 
 def planted(kind, seed, n=60, p=20):
@@ -123,6 +126,24 @@ def test_of_columns_that_depend_on_each_other(seed):
     nothing = np.zeros((60, 40))  # of most rows there is no signal: that is no likeness
     nothing[:20] = np.cumsum(np.random.default_rng(seed).normal(size=(20, 40)), axis=1)
     assert replicates(nothing) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "form", "stem"),
+    [
+        ([f"{k}.h{v}d.{i}" for k in SPEAKERS for v in "AI" for i in (1, 2)], "*.*.*", "andrew"),
+        ([f"Gaso {k:02}{scan}" for k in range(1, 41) for scan in "abc"], "*?", "Gaso 01"),
+        ([f"P{k:02}_V{v}_{s}" for k in range(20) for v in (1, 2) for s in "LR"], "*_*_*", "P00"),
+        ([f"H{k:03} 2024-{m:02}-11" for k in range(20) for m in (1, 2, 3)], "* *", "H000"),
+        ([f"Anna K{k} (visit {v})" for k in range(20) for v in (1, 2)], "* *)", "Anna K0 (visit"),
+        ([f"img_{k}_{v}.png" for k in range(30) for v in (1, 2)], "*_*.png", "img_0"),
+        ([f"Plate{k}_{r}{c:02}" for k in range(4) for r in "ABCDEF" for c in range(12)], None, ""),
+        ([f"TCGA-{k % 7:02}-{k:04}-01" for k in range(80)], None, ""),
+    ],
+)
+def test_the_shortest_stem_that_words_share(words, form, stem):
+    assert stem_form(words) == form
+    assert form is None or stem_of(words[0], form) == stem
 
 
 def test_stems_of_words_are_offered_as_the_group():

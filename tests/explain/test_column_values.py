@@ -10,7 +10,7 @@ from sklearn.inspection import partial_dependence
 
 from psephos import CARTClassifier, GradientBoostingClassifier, PsephosError
 from psephos.explain import MissedDisplay, ValuesDisplay
-from psephos.explain.effects import cut_of
+from psephos.explain.effects import about_cut, cut_of
 
 
 @pytest.fixture(scope="module", name="case")
@@ -122,3 +122,12 @@ def test_of_several_thresholds_the_cut_is_that_of_a_tree_of_one_split():
     cut = cut_of(says, {}, np.repeat([0.5, 1.5, 2.5], [50, 45, 5]))
     assert (cut.at, cut.how) == (1.0, "split")
     assert_allclose(cut.change, 0.82)
+
+
+def test_a_crossing_is_not_rounded_to_the_value_of_a_case():
+    """48 people answered exactly 3, and the prediction crosses its mean at 2.96."""
+    change = np.array([-1.0, 1.0])
+    cut = about_cut(2.96, np.arange(1.0, 6), "crossing", change)
+    assert cut.text == "2.96"
+    assert (cut.at < 3.0) == (3.0 > 2.96)
+    assert about_cut(2.96, np.array([1.1, 5.2]), "crossing", change).text == "3"

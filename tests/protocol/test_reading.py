@@ -454,6 +454,17 @@ def test_codes_beyond_the_precision_of_floats_stay_apart(tmp_path):
     assert table_from_arrays(X, [0, 1, 0], categorical=[0]).categories == table.categories
 
 
+def test_several_answers_in_a_cell_are_not_decimal_commas(tmp_path):
+    few = "y;b\nu;1,2,4\nv;3\nu;2\n"
+    many = "y;b\n" + "".join(f"u;{k},{k + 2}\n" for k in range(1, 7)) + "v;3\n"
+    for name, text in (("few.csv", few), ("many.csv", many)):
+        with says("column 'b' seems to hold several answers in a cell ('1,"):
+            read_table(write(tmp_path, text, name), target="y")
+        assert read_table(write(tmp_path, text, name), target="y", categorical=["b"]).categories
+    with says("column 'b' has numbers in another notation ('1,3' in line 2"):
+        read_table(write(tmp_path, many.replace("6,8", "6,1"), "falls.csv"), target="y")
+
+
 def test_numbers_written_another_way_never_become_categories(tmp_path):
     text = "a,b,y\n1,<20,u\n2,20-30,v\n3,<20,u\n"
     with says("column 'b' has numbers in another notation ('<20' in line 2, '20-30' in line 3)"):

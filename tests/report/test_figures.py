@@ -154,7 +154,9 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
         " corrected for 4 models), though the most accurate of 4 models."
     )
     below = " ".join(verdict(made, rows, choose(rows, available), set()))
-    assert "p is how often it would do as well if the target were permuted." in below
+    assert (
+        "p is about how often, at most, it would do as well if the target were permuted." in below
+    )
 
 
 def test_the_interval_of_the_mean_is_the_wider_of_folds_and_cases(tmp_path):

@@ -284,9 +284,9 @@ def sentinels(given: Given) -> Found:
 
 
 def _unknown_words(given: Given) -> list[tuple[int, str]]:
-    """Return the words that mean "not known", as pairs of column and word."""
+    """Return the words that mean "not known", here or in another column: pairs with the column."""
     every = [(j, word) for j, own in given.unlisted.items() for word in own]
-    return [(j, word) for j, word in every if _says_unknown(word)]
+    return [(j, w) for j, w in every if _says_unknown(w) or w.strip() in given.declared]
 
 
 def _says_unknown(word: str) -> bool:

@@ -47,6 +47,8 @@ class Given:
         Columns that the user listed with --categorical.
     aside : mapping of str to sequence of str, default={}
         Columns that models do not read, and that may name subjects: the cells as written.
+    declared : set of str, default={}
+        Words that mean a missing value in some column (--missing COLUMN=WORD).
     quantiles : ndarray of shape (p, 7), default=None
         For new cases: least, .1, .25, .5, .75, .9 and greatest value of each column in the fit; NaN
         if not known.
@@ -64,6 +66,7 @@ class Given:
     n_folds: int = 5
     all_listed: bool = False
     categorical: frozenset[str] = frozenset()
+    declared: frozenset[str] = frozenset()
     quantiles: Floats | None = None
     numbers: Floats | None = None
     aside: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])

@@ -90,10 +90,11 @@ CAUTIONS: dict[str, Rule] = {
         "Column {which} is not learnt from, and seems to name subjects with several rows each"
         "{answer}: rows of one subject are in both the training and the test part. Name it as the "
         "group (--group {how})."),
-    "FD026": Rule("repeated-numbers", "rows", _NONE, "rows.repeated_numbers",
+    "FD026": Rule("repeated-numbers", "rows", ("compare",), "rows.repeated_numbers",
         "{n} values of the target occur in {k} {what} each, as if each sample had been measured "
         "{k} times: rows of one sample are in both the training and the test part. Name the column "
-        "of samples as the group (--group), or keep one row of each sample, such as the mean."),
+        "of samples as the group (--group), keep one row of each sample, such as the mean, or "
+        "accept this (--accept FD026) if rows of one value are independent."),
     "FD027": Rule("keys", "rows", _NONE, "rows.keys",
         "{columns} hold{s} words that look like keys, each in several rows. If they name subjects "
         "or samples, rows of one are in both the training and the test part: name the column as "

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # the most values of a column that may be a target, such columns shown, and errors shown
 _CLASSES, _SHOWN, _WRONG = 12, 8, 20
+_CODED = 40  # more columns of few whole numbers are counts, or genotypes
 _FOLDS = 5  # the default of compare
 
 
@@ -99,7 +100,7 @@ def _columns(data: "DataTable") -> list[str]:
     few = [j for j, own in values if 3 <= len(own) <= 9 and (np.trunc(own) == own).all()]
     words = "whole numbers of few values; if they stand for names, not amounts or ranks, list them"
     names = listed([data.names[j] for j in few], _SHOWN)
-    return [*lines, *[f"codes    {names}: {words} with --categorical"] * bool(few)]
+    return [*lines, *[f"codes    {names}: {words} with --categorical"] * (0 < len(few) <= _CODED)]
 
 
 def _left(settled: "list[Caution]", *, compared: bool) -> tuple[list[str], list[str]]:

@@ -313,17 +313,25 @@ def _monotone(says: Says) -> bool:
 
 
 def _crossing(says: Says, values: Floats) -> Cut | None:
-    """Return where a monotone prediction of two classes crosses its mean, to two digits."""
+    """Return where a monotone prediction of two classes crosses its mean."""
     moves, inside = says.moves, says.pieces.inside
     k = int((moves[-1] - moves[0]).argmax())
     line = moves[:, k]
-    at = np.flatnonzero(np.sign(line[1:]) != np.sign(line[:-1]))
-    if len(at) != 1 or moves.shape[1] > 2:
+    crossed = np.flatnonzero(np.sign(line[1:]) != np.sign(line[:-1]))
+    if len(crossed) != 1 or moves.shape[1] > 2:
         return None
-    i = int(at[0])
+    i = int(crossed[0])
     part = line[i] / (line[i] - line[i + 1])
-    found = float(number(float(inside[i] + part * (inside[i + 1] - inside[i])), digits=2))
-    return Cut(found, False, value_text(found), "crossing", moves[-1] - moves[0])
+    at = float(inside[i] + part * (inside[i + 1] - inside[i]))
+    return about_cut(at, values, "crossing", moves[-1] - moves[0])
+
+
+def about_cut(at: float, values: Floats, how: str, change: Floats) -> Cut:
+    """Return a cut at a value of two digits, or of more if that is the value of a case."""
+    found = float(number(at, digits=2))
+    if found in values:  # on which side it is must not depend on rounding
+        return _cut(at, {}, values, how, change)
+    return Cut(found, False, value_text(found), how, change)
 
 
 def _split(says: Says, closed: dict[float, bool], values: Floats) -> Cut | None:
@@ -354,8 +362,7 @@ def _split(says: Says, closed: dict[float, bool], values: Floats) -> Cut | None:
         return None
     if steps:
         return _cut(uppers[i], closed, values, "split", off[i])
-    found = float(number(uppers[i], digits=2))
-    return Cut(found, False, value_text(found), "split", off[i])
+    return about_cut(float(uppers[i]), values, "split", off[i])
 
 
 def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:

@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from numbers import Number
 from typing import Any, NamedTuple
@@ -59,6 +59,8 @@ COMMAND = Remedies(
     "read the table with {}", "--{} {}", " ",
 )  # fmt: skip
 _LIMITS = "values beyond a limit of detection are the lowest or highest there are, not missing: "
+_ANSWERS = re.compile(r"\d{1,2}(?:, ?\d{1,2})+")
+_MANY_ANSWERS = 6
 _BEYOND = "if they mean values below a limit of detection, which are the lowest and not missing"
 _WRITE = "write a number for each, such as half of a lower one"
 _HALF = (
@@ -238,6 +240,13 @@ def refuse_numbers_in_words(
     message does not offer categories. `cells` are the settings that numbers were read by.
     """
     forms = {word: number_form(word) for word in set(words) if word is not None}
+    if not fitted and _are_answers(forms):
+        some_words = some([shown(word, CELL) for word in sorted(forms)], 3)
+        raise PsephosError(
+            f"column {shown(name)} seems to hold several answers in a cell ({some_words}): make a "
+            "column of yes and no for each answer; if combinations are meant, "
+            f"{ways.categorical.format(shown(name))}; or {ways.drop.format(shown(name))}."
+        ).settled_by(("--categorical", name)).of_column(name)  # fmt: skip
     _one_unit_only(forms)
     found = [i for i, word in enumerate(words) if word is not None and forms[word]]
     strong = any(form in _STRONG for form in forms.values())
@@ -277,6 +286,17 @@ def refuse_numbers_in_words(
     raise PsephosError(
         f"column {shown(name)} has numbers in another notation ({found_in}): {remedy}"
     ).settled_by(*by).of_column(name, remedy)  # fmt: skip
+
+
+def _are_answers(words: Collection[str]) -> bool:
+    """Return whether words are answers to one question: 1,2 and 2,5, whole numbers that rise.
+
+    One has three numbers, or there are six words or more, which decimal commas would not be.
+    """
+    each = [[int(k) for k in word.split(",")] for word in words if _ANSWERS.fullmatch(word)]
+    if not each or len(each) < len(words) or any(sorted(set(own)) != own for own in each):
+        return False
+    return len(each) >= _MANY_ANSWERS or any(len(own) > 2 for own in each)
 
 
 def without_limits(

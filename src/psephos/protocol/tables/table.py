@@ -282,13 +282,15 @@ class DataTable:
         if partial is not None:
             counts = np.bincount(partial.recorded + 1, minlength=len(classes) + 1)[1:]
         named = dict(zip(map(str, classes), counts.tolist(), strict=True))
-        categories, groups = len(self.categories), self.groups
+        categories, groups, group = len(self.categories), self.groups, self.group_name
+        if groups is not None and "=" in group:  # by a pattern
+            group += f", such as {sentence_name(str(groups[0]))}"
         return contents_words(
             self.n_rows,
             {name: n for name, n in named.items() if n or partial is None},
             (self.n_columns - categories, categories),
             self.left_out,
-            groups=None if groups is None else (len(np.unique(groups)), self.group_name),
+            groups=None if groups is None else (len(np.unique(groups)), group),
             unlabelled=0 if partial is None else int((partial.recorded < 0).sum()),
             labels=self.multilabel,
             numbers=self.y if numbers else None,
@@ -334,12 +336,14 @@ class DataTable:
         """Return a dense table as the tests of cautions need it."""
         plain = not self.multilabel and self.partial is None and self.target_name != ""
         codes = np.unique(self.y, return_inverse=True)[1] if plain else None
+        declared = {word.rpartition("=")[2] for word in self.cells.missing if "=" in word}
         return Given(
             dense_columns(self.X), self.names, self.categories,
             answers=codes,
             classes=tuple(map(str, self.classes.tolist())) if plain else (),
             target=self.target_name, groups=self.groups, rows=tuple(self.row_names()),
             n_folds=n_folds, categorical=self.categorical,
+            declared=frozenset(word for word in declared if Cells().number(word) is None),
             numbers=self.y if plain and self.kind == "numbers" else None,
             aside={} if self.cohorts else self.aside,
         )  # fmt: skip

@@ -158,7 +158,7 @@ def _two_tests(folder: Folder, s: Standing, sure: bool) -> list[str]:
     chosen: Mapping[str, Any] = folder.about.get("metric") or {}
     if ends is None or ends[0] == ends[1] or (ends[0] <= folder.constant <= ends[1]) != sure:
         return []
-    how = "how often it would do as well if the target were permuted"
+    how = "about how often, at most, it would do as well if the target were permuted"
     if s.key in chosen.get("counts", {}):
         how = "of the cases that it and a constant prediction call differently"
     elif not chosen and folder.measures[0].name not in ("r2", "balanced_accuracy"):
