@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,6 +55,20 @@ def test_predict_gives_the_models_answers(call, model, loaded, tmp_path):
     assert [t["predicted"] for t in told] == loaded.predict(frame).tolist()
     chances = [[float(t["probability_ill"]), float(t["probability_well"])] for t in told]
     np.testing.assert_allclose(chances, loaded.predict_proba(frame), rtol=0, atol=1e-12)
+
+
+def test_a_terminal_shows_ballots_under_the_prediction(call, model, loaded, tmp_path, monkeypatch):
+    path = write_csv(tmp_path / "new.csv", HEADER, rows_of(5, seed=9))
+    written = sheet(call("explain", model, path, "--id", "name").stdout)
+    said = sheet(call("predict", model, path, "--id", "name").stdout)
+    screen = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setattr("psephos.cli.explain.sys", SimpleNamespace(stdout=screen))
+    shown = call("explain", model, path, "--id", "name").stdout
+    for case in said:
+        assert f"{case['id']}: {case['predicted']} (" in shown
+    assert len({line["case"] for line in written}) == len(said) == shown.count("weight voter")
+    call("explain", model, path, "--id", "name", "--out", tmp_path / "b.csv")
+    assert sheet((tmp_path / "b.csv").read_text("utf-8")) == written
 
 
 def test_a_file_whose_rows_are_columns_can_be_transposed(call, model, tmp_path):

@@ -45,6 +45,11 @@ PLAIN = {"a": ["1", "2"], "b": ["3", "4"]}
         ('"a"  "b"\n  1    3\n 2   4 \n', [2, 3], "cells are separated by blanks"),
         ("a,b\n[mg/l],%\n1,3\n2,4\n", [3, 4], "line 2 holds units ('[mg/l]', '%')"),
         ("a,b\nmmol/L,\n1,3\n2,4\n", [3, 4], "line 2 holds units ('mmol/L')"),
+        (
+            'a,b\nHow?,"Why,\nthen?"\n"{""ImportId"":""Q1""}","{""ImportId"":""Q2""}"\n1,3\n2,4\n',
+            [5, 6],
+            "lines 2 and 4 hold questions and names of Qualtrics, and are left out",
+        ),
         ("a,b\nAU,log(1/R)\n1,3\n2,4\n", [3, 4], "line 2 holds units ('AU', 'log(1/R)')"),
         ("a,b\nyıl,gün\n1,3\n2,4\n", [3, 4], "line 2 holds units ('yıl', 'gün')"),
         ("a,b\nlat,/dk\n1,3\n2,4\n", [3, 4], "line 2 holds units ('lat', '/dk')"),

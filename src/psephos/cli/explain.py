@@ -1,13 +1,18 @@
 """psephos explain: the ballots of each case."""
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from psephos.cli.options import answer_options
-from psephos.cli.words import say
+from psephos.cli.words import say, show
+
+if TYPE_CHECKING:
+    from psephos.cli.answering import Answering
 
 _WIDE = 50  # columns that are written for each of many neighbours
 _CELL = 32_000  # characters; a spreadsheet takes 32,767
@@ -32,18 +37,19 @@ def explain(
 ) -> None:
     """Write the ballots of each row of TABLE, as csv: one line per case and voter.
 
-    A line has the reason of the vote for this case (the branch with the case's values, the terms of
-    a score, the training case it resembles; rounded for reading), the vote, its weight for the
-    case, its contribution to the score, the columns it read, and the reason as data with all
-    digits, with the largest terms first. If weights keep training cases (SamBA, proset), it also
-    has the nearest of them as lists of row, distance, share of the weight and class. Lists and data
-    are JSON. If training cases vote (ml-knn), the lines of a case are its neighbours; for several
-    labels there is a contribution_LABEL for each, above 0 if the neighbour has the label. If such a
-    model reads more than 50 columns, columns and data are written only with --details (a note says
-    so). Notes on standard error name the cases without an answer (column answered of psephos
-    predict) and the values that they need.
+    On a terminal they are printed for reading, under the prediction of each case; with --out, or if
+    the output is redirected, they are csv. A line has the reason of the vote for this case (the
+    branch with the case's values, the terms of a score, the training case it resembles; rounded for
+    reading), the vote, its weight for the case, its contribution to the score, the columns it read,
+    and the reason as data with all digits, with the largest terms first. If weights keep training
+    cases (SamBA, proset), it also has the nearest of them as lists of row, distance, share of the
+    weight and class. Lists and data are JSON. If training cases vote (ml-knn), the lines of a case
+    are its neighbours; for several labels there is a contribution_LABEL for each, above 0 if the
+    neighbour has the label. If such a model reads more than 50 columns, columns and data are
+    written only with --details (a note says so). Notes on standard error name the cases without an
+    answer (column answered of psephos predict) and the values that they need.
     """
-    from psephos.cli.answering import Answering, refuse_overwriting, writer
+    from psephos.cli.answering import Answering, refuse_overwriting
     from psephos.vote.describing import answer_rule
     from psephos.vote.reading.answered import unanswered_notes
 
@@ -55,7 +61,31 @@ def explain(
         say(f"Note: the prediction of a case: {rule}.")
     for note in answering.returns:
         say(f"Note: {note}")
-    with writer(out, spreadsheet_safe) as sheet:
+    if out is None and sys.stdout.isatty():
+        whys = _shown(answering)
+    else:
+        whys = _written(answering, out, safe=spreadsheet_safe, whole=whole)
+    for note in unanswered_notes(whys):
+        say(f"Note: {note}")
+
+
+def _shown(answering: "Answering") -> list[tuple[str, str]]:
+    """Print the ballots of each case for reading; return which cases have no answer, and why."""
+    whys: list[tuple[str, str]] = []
+    for ids, X in answering.blocks(1) if answering.voters_differ else answering.blocks():
+        found = replace(answering.ballots(X), case_ids=list(ids))
+        show(f"{found}\n")
+        whys += zip(ids, found.unanswered, strict=True)
+    return whys
+
+
+def _written(
+    answering: "Answering", out: Path | None, *, safe: bool, whole: bool
+) -> list[tuple[str, str]]:
+    """Write the ballots as csv; return which cases have no answer, and why."""
+    from psephos.cli.answering import writer
+
+    with writer(out, safe) as sheet:
         header: list[str] = []
         whys: list[tuple[str, str]] = []
         wide = answering.neighbours and answering.X.shape[1] > _WIDE and not whole
@@ -79,8 +109,7 @@ def explain(
                 sheet.writerow(
                     [_cell(name, value, whole) for name, value in zip(header, line, strict=True)]
                 )
-    for note in unanswered_notes(whys):
-        say(f"Note: {note}")
+    return whys
 
 
 def _cell(name: str, value: Any, whole: bool) -> Any:

@@ -234,8 +234,12 @@ def skipped_words(lines: Sequence[int]) -> str:
 
 # ---------------------------------------------------------------------- units
 def _without_units(header: Header, below: Rows, notes: list[str]) -> Rows:
-    """Leave out the first row if it has units of numeric columns."""
+    """Leave out the first row if it has units of numeric columns, and rows of Qualtrics' names."""
     rows = list(islice(below, 1 + AHEAD))
+    if len(rows) > 1 and all(cell.startswith('{"ImportId"') for cell in rows[1][2]):
+        words = f"lines {rows[0][0]} and {rows[1][0]} hold questions and names of Qualtrics"
+        notes.append(f"{words}, and are left out.")
+        rows = rows[2:]
     words = units_words(rows[0][0], [row for _, _, row in rows]) if rows else ""
     notes += [words] * bool(words)
     yield from chain(rows[bool(words) :], below)
