@@ -329,9 +329,9 @@ def test_the_page_has_the_table_and_a_live_model_and_leaves_classes_out(study):
         own = (said.predicted > low) & (said.predicted <= (math.inf if high is None else high))
         assert (n, mae) == (str(own.sum()), three(size[own].mean()))
         low = high
-    assert re.search(r", a number: [-−\d.]+ to [-−\d.]+\.$", page["data_line"])
+    assert re.search(r", a number: [-−\d.]+ to [-−\d.]+\. Errors", page["data_line"])
     none = summarise(study.out, options=PageOptions(cases="none"))
-    assert none["data_line"].endswith(", a number.")  # the ends are of single cases
+    assert ", a number. Errors" in none["data_line"]  # the ends are of single cases
     assert build_report(study.out, cases="none").exists()
     with pytest.raises(PsephosError, match="left out for a numeric target"):
         build_report(study.out, positive="x")

@@ -20,6 +20,17 @@ _ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is con
 
 
 @dataclass(frozen=True)
+class _Scored(ScoredColumns):
+    n_ranked: int  # the columns from here on are no ranks, but themselves; missing is 0
+
+    def scores(self, columns: Indices | slice = slice(None)) -> Floats:
+        found = super().scores(columns)
+        means = np.arange(self.shape[1])[columns] >= self.n_ranked
+        found[:, means] = np.nan_to_num(self.numbers(columns)[:, means])
+        return found
+
+
+@dataclass(frozen=True)
 class SelectionProblem:
     """The input of a selector.
 
@@ -52,8 +63,10 @@ class SelectionProblem:
         return np.ones(len(self.data.y)) if weight is None else weight
 
     @cached_property
-    def encoded(self) -> tuple[Data, Indices]:
-        """Return the rows with numbers for categories, and the column of the table behind each.
+    def encoded(self) -> tuple[Data, Indices, int]:
+        """Return the rows with numbers for categories, the column of the table behind each, and r.
+
+        The first r are columns of the table, the others mean targets, in standard deviations.
 
         A category of two levels is its code. One of more levels is, per target, the mean target of
         the rows of its level in the other four of five folds, as a difference from those folds'
@@ -63,13 +76,13 @@ class SelectionProblem:
         found = {j: self._mean_targets(j, fold) for j in self.data.categories}
         found = {j: numbers for j, numbers in found.items() if numbers is not None}
         if not found:
-            return replace(self.data, categories=()), np.arange(X.shape[1])
+            return replace(self.data, categories=()), np.arange(X.shape[1]), X.shape[1]
         rest = np.setdiff1d(np.arange(X.shape[1]), [*found]).astype(np.intp)
         source = np.r_[rest, *(np.full(Z.shape[1], j) for j, Z in found.items())].astype(np.intp)
         blocks = [X[:, rest], *found.values()]
         X = sparse.hstack(blocks, "csc") if sparse.issparse(X) else np.hstack(blocks)
         words = [self.data.words[j] for j in source.tolist()]
-        return replace(self.data, X=X, categories=(), words=words), source
+        return replace(self.data, X=X, categories=(), words=words), source, len(rest)
 
     def _mean_targets(self, column: int, fold: Indices) -> Floats | None:
         """Return (n, R): the other folds' mean targets of each row's level, less those of all rows.
@@ -91,7 +104,8 @@ class SelectionProblem:
                 sums = np.bincount(codes[other], w * y[:, r], len(levels) + 1)
                 out[own, r] = (sums / total)[codes[own]]
         out[codes == len(levels)] = np.nan
-        return out
+        size = np.nanstd(out, axis=0)
+        return out / np.where(size > 0, size, 1.0)
 
     def _folds(self) -> Indices:
         """Return the fold of each row, (n,): classes are divided evenly, groups stay together."""
@@ -106,8 +120,9 @@ class SelectionProblem:
 
     @cached_property
     def scored(self) -> ScoredColumns:
-        """Return the (n, q) normal scores of the training ranks of the numeric columns."""
-        return ScoredColumns(self.encoded[0].X, self.weight, None, _QUANTILES)
+        """Return the (n, q) normal scores of the training ranks; mean targets are as they are."""
+        data, _, n_ranked = self.encoded
+        return _Scored(data.X, self.weight, None, _QUANTILES, n_ranked)
 
     @cached_property
     def targets(self) -> Floats:
