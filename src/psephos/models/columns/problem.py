@@ -21,7 +21,7 @@ _ROUNDING = 1e-12  # of the greatest size: a column that deviates by less is con
 
 @dataclass(frozen=True)
 class _Scored(ScoredColumns):
-    n_ranked: int  # the columns from here on are no ranks, but themselves; missing is 0
+    n_ranked: int  # columns from here on stand for themselves, 0 if missing
 
     def scores(self, columns: Indices | slice = slice(None)) -> Floats:
         found = super().scores(columns)
