@@ -46,7 +46,7 @@ _PLACED = {
     "well", "position", "pos", "time", "timepoint", "day", "tag", "week", "month", "visit", "year",
     "plot", "dose", *POSTAL,
 }  # fmt: skip
-_LEAST, _EXPLAINED = 20, 0.5
+_LEAST, _EXPLAINED, _SUBJECTS = 20, 0.5, 10
 # Maximum mean rows per subject; minimum share of subjects with one class, and its p-value.
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6
 _SEVERAL, _FEWEST = 10, 5  # minimum subjects; in a column named patient, subject, ...
@@ -371,7 +371,8 @@ def batches(given: Given) -> Found:
     named = [j for j in named if j not in body]
     columns = [j for j in named if explained(given.X[:, j], answers) > _EXPLAINED]
     words = [shown(given.names[j]) for j in columns]
-    if given.groups is not None:
-        words += ["the group"] * (explained(_codes(given.groups), answers) > _EXPLAINED)
+    groups = None if given.groups is None else _codes(given.groups)
+    if groups is not None and groups.max() + 1 < _SUBJECTS:  # more are subjects, each of one class
+        words += ["the group"] * (explained(groups, answers) > _EXPLAINED)
     remedy = [("--group", given.names[j]) for j in columns[:1]]
     return Found(columns, facts={"which": some(words)} if words else {}, remedy=remedy)
