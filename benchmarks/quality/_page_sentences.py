@@ -51,7 +51,7 @@ def _differs(r, m, _):
     if key not in r.study.models or best not in r.study.models:
         return None
     own = r.study.mean(best, "columns_used")[0]
-    return [*r.study.interval(key, best)[:3], None, len(r.study.models), own]
+    return [*r.study.interval(key, best)[:3], None, own]
 
 
 def _at_first(r, m, _):
@@ -245,10 +245,10 @@ TEXTS = [
      if r.study.classes and plain(m.group(1)) in r.study.classes else None),
     (rf" reads (?:about )?{N} columns?; its held-out", _first),
     (rf"its held-out [^;]* is {N} \(95 % interval {SPAN}\)", _first_mean),
-    (rf"like all {N} models that read columns, .*?\({N}; p ≤ {N}, corrected for the {N}", _better),
-    (rf"differs by {N} \({SPAN}\) from (\S+), the most accurate of {N}, on (?:about )?{N}",
+    (rf"like all {N} that read columns, .*?\({N}; p ≤ {N}, corrected for the {N}", _better),
+    (rf"differs by {N} \({SPAN}\) from (\S+), the most accurate, on (?:about )?{N}",
      _differs),
-    (rf"[Aa]t a threshold of {N} it misses {N} of {N} .*?\(sensitivity {N}, {SPAN}\), with false "
+    (rf"At threshold {N} it misses {N} of {N} .*?\(sensitivity {N}, {SPAN}\), with false "
      rf"alarms at {N} of {N} .*?\(specificity {N}, {SPAN}\)", _at_first),
     (rf"^misses {N} of {N} \S+, alarms {N} of {N}", lambda r, m, u: r.at and
      [r.at.counts()[1], int(r.at.truth.sum()), r.at.counts()[2], int((~r.at.truth).sum())]),

@@ -503,7 +503,7 @@ def test_where_no_model_beats_a_constant_answer(tmp_path):
     assert scores["ml-knn"] <= found.about["constant"]
     words = " ".join(summarise(tmp_path / "out")["first"])
     assert "It is not significantly better than a constant prediction" in words
-    assert "from majority, the most accurate of 2" in words
+    assert "from majority, the most accurate, on" in words
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         show_summary(found)

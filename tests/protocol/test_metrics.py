@@ -356,7 +356,7 @@ def test_the_page_says_at_which_thresholds_the_cost_is(by_cost):
     t = own[island["first"]["model"]]
     assert island["first"]["threshold"] == island["missed"]["threshold"] == t != 0.5
     assert "held-out cost per case is" in first[0]
-    assert first[2].startswith(f"At a threshold of {threshold_words(t)} it misses")
+    assert first[2].startswith(f"At threshold {threshold_words(t)} it misses")
     assert len(first) == 3
     assert "The cost is at the thresholds that were chosen in the folds." in report["verdict"]
     assert report["missed"]["weight"] == "5"

@@ -74,7 +74,7 @@ def test_where_all_models_are_better_that_is_said_once(builders, tmp_path):
     report = summarise(folder)
     words = " ".join([*report["first"], *report["verdict"]])
     assert words.count("significantly better") == 1
-    assert "It is, like both models that read columns, significantly better than a" in words
+    assert "It is, like both that read columns, significantly better than a" in words
 
 
 def test_an_old_bound_above_the_error_of_the_most_frequent_class_is_vacuous(builders, tmp_path):

@@ -145,8 +145,8 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
         f" interval {rate(by_cases.low)} to {rate(by_cases.high)}).",
         "It is significantly better than a constant prediction (0.50; p\u00a0≤\u00a00.05, corrected"
         f" for 4 models), and differs by {small_difference(pair.mean)}"
-        f" ({difference(pair.low, 2)} to {difference(pair.high, 2)}) from best, the most accurate"
-        " of 4, on 60 columns.",
+        f" ({difference(pair.low, 2)} to {difference(pair.high, 2)}) from best, the most accurate,"
+        " on 60 columns.",
     ]
     alone = first_sentences(made, rows, choose(rows, available), [], None, set())
     assert alone[1] == (

@@ -114,7 +114,7 @@ def test_the_words_of_the_first_sentences_and_of_the_panel_are_the_counts(builde
     missed, alarms = (~called & positive).sum(), (called & ~positive).sum()
     sensitivity, specificity = report["missed"]["measures"][:2]
     assert report["first"][2] == (
-        f"At a threshold of 0.50 it misses {missed} of {positive.sum()} ill (sensitivity"
+        f"At threshold 0.50 it misses {missed} of {positive.sum()} ill (sensitivity"
         f" {sensitivity['value']}, {sensitivity['interval']}), with false alarms at {alarms}"
         f" of {(~positive).sum()} healthy (specificity {specificity['value']},"
         f" {specificity['interval']})."

@@ -82,7 +82,7 @@ def first_sentences(
     sure = s.key in better
     alike = len(reading) > 1 and sure and {s.key for s in reading} <= set(better)
     every = "both" if len(reading) == 2 else f"all {len(reading)}"
-    all_ = f", like {every} models that read columns," if alike else ""
+    all_ = f", like {every} that read columns," if alike else ""
     words = [
         f"{s.label} reads {_reads(s)}; its held-out {folder.measure}"
         f"{', averaged over folds,' * (folder.kind == 'numbers')} is"
@@ -198,8 +198,7 @@ def _against_best(
     mean, low, high = (_differs(v, s.summary.ranked_by) for v in (pair.mean, pair.low, pair.high))
     interval = f" ({low} to {high})" if pair.interval else ""
     return (
-        f", and differs by {mean}{interval} from {best.label}, the {best.most} of {n}, on"
-        f" {_reads(best)}"
+        f", and differs by {mean}{interval} from {best.label}, the {best.most}, on {_reads(best)}"
     )
 
 
@@ -227,7 +226,7 @@ def misses(missed: Mapping[str, Any] | None) -> list[str]:
     ]
     beside = fills["alarms_in"].rsplit(" ", 1)[0] if fills["missed_in"] else fills["alarms_in"]
     return [
-        f"At a threshold of {fills['threshold']} it misses"
+        f"At threshold {fills['threshold']} it misses"
         f" {fills['missed']}{fills['missed_in']} (sensitivity {shown[0]}), with false alarms at"
         f" {fills['alarms']}{beside} (specificity {shown[1]})."
     ]
