@@ -46,6 +46,7 @@ _PLACED = {
     "well", "position", "pos", "time", "timepoint", "day", "tag", "week", "month", "visit", "year",
     "plot", "dose", *POSTAL,
 }  # fmt: skip
+# The last: as many groups are subjects, each of one class.
 _LEAST, _EXPLAINED, _SUBJECTS = 20, 0.5, 10
 # Maximum mean rows per subject; minimum share of subjects with one class, and its p-value.
 _ROWS_EACH, _PURE, _BY_CHANCE = 8, 0.95, 1e-6
@@ -371,8 +372,7 @@ def batches(given: Given) -> Found:
     named = [j for j in named if j not in body]
     columns = [j for j in named if explained(given.X[:, j], answers) > _EXPLAINED]
     words = [shown(given.names[j]) for j in columns]
-    groups = None if given.groups is None else _codes(given.groups)
-    if groups is not None and groups.max() + 1 < _SUBJECTS:  # more are subjects, each of one class
-        words += ["the group"] * (explained(groups, answers) > _EXPLAINED)
+    if given.groups is not None and len(np.unique(given.groups)) < _SUBJECTS:
+        words += ["the group"] * (explained(_codes(given.groups), answers) > _EXPLAINED)
     remedy = [("--group", given.names[j]) for j in columns[:1]]
     return Found(columns, facts={"which": some(words)} if words else {}, remedy=remedy)
