@@ -261,10 +261,15 @@ def draw(results, place):
                 panel.errorbar(x, y, dy, dx, mark, color=color, ms=5, label=method, lw=0.8)
             x, y = (published(table)[k][method][0] for k in (1, 0))
             panel.plot(x, y, mark, mfc="none", color=color, ms=7)
-        panel.set(title=f"{table} ({SIZES[table]})", xscale="log", xlabel="columns used")
+        size = SIZES[table]
+        panel.set(title=f"{table} ({size})", xscale="log", xlim=(1.5, 1.3 * size))
+        ticks = [k for k in (2, 5, 10, 20, 50, 100, 200, 500) if k <= size]
+        panel.set_xticks(ticks, list(map(str, ticks)))
+        panel.minorticks_off()
+        panel.set_xlabel("columns used")
     axes[0, 0].set_ylabel("balanced accuracy")
     axes[1, 0].set_ylabel("balanced accuracy")
-    axes[0, 0].legend(*axes[0, 0].get_legend_handles_labels(), fontsize=7)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
     figure.savefig(place, dpi=90, metadata={"Software": None})
 
 
