@@ -69,6 +69,11 @@ def test_a_word_declared_missing_elsewhere_is_named(tmp_path):
     done = call("table", tmp_path / "t.csv", "--target", "y", "--missing", "a=neuv.")
     assert "FD007 sentinel: Some values may stand for missing ones: 'neuv.' in 'b'." in done.output
     assert "--missing neuv." in done.output
+    frame["b"] = frame["b"].replace("neuv.", "-").replace("x", "+")
+    frame["a"] = frame["a"].replace("neuv.", "-")
+    frame.assign(y=["ill", "well"] * 15).to_csv(tmp_path / "rhesus.csv", index=False)
+    done = call("table", tmp_path / "rhesus.csv", "--target", "y", "--missing", "a=-")
+    assert "FD007" not in done.output  # beside + it is a finding
     done = call("table", tmp_path / "t.csv", "--target", "y", "--missing", "neuv.")
     assert "FD007" not in done.output
 

@@ -285,8 +285,9 @@ def sentinels(given: Given) -> Found:
 
 def _unknown_words(given: Given) -> list[tuple[int, str]]:
     """Return the words that mean "not known", here or in another column: pairs with the column."""
-    every = [(j, word) for j, own in given.unlisted.items() for word in own]
-    return [(j, w) for j, w in every if _says_unknown(w) or w.strip() in given.declared]
+    every = [(j, w, "+" not in own) for j, own in given.unlisted.items() for w in own]
+    declared = given.declared  # beside + a hyphen is a finding
+    return [(j, w) for j, w, odd in every if _says_unknown(w) or (odd and w.strip() in declared)]
 
 
 def _says_unknown(word: str) -> bool:

@@ -37,17 +37,18 @@ def explain(
 ) -> None:
     """Write the ballots of each row of TABLE, as csv: one line per case and voter.
 
-    On a terminal they are printed for reading, under the prediction of each case; with --out, or if
-    the output is redirected, they are csv. A line has the reason of the vote for this case (the
-    branch with the case's values, the terms of a score, the training case it resembles; rounded for
-    reading), the vote, its weight for the case, its contribution to the score, the columns it read,
-    and the reason as data with all digits, with the largest terms first. If weights keep training
-    cases (SamBA, proset), it also has the nearest of them as lists of row, distance, share of the
-    weight and class. Lists and data are JSON. If training cases vote (ml-knn), the lines of a case
-    are its neighbours; for several labels there is a contribution_LABEL for each, above 0 if the
-    neighbour has the label. If such a model reads more than 50 columns, columns and data are
-    written only with --details (a note says so). Notes on standard error name the cases without an
-    answer (column answered of psephos predict) and the values that they need.
+    On a terminal they are printed for reading, under the prediction of each case; with --out,
+    --details or --spreadsheet-safe, or if the output is redirected, they are csv. A line has the
+    reason of the vote for this case (the branch with the case's values, the terms of a score, the
+    training case it resembles; rounded for reading), the vote, its weight for the case, its
+    contribution to the score, the columns it read, and the reason as data with all digits, with the
+    largest terms first. If weights keep training cases (SamBA, proset), it also has the nearest of
+    them as lists of row, distance, share of the weight and class. Lists and data are JSON. If
+    training cases vote (ml-knn), the lines of a case are its neighbours; for several labels there
+    is a contribution_LABEL for each, above 0 if the neighbour has the label. If such a model reads
+    more than 50 columns, columns and data are written only with --details (a note says so). Notes
+    on standard error name the cases without an answer (column answered of psephos predict) and the
+    values that they need.
     """
     from psephos.cli.answering import Answering, refuse_overwriting
     from psephos.vote.describing import answer_rule
@@ -61,7 +62,7 @@ def explain(
         say(f"Note: the prediction of a case: {rule}.")
     for note in answering.returns:
         say(f"Note: {note}")
-    if out is None and sys.stdout.isatty():
+    if out is None and sys.stdout.isatty() and not (whole or spreadsheet_safe):
         whys = _shown(answering)
     else:
         whys = _written(answering, out, safe=spreadsheet_safe, whole=whole)
