@@ -196,9 +196,10 @@ class Answering:
         table = np.column_stack([np.sqrt(found.moments()[1]), found.quantile(quantiles)])
         return [tuple(map(repr, row)) for row in table.tolist()]
 
-    def ballots(self, X: NDArray[np.float64]) -> Ballots:
-        """Return the ballots of each row."""
-        return Ballots.of(self.vote, self._names, X, list(range(len(X))))
+    def ballots(self) -> Iterator[Ballots]:
+        """Yield the ballots of some cases at a time, of one if the cases' voters differ."""
+        for ids, X in self.blocks(1) if self.voters_differ else self.blocks():
+            yield Ballots.of(self.vote, self._names, X, ids)
 
     def multiplicity(self, X: NDArray[np.float64]) -> list[tuple[int, int, str]]:
         """Return for each row how many models voted and disagree, and the class of these."""

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -73,10 +72,9 @@ def explain(
 def _shown(answering: "Answering") -> list[tuple[str, str]]:
     """Print the ballots of each case for reading; return which cases have no answer, and why."""
     whys: list[tuple[str, str]] = []
-    for ids, X in answering.blocks(1) if answering.voters_differ else answering.blocks():
-        found = replace(answering.ballots(X), case_ids=list(ids))
+    for found in answering.ballots():
         show(f"{found}\n")
-        whys += zip(ids, found.unanswered, strict=True)
+        whys += zip(found.case_ids, found.unanswered, strict=True)
     return whys
 
 
@@ -95,17 +93,14 @@ def _written(
                 f"Note: every neighbour is compared in all {answering.X.shape[1]} columns that the "
                 "model reads: columns and details are left empty without --details."
             )
-        for ids, X in answering.blocks(1) if answering.voters_differ else answering.blocks():
-            found = answering.ballots(X)
-            whys += zip(ids, found.unanswered, strict=True)
+        for found in answering.ballots():
+            whys += zip(found.case_ids, found.unanswered, strict=True)
             ballots: dict[str, list[Any]] = found.columns()
             if wide:
                 ballots |= {key: [""] * len(ballots[key]) for key in ("columns", "details")}
             if not header:
                 header = list(ballots)
                 sheet.writerow(header)
-            voters = len(ballots["case"]) // len(ids)
-            ballots["case"] = [name for name in ids for _ in range(voters)]
             for line in zip(*ballots.values(), strict=True):
                 sheet.writerow(
                     [_cell(name, value, whole) for name, value in zip(header, line, strict=True)]
