@@ -29,7 +29,7 @@ def test_a_table_without_a_target(cases, call):
         "missing  2 cells",
     ]
     path = shlex.quote(str(cases / "t.csv"))
-    assert lines[-1] == f"next     psephos table {path} --id case --drop 'c 1' --target y"
+    assert lines[-1] == f"next     psephos compare {path} --id case --drop 'c 1' --target y"
     assert "id       none" in call("table", cases / "t.csv").stdout
 
 
@@ -259,7 +259,7 @@ def test_a_total_row_makes_no_column_categorical(tmp_path, call):
     found = call("table", path)
     assert "target   columns of 2 to 12 different values: t\n" in found.stdout
     assert last_words(found)[1:] == [
-        "psephos", "table", str(path), "--skip-last", "1", "--target", "t",
+        "psephos", "compare", str(path), "--skip-last", "1", "--target", "t",
     ]  # fmt: skip
     for more in ([], ["--categorical", "t"], ["--task", "classes"]):
         found = call("table", path, "--target", "t", "--skip-last", "1", *more)

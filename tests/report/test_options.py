@@ -52,3 +52,9 @@ def test_a_page_without_cases_withholds_small_classes_and_what_gives_them_away(b
     assert small == ["sex f", "< 10", "–", "–", "–"]
     assert large[1:3] == ["10", "1.5"]
     assert figures_section(told, subgroups=True, kept=True)["subgroups"][0][1:3] == ["9", "1.5"]
+
+
+def test_rows_without_ids_are_named_as_in_predictions():
+    assert PageOptions().naming(["row 2", "row 17"]).ids
+    assert not PageOptions().naming(["row 2", "p17"]).ids
+    assert not PageOptions(cases="none").naming(["row 2"]).ids

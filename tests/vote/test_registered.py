@@ -37,6 +37,7 @@ OF_VOTERS = {
     "votes", "rule", "reasons", "sides", "weighted_sum", "primary", "kinds", "are_cases",
     "voter_names", "label", "how_said", "open", "read_members", "joined_parts", "n_trees",
     "shown_tree", "tree", "components", "row_names", "primary_beside", "abstaining",
+    "derived",
 }  # fmt: skip
 OF_WEIGHTS = {
     "weights", "mean_share", "words", "fits", "of_votes", "asks", "relative", "sums_with",

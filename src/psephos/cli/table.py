@@ -72,14 +72,14 @@ def table(context: click.Context, **_: object) -> None:
         show(f"caution  {one}{f' Stops {by}.' if by else ''}")
     settled = [one for one in found if one.rule.refused or one.code in ADVISED]
     pairs = [*known, *options_of(settled, ids=data.ids is not None)]
-    if not last and (n_folds := _fewest_units(data, pairs)) < _FOLDS:
+    if (n_folds := _fewest_units(data, pairs, last)) < _FOLDS:
         pairs.append(("--folds", str(n_folds)))
     words: list[str] = context.find_root().meta["words"]
     at = words.index("table")
-    to, given = "table" if last else "compare", [*repeated(words[at + 1 :], pairs), *last]
-    left, group = _left(settled, compared=not last and data.groups is None)
+    given = ["compare", *repeated(words[at + 1 :], pairs), *last]
+    left, group = _left(settled, grouped=data.groups is not None)
     first = f"after correcting {', '.join(left)}: " if left else ""
-    show(f"next     {first}{shlex.join(['psephos', *words[:at], to, *given, *group])}")
+    show(f"next     {first}{shlex.join(['psephos', *words[:at], *given, *group])}")
 
 
 def _columns(data: "DataTable") -> list[str]:
@@ -103,16 +103,16 @@ def _columns(data: "DataTable") -> list[str]:
     return [*lines, *[f"codes    {names}: {words} with --categorical"] * (0 < len(few) <= _CODED)]
 
 
-def _left(settled: "list[Caution]", *, compared: bool) -> tuple[list[str], list[str]]:
+def _left(settled: "list[Caution]", *, grouped: bool) -> tuple[list[str], list[str]]:
     """Return the cautions to correct first, and the option to complete if rows are replicates."""
     left = [one.code for one in settled if "compare" in one.rule.refused and not one.remedy]
-    if not compared or "FD020" not in left:
+    if grouped or "FD020" not in left:
         return left, []
     return [code for code in left if code != "FD020"], ["--group", "COLUMN"]
 
 
-def _fewest_units(data: "DataTable", pairs: list[tuple[str, str]]) -> int:
-    """Return the most folds that the groups and classes of a table allow, from 2 to _FOLDS."""
+def _fewest_units(data: "DataTable", pairs: list[tuple[str, str]], last: list[str]) -> int:
+    """Return the most folds that groups, and classes unless `last` names them, allow; 2 to 5."""
     import numpy as np
 
     from psephos.estimator.columns import column_of
@@ -122,7 +122,8 @@ def _fewest_units(data: "DataTable", pairs: list[tuple[str, str]]) -> int:
     if group in data.names:
         of_rows = column_of(data.X, data.names.index(group))
     counts = [] if of_rows is None else [len(np.unique(of_rows))]
-    return max(2, min([_FOLDS, *counts, *data.class_counts.tolist()]))
+    counts += [] if last else data.class_counts.tolist()
+    return max(2, min([_FOLDS, *counts]))
 
 
 def _cautions(data: "DataTable") -> "list[Caution]":

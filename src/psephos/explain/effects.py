@@ -161,10 +161,14 @@ def mean_answers(
     2001, "Greedy function approximation", section 8.2): the other columns of the rows (n, q) keep
     their values. The value NaN stands for a missing value.
     """
+    tried = np.repeat(rows[:1], len(values), axis=0)
+    tried[:, column] = values
+    vote, derived = vote.derived(np.vstack([rows, tried]))
+    rows, at = derived[: len(rows)], derived[len(rows) :, column]
     step = max(1, _ROWS // max(len(rows), 1))
     found: list[Floats] = []
-    for start in range(0, len(values), step):
-        part = np.asarray(values[start : start + step], dtype=np.float64)
+    for start in range(0, len(at), step):
+        part = at[start : start + step]
         changed = np.tile(rows, (len(part), 1))
         changed[:, column] = np.repeat(part, len(rows))
         chances = vote.answers(changed).astype(float) if number else vote.probabilities(changed)

@@ -29,11 +29,15 @@ def most_important(model: VoteEstimator) -> Indices:
     return read[np.argsort(-shares[read], kind="stable")[:FIRST]]
 
 
-def encoded(model: VoteEstimator) -> Any:
-    """Return a copy of the model that predicts tables that are already encoded."""
+def encoded(model: VoteEstimator, X: Floats) -> tuple[Any, Floats]:
+    """Return a copy of the model that predicts encoded tables, and the rows it reads for X.
+
+    Column j of these rows depends on column j of X alone; see `Vote.derived`.
+    """
     found = copy(model)
     found._values = lambda X: X  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-    return found
+    found.vote_, rows = model.vote_.derived(X)
+    return found, rows
 
 
 def held_out_sample(n_cases: int, n_columns: int) -> Indices:
@@ -73,6 +77,7 @@ def worse_by(
     seed: int,
     *,
     whole: bool = False,
+    read: Floats | None = None,
 ) -> dict[int, list[float]]:
     """Return, by column, how much the measure falls in each draw where the column is permuted.
 
@@ -92,7 +97,10 @@ def worse_by(
     whole : bool, default=False
         Each group takes the values of another group: if the target is constant within groups,
         permuting within them would keep each group's values with its target.
+    read : ndarray of shape (n, p), optional
+        The rows that are predicted in place of X, column by column.
     """
+    read = X if read is None else read
     n, rng = len(X), np.random.default_rng(seed)
     block = (
         np.zeros(n, dtype=np.intp) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -102,19 +110,20 @@ def worse_by(
         block = np.unique(np.where(alone, -1, block), return_inverse=True)[1]
     one_draw = _whole_groups if whole else _within_groups
     drawn = np.stack([one_draw(block, rng) for _ in range(DRAWS)])
-    as_is = measured(answers_to(X), np.arange(n))
+    as_is = measured(answers_to(read), np.arange(n))
     if as_is is None:
         return {}
     found = {j: list[float]() for j in columns}
     for j in columns:
-        values, codes = np.unique(X[:, j], return_inverse=True)  # NaN is one value
+        # NaN is one value
+        values, first, codes = np.unique(X[:, j], return_index=True, return_inverse=True)
         held = len(np.unique(block * len(values) + codes))  # pairs of group and value
         if groups is not None and not whole and held == block.max() + 1:
             continue
         # each pair of case and value is predicted once, however often it is drawn
         pairs, where = np.unique(np.arange(n) * len(values) + codes[drawn], return_inverse=True)
-        rows = X[pairs // len(values)]
-        rows[:, j] = values[pairs % len(values)]
+        rows = read[pairs // len(values)]
+        rows[:, j] = read[first[pairs % len(values)], j]
         answers = answers_to(rows)
         after = [measured(answers, at) for at in where.reshape(drawn.shape)]
         found[j] = [as_is - one for one in after if one is not None]
@@ -244,11 +253,12 @@ class PermutedDisplay(Display):
         truth = read(X, y)[rows]
         if classes is None and np.ptp(truth) == 0:
             raise PsephosError(f"y must have two different values; got {truth[0]} for all cases.")
+        predicting, derived = encoded(estimator, X[rows])
         found = worse_by(
             X[rows], most_important(estimator).tolist(),
-            lambda some: read(some, encoded(estimator).predict(some)), measured,
+            lambda some: read(some, predicting.predict(some)), measured,
             None if blocks is None else blocks[rows], random_state,
-            whole=blocks is not None and constant_within(blocks[rows], truth),
+            whole=blocks is not None and constant_within(blocks[rows], truth), read=derived,
         )  # fmt: skip
         words = estimator.schema_.words().columns
         named = {words[j]: own for j, own in found.items()}

@@ -42,8 +42,8 @@ def build_report(
         one; else the class with the fewest cases. Of several classes, the one of which the model
         shown finds the smallest share. The page names the rule.
     ids : bool, default=False
-        Whether cases are named by their ids. By default they are numbered by their row of the
-        table.
+        Whether cases are named by their ids. By default they are numbered; rows without ids have
+        the numbers of their rows in the file, as in predictions.csv.
     cases : {'rounded', 'full', 'none'}, default='rounded'
         What the page contains of each case: values rounded to three or four digits (more where a
         printed inequality needs them), exact values, or only counts. With 'none' no single case can

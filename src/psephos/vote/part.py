@@ -139,6 +139,13 @@ class Voters(Part):
         check_answers(votes, (len(X), self.n_voters), self, "votes")
         return np.einsum("nt,ntk->nk", weights, votes)
 
+    def derived(self, X: Floats) -> tuple["Voters", Floats]:
+        """Return voters with the same votes, and the rows that they read in place of X.
+
+        Column j of these rows depends on column j of X alone.
+        """
+        return self, X
+
     def primary(self) -> Self:
         """Return the voters without the columns that they read only where a value is missing."""
         return self

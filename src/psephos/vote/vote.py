@@ -158,6 +158,17 @@ class Vote:
             self, voters=self.voters.select(columns), weighting=self.weighting.select(columns)
         )
 
+    def derived(self, X: Floats) -> tuple["Vote", Floats]:
+        """Return a vote with the same predictions, and the rows that it reads in place of X.
+
+        Column j of these rows depends on column j of X alone: where only that column changes, the
+        normal scores of the others need not be computed again.
+        """
+        if len(self.weighting.columns) or not self.readout.is_sum:
+            return self, X
+        voters, rows = self.voters.derived(X)
+        return replace(self, voters=voters), rows
+
     def lowered(self) -> "Vote":
         """Return the vote with its parts as operations, which scorer, page, SQL and ONNX read."""
         return replace(self, voters=self.voters.lowered(), weighting=self.weighting.lowered())
@@ -223,10 +234,10 @@ class Vote:
         size = min(8192, _BLOCK // max(1, per_row * self.target.n_outputs), _CELLS // width)
         size = max(1, size)
         read: Any = X[:, self.columns].tocsr() if sparse.issparse(X) else X
-        columns = slice(None) if in_place or sparse.issparse(X) else self.columns
+        whole = in_place or sparse.issparse(X) or len(self.columns) == self.n_features
         for start in range(0, rows, size):
             part = slice(start, min(start + size, rows))
-            yield part, _dense(read[part][:, columns])
+            yield part, _dense(read[part] if whole else np.take(read[part], self.columns, axis=1))
 
     def _dense(self, X: Values) -> Floats:
         return _dense(X[:, self.columns])

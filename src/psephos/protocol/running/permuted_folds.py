@@ -148,7 +148,8 @@ def _by_column(
     test = task.test[held_out_sample(len(task.test), len(names))]
     chosen = chosen_measure(table, task.protocol)
     metric = chosen or ranked_by(metrics_of(table, task.protocol))
-    truth, answering = table.codes[test], encoded(model)
+    truth, X = table.codes[test], _encoded(table, test, model)
+    answering, read = encoded(model, X)
 
     def answered(X: Floats) -> Any:
         if metric.name in _OF_CLASSES:  # probabilities would double the time
@@ -165,8 +166,9 @@ def _by_column(
     columns = [names.index(name) for name in first if name in names]
     groups = None if table.groups is None else table.groups[test]
     seed = seed_of(task.seeds[0], "permuted")
-    X = _encoded(table, test, model)
-    found = worse_by(X, columns, answered, measured, groups, seed, whole=exchanged(table))
+    found = worse_by(
+        X, columns, answered, measured, groups, seed, whole=exchanged(table), read=read
+    )
     if columns and not found:  # the measure is not defined
         return {}
     means = {names[j]: float(np.mean(own)) if own else None for j, own in found.items()}

@@ -101,6 +101,7 @@ def summarise(
 def _summarised(read: Folder, model: str | None, options: PageOptions) -> dict[str, Any]:
     options.refuse_few(read.n_rows)
     if read.cases is not None:
+        options = options.naming(read.cases.ids)
         read = replace(read, cases=replace(read.cases, named=options.ids))
     better = better_than_constant(read.rows, read.about | {"class_counts": read.sizes}).keys()
     rows = standings(read, better)
@@ -295,18 +296,18 @@ def _carries(
             " name of a single case, except the thresholds and categories that models read."
         )
     if folder.kind == "numbers":
-        more = " with its id" if options.ids else ""
+        more = " with its id or row" if options.ids else ""
         held = f"data of the {n}, case by case{more}: the target and held-out predictions, and"
         each = "the values"
         if folder.n_rows > DRAWN:
-            held = f"counts of the {n}{', their ids' if options.ids else ''} and"
+            held = f"counts of the {n}{', their ids or rows' if options.ids else ''} and"
             each = "the target, held-out predictions and values"
         return (
             f"This file holds {held} of the worst cases of each model {each} of the columns it"
             f" reads, {_digits(options)}. Treat it as you would the table itself."
         )
     held = [] if answers is None else ["class, held-out answers to six decimals"]
-    held += ["id"] if options.ids else []
+    held += ["id or row"] if options.ids else []
     held += ["group"] if answers is not None and answers.groups is not None else []
     held += [f"groups by {listed([one.name for one in parted], 3)}"] if parted else []
     return (

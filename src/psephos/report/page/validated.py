@@ -90,8 +90,9 @@ def summarise_validation(folder: str | Path, options: PageOptions | None = None)
         If the folder is not a validation, one of its files is damaged, or an option does not fit
         the validation.
     """
-    options, place = options or PageOptions(), Path(folder)
+    place = Path(folder)
     saved = read_validation(place)
+    options = (options or PageOptions()).naming([row["id"] for row in saved["predictions"]])
     with unsealed(place / MARK, saved, AGAIN):
         return _report(place, saved, options)
 
@@ -407,7 +408,7 @@ def _carries(about: Mapping[str, Any], parted: Sequence[Subgroups], options: Pag
     n = plural(about["n_cases"], "case")
     if options.cases == "none":
         return f"This file holds counts of the {n}: no answer or name of a single case."
-    held = ["class", "answers to six decimals", *(["id"] if options.ids else [])]
+    held = ["class", "answers to six decimals", *(["id or row"] if options.ids else [])]
     held += [f"levels of {series([one.name for one in parted])}"] if parted else []
     return (
         f"This file holds data of the {n}, case by case: {', '.join(held)}; of columns it holds"

@@ -1,10 +1,11 @@
 """Options of a page, and the values of cases that it contains."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -27,7 +28,8 @@ class PageOptions:
     positive : str, optional
         The class that answers are about; see `psephos.report.study.answers.positive_class`.
     ids : bool, default=False
-        Whether cases are named by their ids; otherwise by their row in the table.
+        Whether cases are named by their ids; otherwise they are numbered. Rows without ids have
+        the numbers of their rows in the file, as in predictions.csv.
     cases : {'rounded', 'full', 'none'}
         What the page contains of each case: values rounded to three or four digits, exact values,
         or only counts.
@@ -49,6 +51,11 @@ class PageOptions:
             raise PsephosError("title must not be empty: leave it out, or write one.")
         if self.title is not None and self.title.encode("utf-8", "ignore").decode() != self.title:
             raise PsephosError("title must be valid text: set a UTF-8 locale.")
+
+    def naming(self, ids: Sequence[str]) -> Self:
+        """Return the options with which rows without ids have their numbers, as in predictions."""
+        rows = self.cases != "none" and all(re.fullmatch(r"row \d+", one) for one in ids)
+        return replace(self, ids=True) if rows else self
 
     def refuse_few(self, n: int) -> None:
         """Raise PsephosError if a page without cases would be about fewer than ten."""

@@ -253,6 +253,11 @@ class RankedVoters(_OnColumns):
     def _table(self, X: Floats) -> Floats:
         return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
 
+    def derived(self, X: Floats) -> tuple[Voters, Floats]:
+        """Return the voters on normal scores, and the scores of X, if all columns are read."""
+        every = len(self.columns) == self.n_features
+        return (self.inner, self._table(X)) if every else (self, X)
+
     def marks(self) -> Marks:
         """Return (columns, values) around the range of each column."""
         known = np.flatnonzero(np.diff(self.start))
