@@ -309,7 +309,7 @@ TEXTS = [
     (rf"{N} cases: (\S+) {N} and (\S+) {N}$", lambda r, m, u: [r.study.about["n_rows"], None,
      *_class_n(r, re.match(r"(.*)", m.group(2)), u)[1:], None,
      *_class_n(r, re.match(r"(.*)", m.group(4)), u)[1:]] if r.study.classes else None),
-    (rf"held-out cases with answers of {N}(?: to {N})?, {N} of {N} (.*?): {N} "
+    (rf"held-out cases with the most similar answers, {N}(?: to {N})?, {N} of {N} (.*?): {N} "
      rf"\(95 % interval {SPAN}",
      lambda r, m, u: r.at and _like(r, m, u)),
     (r"^The (?P<models>\d+) models of \S+ read (?P<columns>\d+) columns between them: "

@@ -809,7 +809,7 @@ def test_held_out_cases_answered_alike_are_counted(visit, island):
     like = min(own, key=lambda one: abs(one["at"][0] - p))
     _, _, hits, rate, span = like["cells"]
     assert page.locator(by("case-like")).inner_text() == (
-        f"Of the held-out cases with answers of {like['within']}, {hits}: {rate}"
+        f"Of the held-out cases with the most similar answers, {like['within']}, {hits}: {rate}"
         f" (95 % interval {span})."
     )
     if missed["kind"] == "two" and like["ends"][0] < like["ends"][1]:

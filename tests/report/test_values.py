@@ -493,11 +493,17 @@ def test_the_tables_without_script_count_every_case(compared, summarised):
         if column["kind"] == "category" or column["cut"]:
             assert np.sum(counts, axis=0).tolist() == sizes[first["order"]].tolist()
         means = [[float(v) for v in own] for name, own in cells if "mean answer" in name]
-        assert len(means) == len(column.get("moves", ())) + bool(column["missing"])
+        zero = column.get("zero")
+        lines = len(column.get("moves", ())) + bool(column["missing"]) + (zero is not None)
+        assert len(means) == lines
         np.testing.assert_allclose([sum(own) for own in means], 1.0, atol=0.02)
         at = [name for name, _ in cells if name.startswith("mean answer") and "if" not in name]
-        if len(at) > 1:  # ends of the axis lie beyond the data
+        if zero is not None:  # beside a logarithmic axis
+            assert at.pop(0) == "mean answer at 0"
+            assert at[0].startswith("mean answer from ")
+        elif len(at) > 1:  # ends of the axis lie beyond the data
             assert at[0].startswith("mean answer below ")
+        if len(at) > 1:
             assert at[-1].startswith("mean answer from ")
             assert " to " not in at[-1]
 

@@ -59,8 +59,9 @@ class Recalibration:
     def words(self) -> str:
         """Return a clause on the map and the change of log-loss and Brier score."""
         change = "lowered" if self.helped else "did not lower"
+        kind = {"sigmoid": "a sigmoid", "isotonic": "an isotonic"}[self.method]
         return (
-            f"a {self.method} map fitted on the held-out answers of {self.n_cases} cases; "
+            f"{kind} map fitted on the held-out answers of {self.n_cases} cases; "
             f"cross-fitted, it {change} their pooled log-loss ({fixed(self.log_loss, 3)} before, "
             f"{fixed(self.log_loss_after, 3)} after) and their Brier score went from "
             f"{fixed(self.brier, 3)} to {fixed(self.brier_after, 3)}"

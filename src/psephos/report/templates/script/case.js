@@ -186,7 +186,7 @@
     }
     if (like && Number(like.cells[1].replace(/\D/g, "")) >= 5) {
       const [mean, , hits, rate, span] = like.cells,
-        words = `Of the held-out cases with answers of ${like.within || `about ${mean}`}, ${hits}: ${rate} (95 % interval ${span}).`;
+        words = `Of the held-out cases with the most similar answers, ${like.within || `about ${mean}`}, ${hits}: ${rate} (95 % interval ${span}).`;
       parts.push(make("p", words, { data: { test: "case-like" } }));
     }
     return parts;

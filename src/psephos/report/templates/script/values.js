@@ -219,13 +219,13 @@
     `${column.name}: values by class. ${plainWords(column.direction)} ${column.words}`;
 
   // The cases and mean predictions by value, in words.
-  const stretch = (ends, i) => {
+  const stretch = (ends, i, zero) => {
     const [low, high] = [write(ends[i], 4), write(ends[i + 1], 4)],
       last = i === ends.length - 2;
-    if (i === 0) return last ? "at any value" : `below ${high}`; // the ends are outside the data
+    if (i === 0 && !zero) return last ? "at any value" : `below ${high}`; // the ends are outside the data
     return last ? `from ${low}` : `from ${low} to ${high}`;
   };
-  const rowsOf = ({ counts, cut, ends, levels = [], missing, moves = [] }) => {
+  const rowsOf = ({ counts, cut, ends, levels = [], missing, moves = [], zero }) => {
     const counted = (words, by) => [words, ...order.map((k) => String(by[k]))],
       mean = (words, by) => {
         const answers = order.map((k) => page.words.rate(model().base[k] + by[k]));
@@ -238,7 +238,8 @@
       ...(cut ? [counted(`${below} ${cut.text}`, counts.below)] : []),
       counted("missing", counts.missing),
       ...(missing ? [mean("if missing", missing)] : []),
-      ...moves.map((by, i) => mean(stretch(ends, i), by)),
+      ...(zero ? [mean("at 0", zero)] : []),
+      ...moves.map((by, i) => mean(stretch(ends, i, zero), by)),
     ];
   };
   const tableOf = (column) =>
