@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,14 @@ class Study:
         self.models = list(dict.fromkeys(self.results["model"]))
         self.measure = "balanced_accuracy" if found else "r2"
         self.table, self.y, self.groups = read_table(table, self.about) if table else (None,) * 3
+
+    def row_of(self, words):
+        """Return the row of a case as the page names it: row 17, its id, or case 12, from 1."""
+        kind, number = re.match(r"(case|row) (\d+)", words).groups()
+        if kind == "case":
+            return int(number) - 1
+        found = self.predictions.loc[self.predictions["id"] == f"row {number}", "row"]
+        return int(found.iloc[0])
 
     def folds(self, model):
         """Return a row a fold: measures by the predictions, the others of results.csv."""

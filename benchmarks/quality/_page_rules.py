@@ -233,7 +233,7 @@ class PanelRules:
         """The list of mistakes: held-out answers and values of columns."""
         heads, out = table["rows"][0], []
         for row in table["rows"][1:]:
-            at, found = int(re.findall(r"\d+", row[0])[0]) - 1, []
+            at, found = self.study.row_of(row[0]), []
             name = plain(row[2]) if "called" in heads else self.positive
             found.append((row[heads.index("answer")], self.held(at, name)))
             for head, cell in zip(heads[2:], row[2:], strict=True):
@@ -305,7 +305,7 @@ class PanelRules:
         """The nearest cases: their held-out answers, and distances to the values in the fields."""
         out, each = [], self.distances()
         for row in table["rows"][1:]:
-            at = int(row[0].split()[-1]) - 1
+            at = self.study.row_of(row[0])
             name = plain(row[1]) if "its class" in table["rows"][0][2] else None
             own = None if each is None else float(each[at])
             if own is not None and abs(number(row[3]) - own) < 0.02:  # the page rounds values
@@ -316,7 +316,7 @@ class PanelRules:
     def case(self, match):
         """Return the number of a case if its class is the one printed, else the class."""
         own = self.study.held_out(self.key)
-        truth = own["truth"].get(int(match.group(1)) - 1)
+        truth = own["truth"].get(self.study.row_of(match.group(0)))
         return int(match.group(1)) if truth == plain(match.group(2)) else str(truth)
 
     def same(self):
@@ -431,7 +431,7 @@ class PanelRules:
         own, out = self.errors(), []
         order = own["error"].abs().sort_values(ascending=False).to_numpy()
         for k, row in enumerate(table["rows"][1:]):
-            at = own.loc[int(re.findall(r"\d+", row[0])[0]) - 1]
+            at = own.loc[self.study.row_of(row[0])]
             values = [at["truth"], at["predicted"], at["error"], int(at["fold"]) + 1]
             found = pairs([*CELL.findall(" ".join(row[1:4])), row[4]], values)
             out.append([*found, (row[3].strip("+−-"), float(order[k]))])

@@ -289,9 +289,9 @@ TEXTS = [
     (rf"returns in {N} of {N} folds", _returns),
     (rf"(?:with |, |and )(?P<name>[^,()]+?) \(ρ {N}\)", _rises),
     (rf"(?P<side>Above|Below) it are {N} of {N} (\S+) and {N} of {N} (\S+?)[.;]", _above),
-    (rf"^case {N} \(([^,]*), held out {N} for (.*)\)$", lambda r, m, u: [
-        r.case(m), None, r.held(int(m.group(1)) - 1, plain(m.group(4)))]),
-    (rf"^case {N} \(([^,]*)\)$", lambda r, m, u: [r.case(m)]),
+    (rf"^(?:case|row) {N} \(([^,]*), held out {N} for (.*)\)$", lambda r, m, u: [
+        r.case(m), None, r.held(r.study.row_of(m.group(0)), plain(m.group(4)))]),
+    (rf"^(?:case|row) {N} \(([^,]*)\)$", lambda r, m, u: [r.case(m)]),
     (rf"^{N} (?:other )?cases? of the study ha(?:ve|s) the same values",
      lambda r, m, u: [r.same()]),
     (rf"^It predicts {N} of {N} cases correctly; of the {N} classes it finds (?:\S+) least: {N} of "

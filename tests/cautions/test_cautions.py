@@ -150,6 +150,8 @@ CASES = {
          (frame(w=[f"town {chr(97 + k)}" for k in OF_SUBJECT]), Y)),
         ((frame(subject=[f"S{k}" for k in OF_SUBJECT]), Y),
          (frame(subject=[f"S{k}" for k in range(N)]).iloc[:, :2], Y)),
+        ((frame(sample=[f"donor{k}" for k in OF_SUBJECT]), Y),
+         (frame(sample=[f"town {chr(97 + k)}" for k in OF_SUBJECT]), Y)),
         ((frame(person_nr=OF_SUBJECT), Y), (frame(income_per_person=OF_SUBJECT), Y)),
         ((frame(patientID=OF_SUBJECT * 7 + 100), BY_SUBJECT),
          (frame(dose=np.sort(OF_SUBJECT)), np.where(np.sort(OF_SUBJECT) < 9, "ill", "well"))),
@@ -330,6 +332,13 @@ def test_sparse_tables_numbers_as_target_and_several_labels():
     assert codes(frame(), with_value(55.0)) == []
     assert codes(frame(w=pd.qcut(SEEN, 5, labels=list("pbxka")).astype(str)), SEEN) == ["FD009"]
     assert codes(frame(w=pd.qcut(NOISE["a"], 5, labels=list("pbxka")).astype(str)), SEEN) == []
+    fat, water, error = 9 + np.random.default_rng(4).random((3, N))
+    parts = {"fat": fat, "water": water}  # with starch and the target they add up to 100
+    starch = 100 - parts["fat"] - parts["water"] - SEEN
+    (found,) = check_table(frame(**parts, starch=starch + error / 50), SEEN)
+    assert found.code == "FD009"
+    assert "'fat', 'water', 'starch' alone predict the target, by a weighted sum." in str(found)
+    assert codes(frame(**parts, starch=starch + error), SEEN) == []
     of_subject = frame(w=[f"town {chr(97 + k)}" for k in OF_SUBJECT])
     assert codes(of_subject, np.cos(OF_SUBJECT)) == ["FD024", "FD026"]
     assert codes(of_subject, SEEN) == []

@@ -11,6 +11,7 @@ import pytest
 
 from psephos.protocol import compare, table_from_arrays
 from psephos.report import build_report, summarise
+from psephos.report.page.render import render
 from psephos.report.panels.verdict import _unlike, prior_log_loss
 from psephos.report.study.folder import read_folder
 from psephos.report.study.standings import choose, standings
@@ -161,3 +162,12 @@ def test_each_caution_of_the_table_stands_once_with_its_sentence(tmp_path):
         accepted = " (accepted)" if one["accepted"] else ""
         line = f">{one['code']} {one['name']}{accepted}: {one['sentence']}"
         assert page.count(line) == page.count(one["sentence"]) == 1
+
+
+def test_a_column_that_tells_the_class_is_not_folded_away(compared):
+    """All other cautions are folded on the screen."""
+    report = summarise(compared)
+    for code, folded in (("FD009 tells-all", False), ("FD021 sorted-rows", True)):
+        page = render(report | {"cautions": [f"{code}: words."]})
+        assert ('<details class="printed" open><summary>With caution' in page) == folded
+        assert "<summary>With caution (1)" in page

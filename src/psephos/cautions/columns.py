@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -36,6 +36,7 @@ _DATE = re.compile(r"date|\w*datum|fecha|timestamp|dob")
 _EXACT = 2.0**53  # whole numbers up to here are doubles
 _DIGITS, _FIRST_DAY, _LAST_DAY, _SERIAL = 10**6, 1_011_900, 10**8, 10_000
 _ROWS_EACH = 5  # minimum rows of each range of the target
+_NOISE, _STEPS, _SUMMED = 1e-3, 8, 4  # share of variance left, columns tried, columns of a sum
 _CLASSES, _RANGES = "the class", "the range of the target"
 _GROUPED = (
     " If {} names subjects or batches of several rows, name it as the group (--group): if it is "
@@ -522,5 +523,40 @@ def _tells_ranges(given: Given, y: Floats) -> Found:
         if len(sizes) > 2 and sizes.min() >= _ROWS_EACH:  # not by chance
             low, high = (np.sort(end[:, 0]) for end in _ends(y[:, None], codes))
             found += [j] * bool((high[:-1] < low[1:]).all())
+    twins = {*_twins(given)}
+    if not {*found} - twins and (summed := _summed(given.X, y, twins)):
+        return _drop(given, summed, what="the target", but="by a weighted sum", group="")
     but = "without an error"
-    return _drop(given, sorted({*found} - {*_twins(given)}), what=_RANGES, but=but, group="")
+    return _drop(given, sorted({*found} - twins), what=_RANGES, but=but, group="")
+
+
+def _summed(X: Floats, y: Floats, twins: Collection[int]) -> list[int]:
+    """Return two to four columns whose weighted sum is the target up to .1 % of its variance.
+
+    They are chosen by orthogonal matching pursuit, and those that are not needed left out again.
+    """
+    y = y - y.mean()
+    with np.errstate(all="ignore"):
+        norm = np.sqrt(len(y) * X.var(axis=0))  # NaN where a value is missing
+    norm[[*twins]] = np.nan
+    norm[~(norm > 0)] = np.nan
+
+    def left(columns: Sequence[int]) -> Floats:
+        Z = X[:, columns] - X[:, columns].mean(axis=0)
+        return y - Z @ np.linalg.lstsq(Z, y)[0]
+
+    chosen, most, rest = list[int](), _NOISE * float(y @ y), y
+    while len(chosen) < _STEPS and len(y) >= _ROWS_EACH * (len(chosen) + 4) and rest @ rest > most:
+        size = np.nan_to_num(np.abs(X.T @ rest) / norm)
+        size[chosen] = 0.0
+        if not size.any():
+            break
+        chosen.append(int(size.argmax()))
+        rest = left(chosen)
+    if rest @ rest > most:
+        return []
+    for j in [*chosen]:
+        fewer = [k for k in chosen if k != j]
+        if fewer and float(np.sum(left(fewer) ** 2)) <= most:
+            chosen = fewer
+    return sorted(chosen) if 2 <= len(chosen) <= _SUMMED else []

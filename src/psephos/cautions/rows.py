@@ -119,6 +119,9 @@ def _keyed(given: Given) -> list[int]:
 
 def _column_names(given: Given, j: int, *, keyed: bool) -> bool:
     words, column, name = given.levels.get(j), given.X[:, j], given.names[j]
+    stems = {re.sub(r"[\W\d_]+$", "", word) for word in words or ()}
+    if len(stems) == 1 < len(words or ()) and subject_of(min(stems))[0]:  # donor1, donor2
+        name = min(stems)
     return not are_dates(words or ()) and _names_subjects(
         given, column, name, words is not None, words, keyed=keyed
     )

@@ -77,7 +77,8 @@ def table(context: click.Context, **_: object) -> None:
     words: list[str] = context.find_root().meta["words"]
     at = words.index("table")
     given = ["compare", *repeated(words[at + 1 :], pairs), *last]
-    left, group = _left(settled, grouped=data.groups is not None)
+    grouped = data.groups is not None or "--group" in dict(pairs)
+    left, group = _left(settled, grouped=grouped)
     first = f"after correcting {', '.join(left)}: " if left else ""
     show(f"next     {first}{shlex.join(['psephos', *words[:at], *given, *group])}")
 

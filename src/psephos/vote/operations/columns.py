@@ -207,7 +207,9 @@ def normal_scores(X: Floats, knots: Floats, scores: Floats, start: NDArray[np.in
 @register
 @dataclass(frozen=True)
 class RankedVoters(_OnColumns):
-    """Voters on normal scores: ``z = Phi^-1(share of the training rows below x)``.
+    """Voters on normal scores: ``z = Phi^-1((W_below + W_equal / 2) / W)``.
+
+    W are sums of the weights of the training rows, class weights included.
 
     Parameters
     ----------
