@@ -206,8 +206,8 @@ page.turn = (() => {
   // `ask(answer)` has the scores of an answer and the class, or side, on which it is; `phrase` has it in words.
   const show = (box, about) => {
     const { calc, x, open, whole, goal } = about;
-    const silent = ["values", "weight"].includes(open.answer(whole(x)).why);
-    if (!calc.tried || silent || x.every((v) => v === null)) return box.replaceChildren();
+    const unanswered = ["values", "weight"].includes(open.answer(whole(x)).why);
+    if (!calc.tried || unanswered || x.every((v) => v === null)) return box.replaceChildren();
     const ask = (values) => about.ask(open.answer(whole(values)));
     const model = { ask, cuts: (values, i) => open.cuts(whole(values), calc.fields[i].at) },
       found = make("div");
