@@ -53,13 +53,13 @@ def test_dots_and_worst_cases_are_those_of_the_model_chosen(load, study, model):
     assert "The larger dots are the 10 worst." in note
     assert page.locator("#accuracy").text_content().count("in units of <b>dose</b>") == 1
     first = page.locator("#worst tbody button").first
-    assert first.text_content() == f"case {worst + 1}"
+    assert first.text_content() == f"row {worst}"
     first.click()
-    assert f"case {worst + 1}: observed" in page.locator("#observed-person").text_content()
+    assert f"row {worst}: observed" in page.locator("#observed-person").text_content()
     page.wait_for_selector(".observed .pin", state="attached")
     words = page.locator("#case-live").text_content()
     held_out = re.search(
-        rf"{model} starts at case {worst + 1} \(observed (\S+), predicted (\S+) when it was held "
+        rf"{model} starts at row {worst} \(observed (\S+), predicted (\S+) when it was held "
         r"out\), one of the cases that it was fitted to", words.replace("\N{MINUS SIGN}", "-")
     )  # fmt: skip
     assert [float(v) for v in held_out.groups()] == pytest.approx(own[worst], rel=0.01)

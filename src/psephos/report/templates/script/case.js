@@ -20,6 +20,7 @@
     key,
     x = [],
     from = "",
+    base = null, // the case from which the values started
     refresh = () => {},
     fixed = new Set(); // fields that stay fixed in the search for a change of the prediction
 
@@ -38,6 +39,7 @@
   // ---- initial values
   const begin = (where) => {
     from = where;
+    base = rowFrom();
     const n = Number(where.slice(1));
     wrong.clear();
     if (where[0] === "e") x = calc.fields.map(() => null);
@@ -254,7 +256,7 @@
       columns = open.columns.map(named),
       own = { columns, plain: calc.plain, x: wholeOf(x), idle: idle(), hue, says: kind() },
       rows = rowsOf(),
-      self = study.rows.indexOf(rowFrom()),
+      self = study.rows.indexOf(base),
       about = (p) => (two ? positive : called(p));
     answer.replaceChildren(...answerBox(now));
     page.ballot.show(votes, now, { ...shared, ...own });

@@ -179,7 +179,9 @@ page.turn = (() => {
     if (!near) return [];
     const row = study.rows[away[near[0]]],
       link = button(person(row), () => hub.set("person", row), "plain");
-    return [make("p", ["The nearest case with another answer is ", link, "."], "note")];
+    return [
+      make("p", ["The nearest case that this model answers otherwise is ", link, "."], "note"),
+    ];
   };
   // Boxes to tick for columns that cannot be changed, such as age.
   const fixedOf = ({ calc, fixed }, change) => {
