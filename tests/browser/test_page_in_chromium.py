@@ -502,6 +502,7 @@ def test_the_panels_of_values_and_of_a_case_stand_without_script(visit, summaris
     assert page.locator(by("case-first")).is_visible()
     assert not page.locator(by("case-live")).is_visible()
     assert not page.locator(by("beside-words")).is_visible()  # on lists that need the script
+    assert page.locator("h3:visible", has_text="Every case by its answer").count() == 0
 
 
 def test_narrow_screens_do_not_scroll_sideways(visit):

@@ -48,6 +48,10 @@ def test_a_page_without_cases_withholds_small_classes_and_what_gives_them_away(b
     row = {"by": "sex", "level": "f", "n": 9, "mae": 1.5, "mean_error": 1.0, "r2": 0.5}
     told = {"about": {"level": 0.95, "n_groups": None, "classes": [], "target": "numbers"},
             "figures": [], "subgroups": [row, row | {"level": "m", "n": 10}]}  # fmt: skip
+    area = {"figure": "ROC-AUC", "value": 0.8, "low": 0.7, "high": 0.9, "hits": None, "method": ""}
+    told["figures"] = [area | {"class": name} for name in ("1", "ill", "")]
+    named = [row[0] for row in figures_section(told, subgroups=False, kept=True)["rows"]]
+    assert named == ["ROC-AUC of class 1", "ROC-AUC of ill", "ROC-AUC"]
     small, large = figures_section(told, subgroups=True, kept=False)["subgroups"]
     assert small == ["sex f", "< 10", "–", "–", "–"]
     assert large[1:3] == ["10", "1.5"]

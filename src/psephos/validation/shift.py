@@ -443,9 +443,9 @@ def shift_words(data: dict[str, Any], n_cases: int) -> list[str]:
     if data["trained_rows"] is None:
         return ["the model keeps no summary of its training columns: shifts cannot be measured."]
     return [
-        f"compared with a summary of {data['trained_rows']} training rows, significantly other: "
-        f"{data['n_shifted']} of {plural(data['n_compared'], 'column')} (expected without a "
-        f"shift: at most {data['n_compared'] / 20:.1f}).",
+        f"compared with a summary of {data['trained_rows']} training rows, significantly "
+        f"different: {data['n_shifted']} of {plural(data['n_compared'], 'column')} (expected "
+        f"without a shift: at most {data['n_compared'] / 20:.1f}).",
         f"{plural(data['cases_outside'], 'case')} of {n_cases} with a value beyond the training "
         f"range; {fixed(data['outside_mean'], 2)} columns a case on average (expected of "
         f"cases like the training rows: at most {fixed(data['outside_expected'], 2)}).",

@@ -12,7 +12,7 @@ from psephos import __version__
 from psephos._errors import PsephosError
 from psephos.explain.observed import ObservedDisplay
 from psephos.figures import called
-from psephos.files.names import value_text
+from psephos.files.names import decimals
 from psephos.protocol.study.folder import unsealed
 from psephos.report.numbers.measures import Subgroups, by_levels
 from psephos.report.panels.cohort import alike_section, figures_section, recalibration_section
@@ -317,11 +317,11 @@ def _verdict(saved: Mapping[str, Any], missed: Mapping[str, Any]) -> list[str]:
 
 def _calibration(saved: Mapping[str, Any], figures: Mapping[str, Any]) -> list[str]:
     large, about = figures.get("calibration in the large"), saved["about"]
-    pos = about["positive"]
+    pos = class_words(about["positive"])
     if large is None or large["value"] is None or large["low"] is None:
         return []
     head = f"On the whole its probabilities of {pos} are"
-    value, low, high = (value_text(large[key], 2) for key in ("value", "low", "high"))
+    value, low, high = (decimals(large[key], 2) for key in ("value", "low", "high"))
     shown = f"calibration in the large {value}, {low} to {high}"
     if large["low"] <= 0 <= large["high"]:
         n = plural(about["n_cases"], "case")

@@ -459,5 +459,5 @@ def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any
         "start": f"the {typical_words(carried)} of {of}",
         "answer": answer,
         "votes": [{"words": words, "weight": percent(weight)} for words, weight in votes[:_SHOWN]],
-        "more": plural(len(votes) - _SHOWN, "ballot") if len(votes) > _SHOWN else "",
+        "more": plural(len(votes) - _SHOWN, "voter") if len(votes) > _SHOWN else "",
     }

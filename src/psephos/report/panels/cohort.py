@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from psephos.explain.cohort import given_counts
-from psephos.files.names import value_text
+from psephos.files.names import class_words, value_text
 from psephos.report.numbers.measures import of_given, withheld
 from psephos.report.study.folder import FEWEST
 from psephos.report.words import chance, count, difference, number, of, plural, rate, span
@@ -32,8 +32,9 @@ def figures_section(found: Mapping[str, Any], subgroups: bool, kept: bool) -> di
     few = _few(found, fewest)
     rows = [_figure(row, few) for row in found["figures"] if row["figure"] != _CLIPPED]
     clipped = [
-        f"{plural(int(row['value']), 'probability', 'probabilities')} of {row['class']} within"
-        " 1e-6 of 0 or 1 counted as 1e-6 from it, for the calibration."
+        f"{plural(int(row['value']), 'probability', 'probabilities')} of"
+        f" {class_words(row['class'])} within 1e-6 of 0 or 1 counted as 1e-6 from it, for the"
+        " calibration."
         for row in found["figures"]
         if row["figure"] == _CLIPPED and row["value"]
     ]
@@ -69,9 +70,8 @@ def _figure(row: Mapping[str, Any], few: bool = False) -> list[str]:
 
 
 def _named(figure: str, name: str) -> str:
-    if figure.endswith(" against the rest") and name:
-        return f"{figure.removesuffix(' against the rest')} of {name} against the rest"
-    return figure + (f" of {name}" if name else "")
+    head, rest, _ = figure.partition(" against the rest")
+    return f"{head} of {class_words(name)}{rest}" if name else figure
 
 
 def _value(figure: str, value: float | None) -> str:

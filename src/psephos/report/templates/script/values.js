@@ -244,7 +244,7 @@
   };
   const tableOf = (column) =>
     table(
-      `${column.name}: cases on either side, by class`,
+      `${column.name}: cases by value and class`,
       column.name,
       [column.kind === "category" ? "category" : "values", ...order.map((k) => data.classes[k])],
       () => rowsOf(column),
