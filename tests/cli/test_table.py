@@ -33,6 +33,19 @@ def test_a_table_without_a_target(cases, call):
     assert "id       none" in call("table", cases / "t.csv").stdout
 
 
+def test_the_largest_of_several_sheets_is_in_the_next_command(cases, call):
+    pytest.importorskip("python_calamine")
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(cases / "t.xlsx") as writer:
+        pd.DataFrame({"read": ["this", "first"]}).to_excel(writer, sheet_name="help", index=False)
+        pd.read_csv(cases / "t.csv").to_excel(writer, sheet_name="the cases", index=False)
+    found = call("table", cases / "t.xlsx", "--drop", "case").stdout
+    assert "'help' (3 rows x 1 column), 'the cases' (31 rows x 5 columns)" in found
+    assert "--drop case --sheet 'the cases' --target y" in found.splitlines()[-1]
+    known = call("table", cases / "t.xlsx", "--id", "case", "--target", "y").stdout
+    assert "sheet 'the cases' is read, the only one of 2 with the columns 'case', 'y'" in known
+
+
 def test_columns_that_may_hold_codes_are_named(tmp_path, call):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({

@@ -133,7 +133,8 @@ _FORM = (
         "--keep-word", multiple=True, metavar="WORD",
         help="A word such as NA that is not read as missing; repeatable.",
     ),
-    click.option("--sheet", metavar="NAME|N", help="The sheet of a workbook, or its number."),
+    click.option("--sheet", metavar="NAME|N", help="The sheet of a workbook, or its number.  "
+        "[default: the only one with the columns named here]"),
     click.option("--encoding", metavar="NAME", help="Such as cp1252.  [default: detected]"),
     click.option(
         "--transpose/--no-transpose", default=None,

@@ -136,7 +136,7 @@ def read_table(
         line; blanks if it has none of them.
     sheet : str or int, optional
         The name of a sheet of a workbook, or its number from 1. By default the only one that is not
-        empty.
+        empty, or whose line of names has the columns named here.
     encoding : str, optional
         Encoding of a text file; by default UTF-8, UTF-16 with a byte order mark, else Windows-1252.
     transpose : bool, optional
@@ -252,7 +252,10 @@ def read_table(
         )
     labels = None if labels_from is None else Path(labels_from)
     part = None if sheet is None else str(sheet)
-    how = Reading(separator, part, encoding, transpose, labels, duplicates, skip_last, id)
+    apart = frozenset(one for _, one in roles.apart)
+    how = Reading(
+        separator, part, encoding, transpose, labels, duplicates, skip_last, id, columns=apart
+    )
     cells = Cells().but(missing, decimal, thousands, keep_word, limits)
     found = read_sheet(file, partial(_choose, roles=roles), cells, how)
     table = _read(found, _with_labels(without_empty(roles, found), found.header), name)
@@ -362,7 +365,8 @@ def look_at(
             first.extend(() if any(named) else (error,))
             raise
 
-    sheet = read_sheet(path, choose, cells, how)
+    columns = frozenset(one for _, one in roles.apart)
+    sheet = read_sheet(path, choose, cells, replace(how, columns=columns))
     roles, names = without_empty(roles, sheet), sheet.header.names
     wrong, n = sheet.wrong, len(sheet.X)
     common = common_parts(sheet, roles, path.stem, wrong)
