@@ -333,6 +333,16 @@ def test_few_words_among_numbers_are_missing(tmp_path, call):
         "note     column 'lac': limits of detection are read (--limits): <0.5 as 0.25 (in 21)."
         in (found.stdout)
     )
+    frame.assign(crp=frame["lac"], pct=frame["lac"].replace("<0.5", "<1")).to_csv(path, index=False)
+    found = call("table", path).stdout
+    assert "(The same in 2 other columns: 'lac', 'pct'.)" in found
+    notes = (
+        "note     columns 'crp' (in 21), 'lac' (in 21): limits of detection are read (--limits): "
+    )
+    assert f"{notes}<0.5 as 0.25." in found
+    assert (
+        "note     column 'pct': limits of detection are read (--limits): <1 as 0.5 (in 2" in found
+    )
 
 
 def test_fewer_groups_or_rows_of_a_class_than_folds_are_reckoned_with(tmp_path, call):

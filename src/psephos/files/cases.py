@@ -11,7 +11,13 @@ from typing import Any
 
 from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import FARTHEST, Cells
-from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words, without_limits
+from psephos.files.columns import (
+    in_one_form,
+    notes_together,
+    refuse_far,
+    refuse_numbers_in_words,
+    without_limits,
+)
 from psephos.files.levels import LevelCodes, Unknown
 from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
@@ -326,6 +332,7 @@ class CaseFile:
                     numbers = numbers_in(name, words[place], cells, line_of, self.notes)
                     columns.append(_within(name, numbers, line_of))
         wrong.refuse()
+        self.notes = notes_together(self.notes)
         made = [
             product_of(wanted.word(j), columns[part[0]], columns[part[1]], line_of)
             if len(part) > 1 else columns[part[0]]

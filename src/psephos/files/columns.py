@@ -26,6 +26,7 @@ _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs witho
 _PLAIN = (str, Number, type(None))
 _FEW = 10  # fewer different words, one in each row, may be categories
 _WORDS = 3  # the most different words among numbers that may mean a missing value
+_OF_COLUMN, _COUNT = re.compile(r"column (.+?): (limits of .*)"), re.compile(r" \(in (\d+)\)")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _LEFT_OUT = "leave out this last row, a total (--skip-last 1), or "
 Place = Callable[[int], str]
@@ -318,6 +319,20 @@ def without_limits(
         notes.append(f"column {shown(name)}: limits of detection are read (--limits): {listed}.")
     read = [bounds.get(w or "") if v is None else v for v, w in zip(read, odd, strict=True)]
     return read, [None if word in bounds else word for word in odd]
+
+
+def notes_together(notes: Sequence[str]) -> list[str]:
+    """Return notes of columns, one for all columns of which the same is said but for counts."""
+    kinds = dict[str, list[tuple[str, str]]]()
+    for note in notes:
+        found = _OF_COLUMN.fullmatch(note)
+        counts = ", ".join(_COUNT.findall(note))
+        label = f"{found[1]} (in {counts})" if found and counts else found[1] if found else ""
+        kinds.setdefault(_COUNT.sub("", found[2]) if found else note, []).append((note, label))
+    return [
+        own[0][0] if len(own) == 1 else f"columns {some([label for _, label in own])}: {rest}"
+        for rest, own in kinds.items()
+    ]
 
 
 def in_one_form(

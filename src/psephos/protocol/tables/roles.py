@@ -18,7 +18,7 @@ from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, number_form
-from psephos.files.columns import COMMAND, holds_words, in_one_form, without_limits
+from psephos.files.columns import COMMAND, holds_words, in_one_form, notes_together, without_limits
 from psephos.files.levels import value_of
 from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
@@ -243,7 +243,7 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
         "group_name": roles.group or "",
         "dataset": dataset,
         "cells": sheet.cells,
-        "notes": tuple(notes),
+        "notes": tuple(notes_together(notes)),
         "left_out": roles.left_out,
         "aside": written_aside(roles, sheet),
         "insisted": roles.task == "classes",
