@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import psephos
+
 
 @pytest.fixture
 def cases(tmp_path):
@@ -31,6 +33,30 @@ def test_a_table_without_a_target(cases, call):
     path = shlex.quote(str(cases / "t.csv"))
     assert lines[-1] == f"next     psephos compare {path} --id case --drop 'c 1' --target y"
     assert "id       none" in call("table", cases / "t.csv").stdout
+
+
+def test_patterns_of_columns(tmp_path, call):
+    rng = np.random.default_rng(0)
+    names = ["q1", "q10", "q11", "q2", "r[1]", "r1", "y"]
+    frame = pd.DataFrame(rng.integers(0, 4, size=(40, 7)), columns=names)
+    frame.insert(0, "n", [f"p{i}" for i in range(40)])
+    frame.assign(y=["u", "v"] * 20).to_csv(tmp_path / "t.csv", index=False)
+    path = (tmp_path / "t.csv", "--target", "y", "--id", "n")
+    found = call("table", *path, "--drop", "q1?", "--drop", "r[1]", "--categorical", "q*").stdout
+    left = "Left out: n (--id), q10 (--drop), q11 (--drop), r[1] (--drop)."
+    assert f"3 columns: 1 numeric, 2 categorical. {left}" in found
+    every = call("table", *path, "--drop", "[!r]*").stdout  # no column with another role
+    assert "2 columns: 2 numeric. Left out: n (--id), q1 (--drop), q10 (--drop), q11" in every
+    for option in ("--drop", "--categorical"):
+        wrong = call("table", *path, option, "z*")
+        assert (
+            f"no column of 't.csv' without another role matches 'z*' ({option}); there are 'n'"
+            in wrong.stderr
+        )
+        assert "--transpose" not in wrong.stderr
+    data = psephos.read_table(path[0], target="y", drop=["q1?"], categorical=["q*"])
+    assert data.left_out == ("q10 (--drop)", "q11 (--drop)")
+    assert data.categorical == {"q1", "q2"}
 
 
 def test_the_largest_of_several_sheets_is_in_the_next_command(cases, call):

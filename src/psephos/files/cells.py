@@ -168,7 +168,7 @@ class Cells:
         for word in self.missing:
             parts = word.split("=")
             ways = [("=".join(parts[:k]), "=".join(parts[k:])) for k in range(1, len(parts))]
-            ways = [(_columns_called(name, names), own) for name, own in ways if name and own]
+            ways = [(columns_called(name, names), own) for name, own in ways if name and own]
             at, own = next((way for way in ways if way[0]), ([], ""))
             if ways and not at and known:
                 raise PsephosError(
@@ -222,7 +222,7 @@ class Cells:
         )
 
 
-def _columns_called(name: str, names: Sequence[str]) -> list[int]:
+def columns_called(name: str, names: Sequence[str]) -> list[int]:
     """Return the positions of the columns with this name, or else that match it as a pattern."""
     alike = [j for j, one in enumerate(names) if one == name]
     return alike or [j for j, one in enumerate(names) if fnmatch.fnmatchcase(one, name)]

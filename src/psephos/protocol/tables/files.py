@@ -1,6 +1,5 @@
 """`read_table`: tables in files, with the roles of their columns."""
 
-import fnmatch
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +15,7 @@ from psephos.datasets.demo import first_order_products
 from psephos.estimator.columns import dense_columns
 from psephos.files.arff import labels_declared
 from psephos.files.cases import TIMES
-from psephos.files.cells import Cells
+from psephos.files.cells import Cells, columns_called
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.layout import across_hint
 from psephos.files.names import plural
@@ -117,10 +116,11 @@ def read_table(
         The column (or array) of groups: rows that belong together. For words such as P000_V1,
         ``person=*_V*`` makes a part the group: the text that the first ``*`` matches.
     drop : sequence of str, default=()
-        Columns to leave out.
+        Columns to leave out, by name or by a pattern such as ``Q10*``, which matches columns
+        without another role.
     categorical : sequence of str, default=()
-        Columns whose numbers are categories. Text columns are always categorical. Name the
-        target to accept its values as classes.
+        Columns (or patterns) whose numbers are categories. Text columns are always categorical.
+        Name the target to accept its values as classes.
     missing : sequence of str, optional
         Words that mean missing, besides those of `MISSING` and the empty cell. COLUMN=WORD applies
         to one column, or to those whose names match a pattern: ``'q*=9'``.
@@ -319,10 +319,10 @@ def with_views(table: DataTable, path: Path) -> DataTable:
         return ColumnChoice((), (0, 1))
 
     sheet = read_sheet(path, both, None, Reading(transpose=False))
-    wrong, known = sheet.wrong, set(table.names)
+    wrong = sheet.wrong
     view_of: dict[str, str] = {}
     for i, (one, view) in enumerate(zip(sheet.words[0], sheet.words[1], strict=True)):
-        found = [one] if one in known else fnmatch.filter(table.names, one)
+        found = [table.names[j] for j in columns_called(one, table.names)]
         with wrong.gather():
             if not (found and view):
                 raise PsephosError(
@@ -482,6 +482,11 @@ def _known(name: str, flag: str, found: Header) -> None:
             f"{file!r} has no array {name!r} with one value per row ({flag}); "
             f"{suggest(name, sorted(found.beside))}"
         )
+    if name not in names and set(name) & {*"*?["} and flag in ("--drop", "--categorical"):
+        raise PsephosError(
+            f"no column of {file!r} without another role matches {shown(name)} ({flag}); "
+            f"{suggest('', names)}"
+        ).of_column(name, flag)
     if name not in names:
         alone = (
             f" (its first line names one column only: {shown(names[0])}; if that is several, give "

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from psephos.cautions.stems import stem_of
 from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
-from psephos.files.cells import MISSING, Typed, number_form
+from psephos.files.cells import MISSING, Typed, columns_called, number_form
 from psephos.files.columns import COMMAND, holds_words, in_one_form, notes_together, without_limits
 from psephos.files.levels import value_of
 from psephos.files.names import plural
@@ -144,6 +145,19 @@ class Roles:
         """Return whether labels are partly recorded."""
         given = (self.truth, None if self.task == "numbers" else self.unlabeled, self.prior)
         return refuse_old_positive(self.positive, self.recorded_class, *given)
+
+    def of_header(self, names: Sequence[str]) -> "Roles":
+        """Return the roles with the columns that patterns of drop and categorical match.
+
+        A pattern does not match columns with another role; one that matches none is kept.
+        """
+        other, kept = {name for _, name in self.apart}, list[list[str]]()
+        for given in (self.drop, self.categorical):
+            each = [(one, [names[j] for j in columns_called(one, names)]) for one in given]
+            found = ([w for w in own if w == one or w not in other] or [one] for one, own in each)
+            kept.append([*dict.fromkeys(chain(*found))])
+            other |= {*kept[0]}
+        return replace(self, drop=tuple(kept[0]), categorical=tuple(kept[1]))
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -443,7 +457,7 @@ def written_aside(roles: Roles, sheet: Sheet) -> dict[str, list[str]]:
 
 def with_row_names(roles: Roles, header: Header) -> Roles:
     """Return the roles with a first column without a name as the id, or left out."""
-    name = header.row_names
+    name, roles = header.row_names, roles.of_header(header.names)
     if name is None:
         return roles
     if roles.id in (None, name):
@@ -460,4 +474,5 @@ def without_empty(roles: Roles, sheet: Sheet) -> Roles:
     if any(one is not None for one in cells):
         return with_row_names(roles, sheet.header)
     sheet.notes.append("the first column is left out: it has no name, and its cells are empty.")
+    roles = roles.of_header(sheet.header.names)
     return replace(roles, drop=(*roles.drop, name))
