@@ -59,6 +59,13 @@ def test_patterns_of_columns(tmp_path, call):
     assert data.categorical == {"q1", "q2"}
 
 
+def test_a_proposal_is_not_shown_as_given(tmp_path, call):
+    frame = pd.DataFrame({"a": [f"{i} cm" if i % 3 else f"{i} in" for i in range(30)]})
+    frame.assign(b=range(30), y=["u", "v"] * 15).to_csv(tmp_path / "t.csv", index=False)
+    assert "Left out: a (as proposed below)." in call("table", tmp_path / "t.csv").stdout
+    assert "Left out: a (--drop)." in call("table", tmp_path / "t.csv", "--drop", "a").stdout
+
+
 def test_the_largest_of_several_sheets_is_in_the_next_command(cases, call):
     pytest.importorskip("python_calamine")
     pytest.importorskip("openpyxl")
