@@ -60,6 +60,8 @@ class Cells:
     limits : {'', 'half', 'limit'}, default=''
         How limits of detection (<0.5, >=60) among numbers are read: 'half' as half of a lower limit
         and an upper limit itself, 'limit' as the limits themselves, '' as text.
+    units : tuple of (str, str), default=()
+        The names of columns whose numbers had a unit, and that unit.
 
     Raises
     ------
@@ -71,6 +73,7 @@ class Cells:
     decimal: str = "."
     thousands: str = ""
     limits: str = ""
+    units: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         must_be("the decimal mark (--decimal)", self.decimal, (".", ","))
@@ -186,17 +189,19 @@ class Cells:
         return {
             "missing": list(self.missing), "decimal": self.decimal, "thousands": self.thousands,
             **({"limits": self.limits} if self.limits else {}),
+            **({"units": dict(self.units)} if self.units else {}),
         }  # fmt: skip
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "Cells":
         """Return the settings from what `data` returned."""
-        missing, limits = data.get("missing"), data.get("limits", "")
+        missing, limits, units = data.get("missing"), data.get("limits", ""), data.get("units", {})
         decimal, thousands = data.get("decimal"), data.get("thousands")
         words = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
-        if not words or not all(isinstance(one, str) for one in (decimal, thousands, limits)):
+        texts = (decimal, thousands, limits, *units, *units.values())
+        if not words or not all(isinstance(one, str) for one in texts):
             raise PsephosError("the words for missing values and the marks of numbers are damaged.")
-        return cls(tuple(missing or ()), decimal or "", thousands or "", limits)
+        return cls(tuple(missing or ()), decimal or "", thousands or "", limits, (*units.items(),))
 
     def but(
         self,
@@ -219,6 +224,7 @@ class Cells:
             self.decimal if decimal is None else decimal,
             self.thousands if thousands is None else thousands,
             self.limits if limits is None else limits,
+            self.units,
         )
 
 
@@ -237,9 +243,21 @@ _REWRITTEN = (
     (FORTRAN, r"([+-]?(?:\d+[.,]\d*|[.,]\d+|\d+(?=[dD][+-])))[dD]([+-]?\d{1,3})", r"\1E\2"),
     (TYPESET, rf"−({_FIGURES}(?:[eE][+-]?\d+)?)", r"-\1"),
 )
+_UNIT = re.compile(
+    rf"([+-]?)([$€£¥₹]?)\s*([.,]?{_FIGURES}(?:[eE][+-]?\d+)?)(?:\s*([%‰$€£¥₹]|°[CFK]?)|"
+    r"\s+(°?[^\W\d_][\w/^*.·%µμ-]{0,11}(?:\s?/\s?[\w.^]{1,8})?))?"
+)
 _BARE = re.compile(r"[+-]?\d{1,30}[dD]\d{1,3}", re.ASCII)
 # more digits are not exact in float64, and probably a key
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)
+
+
+def number_and_unit(word: str) -> tuple[str, str]:
+    """Return the number and the unit of 898.50 €, $12, 12 kg or 45 %; of other words two ''."""
+    found = _UNIT.fullmatch(word) if len(word) <= _LONGEST else None
+    sign, before, number, *behind = found.groups("") if found else ("", "", "")
+    units = [unit for unit in (before, *behind) if unit]
+    return (sign + number.strip(), units[0]) if len(units) == 1 else ("", "")
 
 
 def plain_number(word: str) -> tuple[str, str]:

@@ -13,7 +13,15 @@ from numbers import Number
 from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos.files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_numbers
+from psephos.files.cells import (
+    BEHIND,
+    FARTHEST,
+    HEXADECIMAL,
+    Cells,
+    number_and_unit,
+    number_form,
+    plain_numbers,
+)
 from psephos.files.near import CELL, quoted, shown, some
 
 _STRONG = frozenset({
@@ -26,7 +34,10 @@ _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs witho
 _PLAIN = (str, Number, type(None))
 _FEW = 10  # fewer different words, one in each row, may be categories
 _WORDS = 3  # the most different words among numbers that may mean a missing value
-_OF_COLUMN, _COUNT = re.compile(r"column (.+?): (limits of .*)"), re.compile(r" \(in (\d+)\)")
+_OF_COLUMN, _COUNT = (
+    re.compile(r"column (.+?): ((?:limits of|the unit) .*)"),
+    re.compile(r" \(in (\d+)\)"),
+)
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _LEFT_OUT = "leave out this last row, a total (--skip-last 1), or "
 Place = Callable[[int], str]
@@ -321,8 +332,43 @@ def without_limits(
     return read, [None if word in bounds else word for word in odd]
 
 
+def without_unit(
+    name: str, read: Sequence[float | None], odd: Sequence[str | None], cells: Cells, place: Place,
+    notes: list[str], *, fitted: bool = False,
+) -> tuple[Sequence[float | None], Sequence[str | None], str]:  # fmt: skip
+    """Return the numbers and other cells of a column without the unit of all, and this unit or ''.
+
+    The parameters are those of `in_one_form`. All cells must have the unit; for a model that reads
+    numbers (`fitted`), those with a unit must have the one of its training table.
+
+    Raises
+    ------
+    PsephosError
+        If cells have different units.
+    """
+    parts = {word: number_and_unit(word) for word in odd if word is not None}
+    at = {unit: odd.index(word) for word, (_, unit) in parts.items()}
+    bare = "" in at or any(v is not None and v == v for v in read)
+    unit = dict(cells.units).get(name, "") if fitted else next(iter([] if bare else at), "")
+    if not unit or not parts:
+        return read, odd, ""
+    if others := [f"{shown(one)} in {place(i)}" for one, i in at.items() if one not in ("", unit)]:
+        own = f"the unit {shown(unit)}" + (" of the model" if fitted else f" in {place(at[unit])}")
+        other = (
+            f", {COMMAND.categorical.format(shown(name))}, or {COMMAND.drop.format(shown(name))}"
+        )
+        raise PsephosError(
+            f"column {shown(name)} has {some(others, 3)} besides {own}: convert its numbers to one "
+            f"unit{'' if fitted else other}."
+        ).settled_by(*[("--drop", name)] * (not fitted))
+    notes.append(f"column {shown(name)}: the unit {shown(unit)} beside each number is left out.")
+    bare = [word and (parts[word][0] or word) for word in odd]
+    read = [v if w is None else cells.number(w) for v, w in zip(read, bare, strict=True)]
+    return read, [w if v is None else None for v, w in zip(read, bare, strict=True)], unit
+
+
 def notes_together(notes: Sequence[str]) -> list[str]:
-    """Return notes of columns, one for all columns of which the same is said but for counts."""
+    """Return notes of columns, one for all columns whose notes differ in counts alone."""
     kinds = dict[str, list[tuple[str, str]]]()
     for note in notes:
         found = _OF_COLUMN.fullmatch(note)
