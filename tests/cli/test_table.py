@@ -73,7 +73,7 @@ def test_the_largest_of_several_sheets_is_in_the_next_command(cases, call):
         pd.DataFrame({"read": ["this", "first"]}).to_excel(writer, sheet_name="help", index=False)
         pd.read_csv(cases / "t.csv").to_excel(writer, sheet_name="the cases", index=False)
     found = call("table", cases / "t.xlsx", "--drop", "case").stdout
-    assert "'help' (3 rows x 1 column), 'the cases' (31 rows x 5 columns)" in found
+    assert "'help' (3 x 1), 'the cases' (31 x 5)" in found
     assert "--drop case --sheet 'the cases' --target y" in found.splitlines()[-1]
     known = call("table", cases / "t.xlsx", "--id", "case", "--target", "y").stdout
     assert "sheet 'the cases' is read, the only one of 2 with the columns 'case', 'y'" in known

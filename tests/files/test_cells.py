@@ -7,7 +7,12 @@ import pytest
 
 from psephos._errors import PsephosError
 from psephos.files.cells import MISSING, Cells, number_and_unit, number_form, plain_number
-from psephos.files.columns import in_one_form, refuse_numbers_in_words, without_limits, without_unit
+from psephos.files.columns import (
+    in_one_form,
+    numbers_among,
+    refuse_numbers_in_words,
+    without_limits,
+)
 from psephos.files.levels import LevelCodes, merged
 from psephos.files.spelling import alike
 
@@ -249,14 +254,12 @@ def test_the_unit_of_a_number(word, parts):
 
 def test_numbers_of_one_unit_are_read_and_of_two_are_refused():
     def read(*words, fitted=False, cells=None, numbers=()):
-        odd, notes = [*words, *[None] * len(numbers)], list[str]()
-        values = [None] * len(words) + [*numbers]
-        return without_unit(
-            "c", values, odd, cells or Cells(), lambda i: f"line {i}", notes, fitted=fitted
-        )
+        given, place = [*words, *numbers], lambda i: f"line {i}"
+        return numbers_among("c", given, cells or Cells(), place, [], fitted=fitted)
 
     assert read("1 g", "2.5 g") == ([1.0, 2.5], [None, None], "g")
     assert read("1 g", numbers=[math.nan])[1:] == ([None, None], "g")
+    assert read(numbers=[math.nan])[1:] == ([None], "")
     assert read("1 g", numbers=[2.0]) == ([None, 2.0], ["1 g", None], "")
     assert read("1 g", "trace")[2] == ""
     assert read("1,5 g", cells=Cells(decimal=",")) == ([1.5], [None], "g")

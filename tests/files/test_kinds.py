@@ -341,8 +341,8 @@ def test_a_sheet_is_named_where_there_are_several(book, tmp_path):
     filled(book.create_sheet("cases"), ROWS)
     book.create_sheet("empty")
     book.save(path)
-    sizes = r"2 sheets, 'Sheet' \(2 rows x 2 columns\), 'cases' \(4 rows x 2 columns\): choose .*"
-    with pytest.raises(PsephosError, match=sizes + "the largest, --sheet 'cases'") as error:
+    sizes = r"2 sheets \(rows x columns\), 'Sheet' \(2 x 2\), 'cases' \(4 x 2\): choose .*"
+    with pytest.raises(PsephosError, match=sizes + "the largest, with --sheet 'cases'") as error:
         read_table(path, target="another")
     assert error.value.options == (("--sheet", "cases"),)
     for name in ("cases", "2", 2):
@@ -369,7 +369,7 @@ def test_of_several_sheets_the_one_with_the_columns_is_read(book, tmp_path):
         wanted = f"sheet 'cases' is read, the only one of 3 with {words}."
         assert found.notes[0] == wanted
     for target in ("a", "z"):  # in two sheets, and in none
-        with pytest.raises(PsephosError, match=r"has 3 sheets.*the largest, --sheet 'cases'"):
+        with pytest.raises(PsephosError, match=r"has 3 sheets.*the largest, with --sheet 'cases'"):
             read_table(path, target=target)
 
 

@@ -207,7 +207,7 @@ def test_the_unit_of_the_training_table_is_read_alike_and_another_is_refused(tmp
         assert_alike(*own)
         assert own[0][0] == 0
     assert given[0][1] == bare[0][1]
-    assert "column 'mass': the unit 'g' beside each number is left out." in given[0][2]
+    assert "column 'mass': the unit 'g' beside numbers is left out." in given[0][2]
     new.write_text("mass,rent\n500 g,$5\n0.5 kg,$5\n")
     for code, _, told in both(new, [], capsys, tmp_path, model):
         assert code == 2

@@ -14,10 +14,9 @@ from psephos.files.cells import FARTHEST, Cells
 from psephos.files.columns import (
     in_one_form,
     notes_together,
+    numbers_among,
     refuse_far,
     refuse_numbers_in_words,
-    without_limits,
-    without_unit,
 )
 from psephos.files.levels import LevelCodes, Unknown
 from psephos.files.names import plural
@@ -205,10 +204,7 @@ def numbers_in(
     PsephosError
         If a cell holds text, or a number in another notation.
     """
-    read = [cells.number(word) if isinstance(word, str) else word for word in words]
-    odd = [str(w) if v is None else None for w, v in zip(words, read, strict=True)]
-    read, odd, _ = without_unit(name, read, odd, cells, place, notes, fitted=True)
-    read, odd = without_limits(name, read, odd, cells, notes, fitted=True)
+    read, odd, _ = numbers_among(name, words, cells, place, notes, fitted=True)
     other = in_one_form(name, read, odd, cells, notes, fitted=True)
     if other is not None:
         return other

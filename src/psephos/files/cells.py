@@ -299,9 +299,7 @@ _FORMS = (
     ("sign", r"[−–]\s*\d+(?:[.,]\d+)*|[+\-]\s+\d+(?:[.,]\d+)*"),
     ("share", rf"{_N}\s*[%‰]"),
     ("bound", rf"(?:<=?|>=?|[≤≥≦≧~≈]|=)\s*{_N}\s*[%‰]?"),
-    ("unit", rf"{_N}\s+[^\W\d_][\w/^*.·%µμ-]{{0,11}}(?:\s?/\s?[\w.^]{{1,8}})?"),
     ("tight unit", rf"{_N}[^\W\d_][\w/^*.·µμ-]{{0,11}}"),
-    ("currency", rf"[$€£¥]\s*{_N}|{_N}\s*[$€£¥]"),
     ("band", rf"{_N}\s*(?:-|–|—|\.\.\.?|…|to)\s*{_N}|{_N}\s*\+"),
     ("ratio", r"\d+(?:[.,]\d+)?\s*[:/]\s*\d+(?:[.,]\d+)?"),
     ("mark", rf"\(\s*{_N}\s*\)|{_N}\s*[*†‡#]+"),
@@ -313,7 +311,7 @@ def number_form(word: str) -> str:
 
     Notations are 'decimal comma', 'decimal point' (if it is not the mark), 'thousands m' with the
     mark m, 'grouped' (1,234: either of the two), 'both', and those that no setting reads: 'other
-    groups' (1,23,456), 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg), 'currency', 'band'
+    groups' (1,23,456), 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg), 'band'
     (20-30), 'ratio', 'mark', and those of `plain_number`.
     """
     if len(word) > _LONGEST or not any(map(str.isdigit, word)):
@@ -323,4 +321,5 @@ def number_form(word: str) -> str:
         return form if Cells().number(plain) is not None else number_form(plain) or form
     if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", word):
         return "grouped"
-    return next((name for name, pattern in _FORMS if re.fullmatch(pattern, word)), "")
+    unit = "unit" if number_and_unit(word)[1] else ""
+    return next((name for name, pattern in _FORMS if re.fullmatch(pattern, word)), unit)

@@ -14,6 +14,7 @@ from functools import reduce
 from importlib import import_module
 from io import BytesIO
 from itertools import chain
+from math import prod
 from pathlib import Path
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
@@ -26,7 +27,6 @@ from psephos.files.arrays import check_text
 from psephos.files.cells import Cells
 from psephos.files.dialects import AHEAD, names_below, skipped_words, units_words
 from psephos.files.formats import Reading
-from psephos.files.names import plural
 from psephos.files.near import quoted, shown, some, suggest, used
 from psephos.files.packed import MOST, hostile, refuse_bomb
 from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, plain, refuse_huge, unnamed
@@ -284,13 +284,13 @@ def _sheet_of(path: Path, book: _Foreign, how: Reading) -> tuple[str, _Foreign, 
     Of several sheets it is the only one with the columns that `how` names.
     """
     names, wanted = book.sheet_names, how.sheet
-    if wanted is not None and wanted not in names:
-        if not (wanted.isdecimal() and 0 < int(wanted) <= len(names)):
+    if wanted is not None:
+        if wanted.isdecimal() and wanted not in names and 0 < int(wanted) <= len(names):
+            wanted = names[int(wanted) - 1]
+        if wanted not in names:
             raise PsephosError(
                 f"{path.name!r} has no sheet {wanted!r} (--sheet); {suggest(wanted, names)}"
             )
-        wanted = names[int(wanted) - 1]
-    if wanted is not None:
         return wanted, book.get_sheet_by_name(wanted), []
     sheets = {name: book.get_sheet_by_name(name) for name in names}
     filled = [name for name in names if sheets[name].total_height]
@@ -301,21 +301,18 @@ def _sheet_of(path: Path, book: _Foreign, how: Reading) -> tuple[str, _Foreign, 
             fit += [name] * how.columns.issubset(header.names)
     if len(fit) != 1 and filled:
         sizes = {name: [last + 1 for last in sheets[name].end] for name in filled}
-        each = [
-            f"{shown(name)} ({plural(n, 'row')} x {plural(p, 'column')})"
-            for name, (n, p) in sizes.items()
-        ]
-        largest = max(filled, key=lambda name: sizes[name][0] * sizes[name][1])
+        each = [f"{shown(name)} ({n} x {p})" for name, (n, p) in sizes.items()]
+        largest = max(filled, key=lambda name: prod(sizes[name]))
         raise PsephosError(
-            f"{path.name!r} has {len(filled)} sheets, {some(each, 6)}: choose one with --sheet, by "
-            f"name or by number from 1, such as the largest, --sheet {shown(largest)}."
+            f"{path.name!r} has {len(filled)} sheets (rows x columns), {some(each, 6)}: choose one "
+            f"by name or number from 1, such as the largest, with --sheet {shown(largest)}."
         ).settled_by(("--sheet", largest))
     name = (fit or names)[0]
     others, notes = [one for one in names if one != name and sheets[one].to_python(nrows=1)], []
     if len(filled) > 1:
         which = "the columns" if len(how.columns) > 1 else "a column"
-        which += f" {quoted(sorted(how.columns))}"
-        notes = [f"sheet {shown(name)} is read, the only one of {len(filled)} with {which}."]
+        only = f"the only one of {len(filled)} with {which} {quoted(sorted(how.columns))}"
+        notes = [f"sheet {shown(name)} is read, {only}."]
     elif others:
         notes = [f"the sheet {shown(name)} is read, not {quoted(others)}."]
     return name, sheets[name], notes

@@ -19,14 +19,7 @@ from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Typed, columns_called, number_form
-from psephos.files.columns import (
-    COMMAND,
-    holds_words,
-    in_one_form,
-    notes_together,
-    without_limits,
-    without_unit,
-)
+from psephos.files.columns import COMMAND, holds_words, in_one_form, notes_together, numbers_among
 from psephos.files.levels import value_of
 from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
@@ -348,11 +341,8 @@ def _numbers_written(
     Raise PsephosError if the cells cannot be categories either.
     """
     given = with_words(sheet.X[:, k], words)
-    read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
-    odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
-    read, odd, unit = without_unit(name, read, odd, sheet.cells, sheet.place, notes)
+    read, odd, unit = numbers_among(name, given, sheet.cells, sheet.place, notes)
     sheet.cells = replace(sheet.cells, units=(*sheet.cells.units, *[(name, unit)] * bool(unit)))
-    read, odd = without_limits(name, read, odd, sheet.cells, notes)
     if None not in read:
         return [math.nan if v is None else v for v in read]
     found = in_one_form(name, read, odd, sheet.cells, notes)
