@@ -366,7 +366,7 @@ def test_of_several_sheets_the_one_with_the_columns_is_read(book, tmp_path):
     for named, words in ({}, "a column 'y'"), ({"id": "n"}, "the columns 'n', 'y'"):
         found = read_table(path, target="y", **named)
         np.testing.assert_array_equal(found.X[:, -1], range(60))
-        wanted = f"sheet 'cases' is read, the only one of 3 with {words}."
+        wanted = f"the sheet 'cases' is read, the only one of 3 with {words}."
         assert found.notes[0] == wanted
     for target in ("a", "z"):  # in two sheets, and in none
         with pytest.raises(PsephosError, match=r"has 3 sheets.*the largest, with --sheet 'cases'"):

@@ -28,10 +28,10 @@ def stem_form(words: Sequence[str], *, many_ends: bool = False) -> str | None:
     >>> form, stem_of(words[3], form)
     ('*_*', 'P001')
     """
-    return next(iter(stem_forms(words, many_ends=many_ends)), None)
+    return next(iter(stem_forms(words, many_ends)), None)
 
 
-def stem_forms(words: Sequence[str], *, many_ends: bool = False, least: int = _LEAST) -> list[str]:
+def stem_forms(words: Sequence[str], many_ends: bool = False, least: int = _LEAST) -> list[str]:
     """Return the patterns of distinct words of which several share a stem, the fewest stems first.
 
     The first ``*`` of a pattern is the stem: ``*_*`` for P000_1, ``*?`` for 17a, and for 1001,
@@ -41,7 +41,7 @@ def stem_forms(words: Sequence[str], *, many_ends: bool = False, least: int = _L
     """
     if same := _ending(words):
         bare = [w.strip()[: -len(same)] for w in words]
-        return [one + same for one in stem_forms(bare, many_ends=many_ends, least=least)]
+        return [one + same for one in stem_forms(bare, many_ends, least)]
     words = [word.strip() for word in words]
     marks = [mark.search(words[0]) for mark in _BEFORE_LAST] if len(words) > 1 else []
     forms = [f"*{mark[0]}*" if mark.end() < len(words[0]) else "*?" for mark in marks if mark]
@@ -64,9 +64,8 @@ def _counted_forms(words: Sequence[str]) -> list[str]:
         parts = [word.split(mark[0]) for word in words]
         counts = Counter(part[0] for part in parts)
         ends = {re.split(r"[\W_]", part[-1])[0] for part in parts}
-        once = all(len(part) == 2 and all(part) for part in parts)
-        several = sum(n > 1 for n in counts.values())
-        if once and several >= max(_FEWEST, 0.9 * len(counts)) and len(ends) < len(counts):
+        once = all(len(part) == 2 and all(part) for part in parts) and len(ends) < len(counts)
+        if once and sum(n > 1 for n in counts.values()) >= max(_FEWEST, 0.9 * len(counts)):
             found.append(f"*{mark[0]}*")
     return found
 

@@ -188,8 +188,7 @@ class Cells:
         """Return the settings as data."""
         return {
             "missing": list(self.missing), "decimal": self.decimal, "thousands": self.thousands,
-            **({"limits": self.limits} if self.limits else {}),
-            **({"units": dict(self.units)} if self.units else {}),
+            **{k: v for k, v in {"limits": self.limits, "units": dict(self.units)}.items() if v},
         }  # fmt: skip
 
     @classmethod

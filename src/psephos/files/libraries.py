@@ -36,6 +36,7 @@ from psephos.files.text import Header, opened, rows, titles, titles_words
 _Foreign: TypeAlias = Any
 _Cells: TypeAlias = list[list[object]]
 _Merged: TypeAlias = list[tuple[int, ...]]
+_Head: TypeAlias = tuple[Header, int, list[int], list[str]]
 _ROW_NAMES, _INDEX = "row names", "__index_level_0__"
 _UNNAMED = "its columns have no names, and are called 'column 0', 'column 1', ..."
 _HEAD = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[^\n]*")  # of a matrix: sizes in the last line
@@ -143,9 +144,7 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     )
 
 
-def _headed(
-    path: Path, sheet: _Foreign, n: int | None = None
-) -> tuple[_Cells, tuple[Header, int, list[int], list[str]]]:
+def _headed(path: Path, sheet: _Foreign, n: int | None = None) -> tuple[_Cells, _Head]:
     """Return the first n rows of a sheet (all without n), with merged cells filled, and its header.
 
     Beside the header are the number of filled rows above it, its rows, and notes on it.
@@ -308,14 +307,11 @@ def _sheet_of(path: Path, book: _Foreign, how: Reading) -> tuple[str, _Foreign, 
             f"by name or number from 1, such as the largest, with --sheet {shown(largest)}."
         ).settled_by(("--sheet", largest))
     name = (fit or names)[0]
-    others, notes = [one for one in names if one != name and sheets[one].to_python(nrows=1)], []
-    if len(filled) > 1:
-        which = "the columns" if len(how.columns) > 1 else "a column"
-        only = f"the only one of {len(filled)} with {which} {quoted(sorted(how.columns))}"
-        notes = [f"sheet {shown(name)} is read, {only}."]
-    elif others:
-        notes = [f"the sheet {shown(name)} is read, not {quoted(others)}."]
-    return name, sheets[name], notes
+    others = [one for one in names if one != name and sheets[one].to_python(nrows=1)]
+    which = "the columns" if len(how.columns) > 1 else "a column"
+    only = f"the only one of {len(filled)} with {which} {quoted(sorted(how.columns))}"
+    only = only if len(filled) > 1 else f"not {quoted(others)}"
+    return name, sheets[name], [f"the sheet {shown(name)} is read, {only}."] * bool(others)
 
 
 # ---------------------------------------------------------------------- AnnData

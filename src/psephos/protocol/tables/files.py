@@ -252,11 +252,9 @@ def read_table(
         )
     labels = None if labels_from is None else Path(labels_from)
     part = None if sheet is None else str(sheet)
-    apart = frozenset(one for _, one in roles.apart)
-    how = Reading(
-        separator, part, encoding, transpose, labels, duplicates, skip_last, id, columns=apart
-    )
+    how = Reading(separator, part, encoding, transpose, labels, duplicates, skip_last, id)
     cells = Cells().but(missing, decimal, thousands, keep_word, limits)
+    how = replace(how, columns=frozenset(name for _, name in roles.apart))
     found = read_sheet(file, partial(_choose, roles=roles), cells, how)
     table = _read(found, _with_labels(without_empty(roles, found), found.header), name)
     table = table if views is None else with_views(table, Path(views))
@@ -365,8 +363,9 @@ def look_at(
             first.extend(() if any(named) else (error,))
             raise
 
-    columns = frozenset(one for _, one in roles.apart)
-    sheet = read_sheet(path, choose, cells, replace(how, columns=columns))
+    sheet = read_sheet(
+        path, choose, cells, replace(how, columns=frozenset(name for _, name in roles.apart))
+    )
     roles, names = without_empty(roles, sheet), sheet.header.names
     wrong, n = sheet.wrong, len(sheet.X)
     common = common_parts(sheet, roles, path.stem, wrong)
@@ -488,10 +487,8 @@ def _known(name: str, flag: str, found: Header) -> None:
             f"{suggest('', names)}"
         ).of_column(name, flag)
     if name not in names:
-        alone = (
-            f" (its first line names one column only: {shown(names[0])}; if that is several, give "
-        )
-        alone += "the mark that separates them with --separator)"
+        alone = f" (its first line names one column only: {shown(names[0])}; if that is several, "
+        alone += "give the mark that separates them with --separator)"
         raise PsephosError(
             f"{file!r} has no column {shown(name)} ({flag}); {suggest(name, names)}"
             f"{alone if len(names) == 1 and flag == '--target' else ''}"
