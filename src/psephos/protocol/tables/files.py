@@ -187,9 +187,9 @@ def read_table(
     ------
     PsephosError
         One sentence naming column and line: a missing file or column, a repeated column name, a
-        row of another length, text in a numeric column, numbers in another form (5,1; 5 %; <0.1;
-        20-30), an infinite value, an empty table, a target with missing values or one class,
-        repeated ids. Several errors of columns and cells are lines of one message.
+        row of another length, text in a numeric column, numbers in another form (5,1; <0.1; 20-30)
+        or with several units, an infinite value, an empty table, a target with missing values or
+        one class, repeated ids. Several errors of columns and cells are lines of one message.
 
     Notes
     -----

@@ -165,9 +165,11 @@ def read_answers(
     task = task or ("classes" if name in sheet.header.declared else None)
     if task == "numbers" or (sheet.cells.limits and task != "classes"):
         words = [math.nan if v is None else v for v in values]
-        read = numbers_among(name, words, sheet.cells, place, notes)[0]
-        each = zip(values, read, strict=True)
-        values = [v if r is None or not isinstance(v, str) else Typed(v, r) for v, r in each]
+        read, odd, unit = numbers_among(name, words, sheet.cells, place, notes)
+        bare = zip(values, odd if unit else values, read, strict=True)
+        values = [
+            (w if r is None else Typed(v, r)) if isinstance(v, str) else v for v, w, r in bare
+        ]
     tidy = partial(written_labels, cells=sheet.cells)
     return read_target(values, name, place, task=task, cells=sheet.cells, tidy=tidy)
 
