@@ -52,7 +52,7 @@ NONE_LINES = 55
 #: together fewer.
 FOLDERS = {
     ".": 1198,
-    "files": 3450,
+    "files": 3447,
     "estimator": 2047,
     "runtime": 430,
     "bounds": 1156,
@@ -73,7 +73,7 @@ FOLDERS = {
     "validation": 1415,
     "vote": 8759,
 }
-ALL_CODE = 67_883
+ALL_CODE = 67_880
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3257

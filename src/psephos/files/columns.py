@@ -335,7 +335,7 @@ def without_limits(
 
 
 def numbers_among(
-    name: str, words: Sequence[Any], cells: Cells, place: Place, notes: list[str], *,
+    name: str, words: Sequence[str | float | None], cells: Cells, place: Place, notes: list[str], *,
     fitted: bool = False,
 ) -> tuple[Sequence[float | None], Sequence[str | None], str]:  # fmt: skip
     """Return the numbers among the cells of a column, its other cells, and the unit of all, or ''.
@@ -353,13 +353,10 @@ def numbers_among(
     parts = {w: number_and_unit(w) for w in odd if w is not None}
     at = {parts[w][1]: i for i, w in [*enumerate(odd)][::-1] if w is not None}
     bare = "" in at or any(v is not None and v == v for v in read)
-    unit = (
-        dict(cells.units).get(name, "")
-        if fitted
-        else ""
-        if bare
-        else min(at, key=at.__getitem__, default="")
-    )
+    if fitted:
+        unit = dict(cells.units).get(name, "")
+    else:
+        unit = "" if bare else min(at, key=at.__getitem__, default="")
     if unit and {*at} - {""}:
         if others := [f"{shown(u)} in {place(i)}" for u, i in at.items() if u not in ("", unit)]:
             own = f"{shown(unit)} {'of the model' if fitted else f'in {place(at[unit])}'}: convert"
