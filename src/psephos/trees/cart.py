@@ -15,8 +15,15 @@ from psephos.kernels.sorted_trees.cart_grow import (
     grow,
     root_of,
 )
-from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_columns
-from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
+from psephos.kernels.sorted_trees.cart_search import (
+    ENTROPY,
+    GINI,
+    TWOING,
+    Cart,
+    Rules,
+    keep_rows,
+    sorted_columns,
+)
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
 _Whole = NDArray[np.int64]

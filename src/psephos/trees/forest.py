@@ -9,21 +9,19 @@ from numpy.typing import NDArray
 
 from psephos.kernels.binned_trees.forest_draws import take_rows
 from psephos.kernels.binned_trees.forest_grow import (
+    BALANCED,
+    MIDPOINT,
+    UNIFORM,
     BinnedSample,
     ForestGrowth,
     GrownTree,
     blank,
-    grow,
-    kind_of,
-    workspace,
-)
-from psephos.kernels.binned_trees.forest_pure import (
-    BALANCED,
-    MIDPOINT,
-    UNIFORM,
     cell_sides,
     count_cells,
+    grow,
     grow_pure,
+    kind_of,
+    workspace,
 )
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, SQUARED_ERROR, Criterion
 from psephos.runtime.jit import effective_jobs, run_blocks
@@ -260,7 +258,7 @@ class PureTree(NamedTuple):
 
 
 def pure_tree(split: str, n_columns: int, n_leaves: int, seed: int) -> PureTree:
-    """Return a tree of `n_leaves` cells; see `psephos.kernels.binned_trees.forest_pure`."""
+    """Return a tree of `n_leaves` cells; see `psephos.kernels.binned_trees.forest_grow`."""
     nodes = 2 * n_leaves - 1
     link, cut = np.full((nodes, 2), -1, np.int64), np.full(nodes, np.nan)
     missing_left = np.zeros(nodes, np.bool_)

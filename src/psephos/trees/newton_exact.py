@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos.kernels.numerics.ordering import sort_rows
-from psephos.kernels.sorted_trees.newton_categories import split_categories
-from psephos.kernels.sorted_trees.newton_codes import code_columns, scan_codes
 from psephos.kernels.sorted_trees.newton_exact import (
+    code_columns,
     deal_rows,
     level_totals,
     pack,
     route,
+    scan_codes,
     scan_columns,
+    split_categories,
 )
 from psephos.kernels.sorted_trees.newton_gain import Penalty, comes_first, weigh_gains
 from psephos.runtime.jit import run_blocks

@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from psephos.kernels.stump.categories import scan_categories
-from psephos.kernels.stump.scan import (
+from psephos.kernels.stump import (
     ROW,
     Worth,
     quantise,
     round_weights,
+    scan_categories,
     scan_ordered,
     scan_sparse,
     screen_error,
@@ -44,7 +44,7 @@ class Stump:
     left_categories : (n_codes,) bool or None
         Codes that go left; None for a numeric rule.
     gain : float
-        Gain of the split; see ``psephos.kernels.stump.scan``.
+        Gain of the split; see ``psephos.kernels.stump``.
     left_totals, right_totals : (K,) float64
         Weight per class on either side.
     """

@@ -7,7 +7,7 @@ import numpy as np
 
 from psephos._types import Array, NDArray
 from psephos.kernels.numerics.ordering import sort_rows
-from psephos.kernels.stump.scan import FLAG
+from psephos.kernels.stump import FLAG
 from psephos.runtime.jit import run_blocks
 
 _CHUNK_BYTES = 2**20  # a chunk of columns and its keys fit the second-level cache

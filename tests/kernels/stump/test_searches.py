@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.numerics.criteria import opposite_labels
-from psephos.kernels.stump.scan import (
+from psephos.kernels.stump import (
     FLAG,
     ROW,
     Worth,

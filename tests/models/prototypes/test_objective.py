@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.prototypes.masses import kernel_sums
+from psephos.kernels.prototypes.kernel import kernel_sums
 from psephos.models.prototypes import objective
 from psephos.models.prototypes.objective import BatchObjective
 from psephos.models.prototypes.scaling import ScaledRows

@@ -13,12 +13,13 @@ deviation sd_j of its training rows: the same model as on columns standardised b
 
 import numpy as np
 
-from psephos.kernels.small_models.logistic import NARROW, prior
-from psephos.kernels.small_models.newton import (
+from psephos.kernels.small_models.logistic import (
+    NARROW,
     SAFE,
     advance,
     curvature,
     gather,
+    prior,
     slopes,
     solve,
     spread,

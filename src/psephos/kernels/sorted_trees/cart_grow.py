@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.sorted_trees.cart_layout import Levels, Scratch, Slots
 from psephos.kernels.sorted_trees.cart_node import (
     describe,
     divide,
@@ -20,6 +19,7 @@ from psephos.kernels.sorted_trees.cart_node import (
     find_surrogates,
     send,
 )
+from psephos.kernels.sorted_trees.cart_search import Levels, Scratch, Slots
 from psephos.runtime.jit import jit
 
 __all__ = [

@@ -14,7 +14,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, NDArray
-from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
+from psephos.kernels.sorted_trees.newton_gain import logistic_gradients, softmax_gradients
 from psephos.models.units import refuse_huge
 
 _Singles = NDArray[np.float32]

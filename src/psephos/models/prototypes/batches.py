@@ -15,7 +15,7 @@ from scipy.spatial import KDTree
 
 from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
-from psephos.kernels.prototypes.masses import kernel_sums
+from psephos.kernels.prototypes.kernel import kernel_sums
 from psephos.models.prototypes.candidates import (
     BatchRows,
     draw_candidates,

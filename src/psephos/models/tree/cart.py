@@ -14,7 +14,7 @@ from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.kernels.sorted_trees.cart_layout import ROW
+from psephos.kernels.sorted_trees.cart_search import ROW
 from psephos.models.tree.cart_readings import CartReadings, cut
 from psephos.models.units import power_of, power_of_weights, refuse_huge
 from psephos.trees.cart import (

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from psephos._types import Array, Floats, NDArray
-from psephos.kernels.binned_trees import newton_blocks as kernel
+from psephos.kernels.binned_trees import newton_hist as kernel
 from psephos.kernels.binned_trees.newton_hist import BINS
 from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.kernels.sorted_trees.newton_gain import Penalty

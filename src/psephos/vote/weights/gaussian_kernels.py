@@ -8,7 +8,7 @@ import numpy as np
 
 from psephos._types import Floats, NDArray
 from psephos.files.field_types import AnySize, Nullable
-from psephos.kernels.prototypes.masses import kernel_sums
+from psephos.kernels.prototypes.kernel import kernel_sums
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.cases import PrototypeVoters

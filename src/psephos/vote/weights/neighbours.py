@@ -10,7 +10,7 @@ from psephos._types import Floats, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
 from psephos.kernels.prediction import fused
-from psephos.kernels.prediction.nearest import nearest_cases
+from psephos.kernels.prediction.similarity import nearest_cases
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.cases import CaseVoters

@@ -12,13 +12,14 @@ import numpy as np
 
 from psephos._types import Floats, Indices
 from psephos.estimator.params import Interval, check_params
-from psephos.kernels.small_models.gaussian import (
+from psephos.kernels.small_models.moments import (
+    FoldSums,
+    add_linear,
     deliver,
     densities,
     solve_bayes,
     solve_linear,
 )
-from psephos.kernels.small_models.moments import FoldSums, add_linear
 from psephos.models.swag.learners.common import (
     NONE,
     SharedSums,
