@@ -15,11 +15,10 @@ from itertools import count, zip_longest
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.scoring.form import plain
-from psephos.scoring.plain_rules import Branching, single_bound
-from psephos.scoring.sql_answer import SqlAnswer
+from psephos.scoring.form import Branching, plain, single_bound
 from psephos.scoring.sql_text import (
     Layer,
+    SqlAnswer,
     above,
     added,
     exp_of,

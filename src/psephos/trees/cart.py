@@ -69,7 +69,7 @@ class CartProblem(NamedTuple):
 
 
 class Presorted(NamedTuple):
-    """Sorted entries of the columns (``kernels.sorted_trees.cart_layout``), and distinct values."""
+    """Sorted entries of the columns (``kernels.sorted_trees.cart_search``), and distinct values."""
 
     keys: _Whole
     known: _Whole

@@ -12,7 +12,7 @@ from psephos.kernels.binned_trees.forest_draws import (
     split_counts,
     take_rows,
 )
-from psephos.trees.forest_rows import Bootstraps, ForestRows
+from psephos.trees.forest import Bootstraps, ForestRows
 
 # NumPy says so where kernels run uncompiled
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")

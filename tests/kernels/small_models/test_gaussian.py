@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.small_models.moments import NEVER
-from psephos.models.swag.learners.gaussian import (
+from psephos.models.swag.learners.closed_forms import (
     LinearDiscriminantLearner,
     NaiveBayesLearner,
 )

@@ -13,7 +13,7 @@ from psephos.kernels.stump import (
     screen_error,
     screen_gini,
 )
-from psephos.trees.stump_orders import sort_columns
+from psephos.trees.stump import sort_columns
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

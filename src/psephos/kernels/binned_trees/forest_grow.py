@@ -393,8 +393,6 @@ def grow(
     return nodes, n_sums_kept, n_sets
 
 
-__all__ = ["BALANCED", "MIDPOINT", "UNIFORM", "cell_sides", "count_cells", "grow_pure"]
-
 UNIFORM, MIDPOINT, BALANCED = 0, 1, 2
 
 

@@ -40,15 +40,6 @@ from psephos.kernels.prototypes.kernel import (
 )
 from psephos.runtime.jit import jit, run_blocks
 
-__all__ = [
-    "ZERO_AT",
-    "Sums",
-    "batch_sums",
-    "squared_distances",
-    "stage",
-]  # fmt: skip
-
-
 _Float = NDArray[np.float64]
 _CHUNK = 2**14  # numbers scaled at once
 _NO_TERMS = np.empty((0, 3))

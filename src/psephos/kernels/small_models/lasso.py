@@ -3,7 +3,7 @@
 ``min over (b, beta) of
 (1 / W) sum_i w_i log(1 + exp(-s_i (b + beta x_i))) + lambda sum_j |beta_j|``
 on standardised columns, W the sum of the weights (Friedman, Hastie and Tibshirani, J. Statistical
-Software 33, 2010, equation 14). Steps are those of `newton`, with the exact penalty in the
+Software 33, 2010, equation 14). Steps are those of `logistic`, with the exact penalty in the
 quadratic problem, which is solved exactly by an active set method (Osborne, Presnell and Turlach,
 IMA J. Numerical Analysis 20, 2000). Each penalty starts from the solution of the one before.
 

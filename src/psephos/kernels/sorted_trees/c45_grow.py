@@ -191,8 +191,6 @@ def code_worth(met, weight, rule, table, c):
     return True, gain, gain_ratio(gain, lost, weight, rule)
 
 
-__all__ = ["Nodes", "grow", "longer", "total_of"]
-
 _EPSILON = 1e-3
 _NODES, _WAITING, _ARENA = 1, 2, 3  # arrays that are too short
 
@@ -375,7 +373,7 @@ def grow(X, y, weight, n_codes, at, order, known, listed, rule, table, c):
     order, known : (q, n) int32, (q,) int64; rows of every numeric column by value, and the number
         with a value
     listed : (p,) bool; columns whose gain counts in the average
-    rule, table : C45Growth, (r,) float64; see `kernels.sorted_trees.c45_worth`
+    rule, table : C45Growth, (r,) float64
     c : Counts; scratch for the largest number of codes
     """
     widest = max(2, int(n_codes.max(initial=0)))

@@ -22,11 +22,6 @@ from psephos.kernels.sorted_trees.cart_node import (
 from psephos.kernels.sorted_trees.cart_search import Levels, Scratch, Slots
 from psephos.runtime.jit import jit
 
-__all__ = [
-    "CHILD", "CLASS", "COMPLEXITY", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
-    "N_SURROGATES", "RISK", "ROWS", "WEIGHT", "CartNodes", "grow", "root_of",
-]  # fmt: skip
-
 # Columns of `whole` and of `real`, the tables of nodes.
 NUMBER, ROWS, CLASS, CHILD, FIRST, N_RULES, N_SURROGATES, HEAVIER, DEPTH = range(9)
 WEIGHT, RISK, COMPLEXITY, MEAN = range(4)
@@ -202,7 +197,7 @@ def _begin(data, rules, alpha, rows, known):
 def grow(crit, target, data, n_codes, rules, alpha, keys, known, rows, n_levels):
     """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are changed.
 
-    alpha is the least risk that a split must save; `crit` is a criterion of ``cart_worth``, None
+    alpha is the least risk that a split must save; `crit` is a criterion of ``cart_search``, None
     for numbers; `target` holds these, None for classes. `n_codes` is 0 for a column of numbers,
     None if all columns are: numba does not compile code for None. A column has at most `n_levels`
     categories.

@@ -167,8 +167,6 @@ def put(slots, held, worth):
     return slot, held + 1
 
 
-__all__ = ["ENTROPY", "GINI", "TWOING", "worth", "worth_inside"]
-
 #: The decrease of the weighted Gini impurity; of the weighted entropy; and
 #: ``W p_L p_R / 4 (sum_k |p(k|L) - p(k|R)|)^2``, half the largest decrease of Gini's impurity over
 #: all ways to unite the classes into two.
@@ -259,7 +257,7 @@ def scan_classes(crit, data, min_leaf, keys, j, s, m, rows, work):
     """Return (worth, last rank below the cut, first above, side of the low values).
 
     ``work.sums[0]`` holds the class sums of the m known entries, which are `rows` rows. A cut needs
-    `min_leaf` rows on both sides; of equals the lowest is chosen. `crit` is one of `cart_worth`.
+    `min_leaf` rows on both sides; of equals the lowest is chosen. `crit` is one of the above.
     """
     sums = work.sums
     left, right = sums[1], sums[2]

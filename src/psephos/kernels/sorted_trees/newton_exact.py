@@ -1,23 +1,16 @@
 """Exact second-order splits of all nodes of one level, by sorted columns, values or categories.
 
-Exact splits of all nodes of one level from columns that are sorted once.
-
 The order of a column never changes. One pass over it computes for each node the running sums of its
 rows in integers: a rounded gradient and hessian share 64 bits, so that a row needs one addition and
 sums do not depend on the order. A second, vectorised pass bounds the gain of all cuts of a node,
 allowing for rounding. Only if the bound exceeds the best split so far is the column evaluated in
 the arithmetic of the reference (`exact_split`): few columns per node.
 
-Exact splits by columns with few distinct values, from sums by value.
+Of a column with few distinct values the sums are by value, and cuts between values, not rows.
 
-As in `newton_exact`, the gain is first bounded in integers, and a column that may be best is then
-evaluated in the arithmetic of the reference; here cuts are between values, not between rows.
-
-Splits of a node's categories into two sets, by the order of their mean gradients.
-
-The best of all 2^(K-1) divisions of K categories keeps their order by G / H (Fisher 1958; here
-G / (H + lambda), so that rare categories are in the middle): K - 1 cuts are evaluated, each with
-missing values on either side.
+Of a node's categories, the best of all 2^(K-1) divisions into two sets keeps their order by G / H
+(Fisher 1958; here G / (H + lambda), so that rare categories are in the middle): K - 1 cuts are
+evaluated, each with missing values on either side.
 """
 
 import numpy as np

@@ -9,22 +9,22 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats
 from psephos.base import Anatomy, Labels
-from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
+from psephos.estimator.contender import Choice, Contender, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import ClassWeight, Constraint, Function, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
-from psephos.models.boosting.expertise import Geometry, anchors_of
-from psephos.models.boosting.loop import Round
-from psephos.models.boosting.parameters import LocalClassifier
-from psephos.models.boosting.skeleton import (
+from psephos.models.boosting.loop import (
     DIFFICULTIES,
     RELEVANCES,
+    Geometry,
+    Round,
     Skeleton,
+    anchors_of,
     first_weights,
     log_odds,
 )
+from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Constant, Readout, Vote, Voters
 

@@ -13,15 +13,21 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Floats, Indices, NDArray
 from psephos.base import Anatomy, Labels
-from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
+from psephos.estimator.contender import (
+    BALANCED,
+    WEIGHTS,
+    Choice,
+    Contender,
+    Integers,
+    LogUniform,
+    Uniform,
+)
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.prediction.similarity import local_sums, pair_sums
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
-from psephos.models.boosting.expertise import Geometry, anchors_of, relevance
-from psephos.models.boosting.loop import Round
+from psephos.models.boosting.loop import Geometry, Round, anchors_of, relevance
 from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Readout, Vote, Voters

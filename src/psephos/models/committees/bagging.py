@@ -27,15 +27,29 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
-from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
-from psephos.models.committees.naming import MEMBER, check_kind
+from psephos.models.committees.members import (
+    MEMBER,
+    Data,
+    MemberTask,
+    check_kind,
+    fit_all,
+    mean_vote,
+    voters_of,
+)
 from psephos.models.ensemble import Ensemble
-from psephos.models.first_fit import REDUCED, FirstFit
-from psephos.models.sampling import OUT_OF_BAG, Draw, DrawsRows, earlier, groups_drawn, out_of_bag
-from psephos.models.training import ordered_groups, row_groups
+from psephos.models.sampling import (
+    OUT_OF_BAG,
+    ClassifierUncertaintyMixin,
+    Draw,
+    DrawsRows,
+    RegressorUncertaintyMixin,
+    earlier,
+    groups_drawn,
+    out_of_bag,
+)
+from psephos.models.training import REDUCED, FirstFit, ordered_groups, row_groups
 from psephos.models.tree.cart import CARTClassifier, CARTRegressor
-from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.trees.forest_rows import Bootstraps, GroupDraws, number_of
+from psephos.trees.forest import Bootstraps, GroupDraws, number_of
 from psephos.vote import ConstantVoters, Voters
 from psephos.vote.codec import register
 from psephos.vote.operations.joined import join

@@ -14,13 +14,15 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.labels import row_word
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.concepts.facts import HypothesisFacts, by_tests, facts_of
 from psephos.models.concepts.version_spaces import eliminated, space_of, started
 from psephos.models.concepts.votes import (
+    HypothesisFacts,
     Limits,
     WeighedHypotheses,
+    by_tests,
     concept_votes,
     consistent,
+    facts_of,
     in_order,
     log_priors,
 )

@@ -7,13 +7,11 @@ from typing import Any, ClassVar, Self
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._types import Floats, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import Integers
+from psephos.estimator.contender import Contender, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.concepts import version_spaces
-from psephos.models.concepts.facts import HypothesisFacts, facts_of
 from psephos.models.concepts.version_spaces import (
     VersionSpaces,
     collapsed,
@@ -21,7 +19,13 @@ from psephos.models.concepts.version_spaces import (
     constraint,
     number_of,
 )
-from psephos.models.concepts.votes import Limits, concept_votes, consistent
+from psephos.models.concepts.votes import (
+    HypothesisFacts,
+    Limits,
+    concept_votes,
+    consistent,
+    facts_of,
+)
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
 VOTERS = ("hypotheses", "counted hypotheses", "joined voters")

@@ -12,18 +12,17 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures
 from psephos.estimator.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.prototypes.growing import EXTRAS, Growing
+from psephos.models.prototypes.growing import EXTRAS, Growing, Validated
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
 from psephos.models.prototypes.problem import (
     CONTENDER,
     SHARED,
     DistinctRows,
     PrototypeProblem,
+    Scaled,
     class_problem,
     number_problem,
 )
-from psephos.models.prototypes.scaling import Scaled
-from psephos.models.prototypes.trust import Validated
 from psephos.vote.target import AnyTarget
 
 _READOUT = "normalised"

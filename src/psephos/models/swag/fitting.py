@@ -23,18 +23,25 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray, sparse
 from psephos.base import Labels
 from psephos.estimator.input import Context, FittedVote, Table
-from psephos.models.cloning import in_codes
-from psephos.models.design import Design
+from psephos.estimator.members import in_codes
 from psephos.models.folding import make_splits
 from psephos.models.swag.assembling import make_library, make_vote
-from psephos.models.swag.backends import StepCost, Store, Workers, estimate_cost, identity_of
-from psephos.models.swag.evaluation import Evaluation, divided, powers_of
+from psephos.models.swag.evaluation import (
+    Evaluation,
+    StepCost,
+    Store,
+    Workers,
+    divided,
+    estimate_cost,
+    identity_of,
+    powers_of,
+)
+from psephos.models.swag.library import Step, make_step, post_process
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.mechanisms import make_mechanism
 from psephos.models.swag.problem import BoundLearner, Folds, Learner, Says, SearchProblem, Subsets
 from psephos.models.swag.settings import Sampling, SearchSettings
-from psephos.models.swag.steps import Step, make_step, post_process
-from psephos.models.units import refuse_huge
+from psephos.models.training import Design, refuse_huge
 from psephos.vote import CodedVoters, Voters, design_matrix
 
 if TYPE_CHECKING:

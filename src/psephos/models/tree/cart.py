@@ -9,14 +9,21 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, ClassWeightLike, Floats, Indices, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.estimator.contender import Contender, Params, Shape
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
+from psephos.estimator.contender import (
+    BALANCED,
+    WEIGHTS,
+    Choice,
+    Contender,
+    Integers,
+    Params,
+    Shape,
+)
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.sorted_trees.cart_search import ROW
+from psephos.models.training import power_of, power_of_weights, refuse_huge
 from psephos.models.tree.cart_readings import CartReadings, cut
-from psephos.models.units import power_of, power_of_weights, refuse_huge
 from psephos.trees.cart import (
     CartProblem,
     CartSettings,

@@ -7,16 +7,21 @@ import numpy as np
 
 from psephos._types import Array, ClassWeightLike, Floats, Indices, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED
+from psephos.estimator.contender import BALANCED, Contender
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
-from psephos.models.design import Design
 from psephos.models.folding import make_splits
-from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.models.units import moments_of_columns, power_of_weights, refuse_huge
+from psephos.models.training import (
+    Design,
+    Training,
+    distinct_rows,
+    moments_of_columns,
+    ordered_rows,
+    power_of_weights,
+    refuse_huge,
+)
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.threads import one_thread
 from psephos.trees.linear import (

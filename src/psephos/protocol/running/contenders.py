@@ -36,18 +36,20 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, TableLike
-from psephos.estimator.contender import Contender, Params, Shape
-from psephos.estimator.distributions import (
+from psephos.estimator.contender import (
     WEIGHTS,
     Choice,
+    Contender,
     Distribution,
     Integers,
     LogUniform,
+    Params,
+    Shape,
     Uniform,
 )
+from psephos.estimator.members import fitted
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.files.near import suggest
-from psephos.models.cloning import fitted
 from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 
