@@ -14,7 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos import SamBAClassifier
 from psephos._errors import PsephosError
-from psephos.estimator.contender import Choice, Contender, Shape
+from psephos.estimator.contender import Contender, Shape
+from psephos.estimator.distributions import Choice
 from psephos.models.columns import budget
 from psephos.models.columns.selectors import SELECTORS
 from psephos.models.prototypes import growing

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn import metrics, model_selection
 
 from psephos._errors import PsephosError
-from psephos.estimator.contender import Choice, Integers, LogUniform, Uniform
+from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.protocol import (
     better_than_constant,
     one_standard_error,

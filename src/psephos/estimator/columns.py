@@ -1,13 +1,7 @@
-"""Columns of tables, and scikit-learn's checks of tables and labels.
-
-scikit-learn's checks of tables and labels, with errors raised as PsephosError.
-
-scikit-learn is imported at the first check, since reading tables does not need it.
-"""
+"""Columns of a table: their values, categories and codes, and their names in a later table."""
 
 import warnings
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
@@ -15,35 +9,12 @@ import numpy as np
 from narwhals.dependencies import is_pandas_like_dataframe
 from narwhals.exceptions import DuplicateError
 
-from psephos._errors import PsephosError, PsephosTypeError, UnknownLevelWarning
+from psephos._errors import PsephosError, UnknownLevelWarning
 from psephos._types import Array, Estimator, Floats, Indices, TableLike, Values, sparse
 from psephos.estimator.schema import Schema
 from psephos.files.arrays import object_array
 from psephos.files.levels import LevelCodes, Unknown, merged
 from psephos.files.near import quoted
-
-
-def _ours(name: str, module: str = "sklearn.utils.validation") -> Callable[..., Any]:
-    """Return a check whose errors are raised as errors of psephos."""
-
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        check = getattr(import_module(module), name)
-        try:
-            return check(*args, **kwargs)
-        except TypeError as error:
-            raise PsephosTypeError(str(error)) from error
-        except ValueError as error:
-            raise PsephosError(str(error)) from error
-
-    return checked
-
-
-check_array = _ours("check_array")
-check_classification_targets = _ours("check_classification_targets", "sklearn.utils.multiclass")
-check_consistent_length = _ours("check_consistent_length")
-column_or_1d = _ours("column_or_1d")
-validate_data = _ours("validate_data")
-
 
 _NUMBERS = (
     nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64, nw.Float32,

@@ -24,10 +24,10 @@ from psephos._types import (
     Values,
     sparse,
 )
+from psephos.estimator.checks import check_array, validate_data
 from psephos.estimator.columns import (
     arranged,
     as_frame,
-    check_array,
     codes_of,
     codes_of_column,
     column_of,
@@ -40,7 +40,6 @@ from psephos.estimator.columns import (
     names_in,
     numbers_of,
     refuse_repeated_names,
-    validate_data,
 )
 from psephos.estimator.schema import Schema
 from psephos.files.arrays import beyond

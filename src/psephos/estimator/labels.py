@@ -11,14 +11,12 @@ from scipy.sparse import issparse
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
-from psephos.estimator.columns import (
-    as_frame,
+from psephos.estimator.checks import (
     check_classification_targets,
     check_consistent_length,
     column_or_1d,
-    is_missing,
-    plain_column,
 )
+from psephos.estimator.columns import as_frame, is_missing, plain_column
 from psephos.files.arrays import object_array
 from psephos.files.columns import is_number
 from psephos.files.near import shown

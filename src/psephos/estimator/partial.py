@@ -8,12 +8,8 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, Label, LabelsLike, PerRow, TableLike
-from psephos.estimator.columns import (
-    check_consistent_length,
-    column_or_1d,
-    is_missing,
-    plain_column,
-)
+from psephos.estimator.checks import check_consistent_length, column_or_1d
+from psephos.estimator.columns import is_missing, plain_column
 from psephos.estimator.labels import (
     class_factors,
     declared_classes,

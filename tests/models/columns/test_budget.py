@@ -89,7 +89,7 @@ def test_entries_are_those_of_lars():
     """One draw of all rows, by hand."""
     from psephos.models.columns.selection import SelectionProblem
     from psephos.models.columns.selectors import entries
-    from psephos.models.committees.members import Data
+    from psephos.models.committees.fitting import Data
 
     table, labels, weight, context = ColumnBudgetClassifier(random_state=0).read(X, Y)
     problem = SelectionProblem(Data.of(table, labels, weight, context, None), 32)
@@ -288,7 +288,7 @@ def test_draws_keep_groups_together():
     """Six rows a subject and a column that says which: it does not decide on other subjects."""
     from psephos.models.columns.selection import SelectionProblem
     from psephos.models.columns.selectors import drawn_rows
-    from psephos.models.committees.members import Data
+    from psephos.models.committees.fitting import Data
 
     groups = np.repeat(np.arange(20), 6)
     frame = pd.DataFrame(X[:120, :8], columns=[f"g{i}" for i in range(8)])

@@ -26,13 +26,13 @@ from psephos import (
     StackingClassifier,
     StackingRegressor,
 )
+from psephos.models.committees.fitting import mean_vote
 from psephos.models.committees.levels import (
     chances_of,
     logistic_weights,
     pool_weights,
     square_weights,
 )
-from psephos.models.committees.members import mean_vote
 
 X, Y = load_wine(return_X_y=True)
 TREE, BAYES = CARTClassifier(max_depth=2, n_folds=0), GaussianNB()

@@ -8,7 +8,8 @@ import numpy as np
 
 from psephos._types import Floats
 from psephos.base import Anatomy, Labels
-from psephos.estimator.contender import WEIGHTS, Contender, Integers, LogUniform, Params, Shape
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import WEIGHTS, Integers, LogUniform
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters

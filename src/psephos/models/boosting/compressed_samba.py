@@ -9,7 +9,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, SeedLike, sparse
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import Contender, Integers, LogUniform, Uniform
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Integers, LogUniform, Uniform
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters

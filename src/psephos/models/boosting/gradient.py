@@ -11,15 +11,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, ClassWeightLike, Floats, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.estimator.contender import (
-    BALANCED,
-    WEIGHTS,
-    Choice,
-    Contender,
-    Integers,
-    LogUniform,
-    Uniform,
-)
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters

@@ -9,7 +9,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats
 from psephos.base import Anatomy, Labels
-from psephos.estimator.contender import Choice, Contender, Integers, LogUniform, Uniform
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import ClassWeight, Constraint, Function, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters

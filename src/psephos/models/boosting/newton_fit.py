@@ -13,16 +13,8 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
-from psephos.estimator.contender import (
-    BALANCED,
-    WEIGHTS,
-    Contender,
-    Integers,
-    LogUniform,
-    Params,
-    Shape,
-    Uniform,
-)
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.kernels.sorted_trees.newton_gain import Penalty

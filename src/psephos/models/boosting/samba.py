@@ -13,15 +13,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Floats, Indices, NDArray
 from psephos.base import Anatomy, Labels
-from psephos.estimator.contender import (
-    BALANCED,
-    WEIGHTS,
-    Choice,
-    Contender,
-    Integers,
-    LogUniform,
-    Uniform,
-)
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters

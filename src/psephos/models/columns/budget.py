@@ -35,16 +35,12 @@ from psephos.estimator.params import (
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.columns.selection import Selection, SelectionProblem, selected
 from psephos.models.columns.selectors import SELECTORS, score_columns
-from psephos.models.committees.members import (
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
+from psephos.models.committees.naming import (
     MEMBER,
-    Data,
-    MemberTask,
     check_kind,
     default_classifiers,
     default_regressors,
-    fit_all,
-    mean_vote,
-    voters_of,
 )
 from psephos.models.committees.voting import VotingClassifier
 from psephos.models.ensemble import Ensemble

@@ -13,7 +13,7 @@ from psephos._types import Floats, Indices
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.input import Context
 from psephos.files.names import Names, sentence_name
-from psephos.models.committees.members import Data
+from psephos.models.committees.fitting import Data
 from psephos.models.linear.ridge import ScoredColumns
 from psephos.vote import Vote, register_part
 from psephos.vote.describing import returns_words

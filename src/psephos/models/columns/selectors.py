@@ -13,7 +13,7 @@ from sklearn.linear_model import lars_path
 from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, Indices
 from psephos.models.columns.selection import SelectionProblem, standardised
-from psephos.models.committees.members import Data, MemberTask, fit_all
+from psephos.models.committees.fitting import Data, MemberTask, fit_all
 from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from psephos.models.linear.ridge import default_alphas, fit_ridge
 

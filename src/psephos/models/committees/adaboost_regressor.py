@@ -15,14 +15,8 @@ from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.adaboost import AdaBoostClassifier
 from psephos.models.boosting.parameters import WarmStart, continued, digests, keep
-from psephos.models.committees.members import (
-    MEMBER,
-    Data,
-    MemberTask,
-    check_kind,
-    fit_all,
-    voters_of,
-)
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
+from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.models.tree.cart import CARTRegressor

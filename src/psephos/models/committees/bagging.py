@@ -27,15 +27,8 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
-from psephos.models.committees.members import (
-    MEMBER,
-    Data,
-    MemberTask,
-    check_kind,
-    fit_all,
-    mean_vote,
-    voters_of,
-)
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
+from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
 from psephos.models.sampling import (
     OUT_OF_BAG,

@@ -12,6 +12,7 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.committees.fitting import Data, mean_vote, one_voter
 from psephos.models.committees.levels import (
     StackLevels,
     chances_of,
@@ -19,15 +20,7 @@ from psephos.models.committees.levels import (
     log_loss,
     side_by_side,
 )
-from psephos.models.committees.members import (
-    CV,
-    SMALL,
-    Data,
-    NamedMembers,
-    checked,
-    mean_vote,
-    one_voter,
-)
+from psephos.models.committees.naming import CV, SMALL, NamedMembers, checked
 from psephos.models.forest.extra_trees import ExtraTreesClassifier
 from psephos.models.forest.random_forest import RandomForestClassifier
 from psephos.vote import ConfidenceGate, Readout, Vote

@@ -12,19 +12,9 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.levels import StackLevels, chances_of, fold_plan
-from psephos.models.committees.members import (
-    CV,
-    SMALL,
-    SMALL_NUMBERS,
-    Data,
-    MemberTask,
-    NamedMembers,
-    checked,
-    fit_all,
-    mean_vote,
-    voters_of,
-)
+from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, NamedMembers, checked
 from psephos.models.committees.stacking import member_scores
 from psephos.models.ensemble import Ensemble
 from psephos.models.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor

@@ -15,19 +15,21 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Sc
 from psephos.estimator.params import Accepts, Anything, Constraint, Options, kept
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.models.committees.levels import fold_plan, pool_weights, side_by_side
-from psephos.models.committees.members import (
-    CV,
-    MEMBER,
+from psephos.models.committees.fitting import (
     Data,
     MemberTask,
-    check_kind,
     fit_all,
-    is_member,
     mean_vote,
     one_voter,
-    reads_categories,
     voters_of,
+)
+from psephos.models.committees.levels import fold_plan, pool_weights, side_by_side
+from psephos.models.committees.naming import (
+    CV,
+    MEMBER,
+    check_kind,
+    is_member,
+    reads_categories,
     weights_of,
 )
 from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor

@@ -12,6 +12,7 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote
 from psephos.models.committees.levels import (
     StackLevels,
     chances_of,
@@ -22,21 +23,17 @@ from psephos.models.committees.levels import (
     read_answers,
     square_weights,
 )
-from psephos.models.committees.members import (
+from psephos.models.committees.naming import (
     CV,
     ESTIMATORS,
     SMALL,
     SMALL_NUMBERS,
-    Data,
-    MemberTask,
     NamedMembers,
     check_kind,
     checked,
     default_classifiers,
     default_regressors,
-    fit_all,
     is_member,
-    mean_vote,
 )
 from psephos.models.committees.voting import MemberNames
 from psephos.models.ensemble import Ensemble

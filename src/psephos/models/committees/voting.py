@@ -13,17 +13,14 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees.members import (
+from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
+from psephos.models.committees.naming import (
     SMALL,
     SMALL_NUMBERS,
-    Data,
-    MemberTask,
     NamedMembers,
     checked,
     default_classifiers,
     default_regressors,
-    fit_all,
-    voters_of,
     weights_of,
     within_range,
 )

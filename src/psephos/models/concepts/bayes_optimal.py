@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from psephos._types import Floats
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import Choice, Contender, Integers
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Choice, Integers
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters

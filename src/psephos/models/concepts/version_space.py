@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 from psephos._errors import CollapseWarning, PsephosError
 from psephos._types import Floats, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import Contender, Integers
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters

@@ -20,7 +20,8 @@ from psephos._types import (
     TableLike,
 )
 from psephos.base import Labels, VoteClassifier, VoteRegressor
-from psephos.estimator.contender import BALANCED, WEIGHTS, Anatomy, Choice, Contender, Integers
+from psephos.estimator.contender import Anatomy, Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import (
     ClassWeight,

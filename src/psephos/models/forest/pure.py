@@ -7,7 +7,8 @@ import numpy as np
 
 from psephos._types import ClassWeightLike, Floats, Indices, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import BALANCED, WEIGHTS, Choice, Contender, Integers
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters

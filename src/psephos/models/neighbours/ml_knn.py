@@ -9,7 +9,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, NDArray, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import Choice, Contender, Integers, Params, Shape
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters

@@ -9,7 +9,8 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
-from psephos.estimator.contender import BALANCED, WEIGHTS, Contender, Integers, LogUniform
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos.estimator.input import Table
 from psephos.estimator.params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.models.prototypes.candidates import target_strata

@@ -8,15 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from psephos.estimator.contender import (
-    BALANCED,
-    WEIGHTS,
-    Choice,
-    Contender,
-    LogUniform,
-    Params,
-    Shape,
-)
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, LogUniform
 from psephos.estimator.params import (
     Accepts,
     Anything,

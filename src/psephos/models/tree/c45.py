@@ -7,14 +7,8 @@ import numpy as np
 
 from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import (
-    BALANCED,
-    WEIGHTS,
-    Contender,
-    Distribution,
-    Integers,
-    LogUniform,
-)
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Distribution, Integers, LogUniform
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options

@@ -9,15 +9,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, ClassWeightLike, Floats, Indices, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
-from psephos.estimator.contender import (
-    BALANCED,
-    WEIGHTS,
-    Choice,
-    Contender,
-    Integers,
-    Params,
-    Shape,
-)
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters

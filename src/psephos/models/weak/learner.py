@@ -16,7 +16,7 @@ from psephos._types import Floats, Indices, NDArray
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table
 from psephos.estimator.members import fitted
-from psephos.models.committees.members import Data
+from psephos.models.committees.fitting import Data
 from psephos.models.linear.ridge import ScoredColumns
 from psephos.models.training import Design, Training, distinct_rows, ordered_rows
 from psephos.optimise.adam import Adam

@@ -9,23 +9,16 @@ from scipy.special import logit
 from psephos._errors import PsephosError
 from psephos._types import Floats
 from psephos.base import Anatomy
-from psephos.estimator.contender import Choice, Contender
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Choice
 from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.folding import make_splits
+from psephos.models.weak.fitting import fitted_by, fitted_vote, one_vote, prior_of
 from psephos.models.weak.learner import WeakRows, importance, nnpu_scores, refuse_no_negative
 from psephos.models.weak.one_sided import DENSITY_RATIO, PSEUDO_LABELS, sigma_range
-from psephos.models.weak.settings import (
-    DRAWN,
-    WeakLearner,
-    anatomy,
-    compared,
-    fitted_by,
-    fitted_vote,
-    one_vote,
-    prior_of,
-)
+from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
 from psephos.supervision.risks import MarginLoss
 

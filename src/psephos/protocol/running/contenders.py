@@ -36,15 +36,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos._errors import MissingExtraError, PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, TableLike
-from psephos.estimator.contender import (
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import (
     WEIGHTS,
     Choice,
-    Contender,
     Distribution,
     Integers,
     LogUniform,
-    Params,
-    Shape,
     Uniform,
 )
 from psephos.estimator.members import fitted

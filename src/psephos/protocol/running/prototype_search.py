@@ -21,7 +21,7 @@ from sklearn.utils import Tags
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Usage
 from psephos.base import Labels
-from psephos.estimator.contender import LogUniform, draw
+from psephos.estimator.distributions import LogUniform, draw
 from psephos.estimator.input import Context, Table
 from psephos.estimator.params import Constraint, Interval, Options, check_params
 from psephos.estimator.signature import KW_ONLY, parameters

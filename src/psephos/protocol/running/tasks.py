@@ -18,7 +18,8 @@ from psephos._errors import CollapseWarning, PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Values
 from psephos.calibrating import at_threshold
 from psephos.estimator.columns import dense_columns, stored
-from psephos.estimator.contender import Contender, Params, Shape, draw
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import draw
 from psephos.estimator.labels import naming_rows
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.files.arrays import object_array

@@ -4,15 +4,8 @@ from typing import ClassVar
 
 from psephos._types import ClassWeightLike
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
-from psephos.estimator.contender import (
-    BALANCED,
-    Choice,
-    Contender,
-    Integers,
-    LogUniform,
-    Params,
-    Shape,
-)
+from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.distributions import BALANCED, Choice, Integers, LogUniform
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.soft.model import LearnsClasses, LearnsNumbers, SoftModel
 
