@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psephos._types import Floats, NDArray
+from psephos.kernels.sorted_trees import cart_search
 from psephos.kernels.sorted_trees.cart_grow import (
     CHILD,
     COMPLEXITY,
@@ -15,20 +16,16 @@ from psephos.kernels.sorted_trees.cart_grow import (
     grow,
     root_of,
 )
-from psephos.kernels.sorted_trees.cart_search import (
-    ENTROPY,
-    GINI,
-    TWOING,
-    Cart,
-    Rules,
-    keep_rows,
-    sorted_columns,
-)
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
 _Whole = NDArray[np.int64]
 
-_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "twoing": TWOING}
+_CRITERIA = {
+    "gini": cart_search.GINI,
+    "entropy": cart_search.ENTROPY,
+    "log_loss": cart_search.ENTROPY,
+    "twoing": cart_search.TWOING,
+}
 _MAX_LEVELS = 12  # levels of a category in a node up to which every subset is tried
 _ROUND = (4.0 * np.finfo(np.float64).eps) ** 2
 
@@ -84,7 +81,7 @@ class CartData(NamedTuple):
     `centre` was subtracted from numeric labels; `numbers`: their distinct values, sorted.
     """
 
-    cart: Cart
+    cart: cart_search.Cart
     sorted: Presorted
     centre: float
     numbers: Floats
@@ -99,7 +96,7 @@ def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
     for first in range(0, p, step):
         span = slice(first, min(first + step, p))
         block = columns_of(table, span).astype(np.float64, copy=False)
-        keys[span], known[span], sizes[span], values = sorted_columns(block)
+        keys[span], known[span], sizes[span], values = cart_search.sorted_columns(block)
         distinct.append(values)
     start = np.concatenate([[0], np.cumsum(sizes)])
     codes = np.array([n_codes.get(j, 0) for j in range(p)], dtype=np.int64)
@@ -129,7 +126,7 @@ def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
         rho = prior / (held / weight.sum())
         cost = prior * loss.sum(axis=1)
         alpha = cost / cost.sum() / (held * (1.0 / weight.sum()))  # rounded as in rpart
-    cart = Cart(
+    cart = cart_search.Cart(
         n_classes=k,
         y=np.asarray(problem.y if k else np.zeros(0), dtype=np.int32),
         target=target,
@@ -174,11 +171,11 @@ def grow_tree(
         kept = np.zeros(len(cart.weight), np.bool_)
         kept[rows] = True
         keys, known = np.empty((keys.shape[0], len(rows) + 1), np.int64), np.empty_like(known)
-        keep_rows(presorted.keys, presorted.known, kept, keys, known)
+        cart_search.keep_rows(presorted.keys, presorted.known, kept, keys, known)
     largest = float(np.abs(cart.target).max(initial=abs(data.centre)))
     n_levels = np.minimum(np.diff(presorted.start), len(rows))
     most = int(n_levels[presorted.n_codes > 0].max(initial=0))
-    rules = Rules(
+    rules = cart_search.Rules(
         settings.min_samples_split,
         settings.min_samples_leaf,
         settings.max_depth,

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, NDArray
+from psephos.kernels.binned_trees import forest_grow
 from psephos.kernels.binned_trees.forest_draws import (
     draw_counts,
     make_alias,
@@ -16,21 +17,6 @@ from psephos.kernels.binned_trees.forest_draws import (
     row_marks,
     split_counts,
     take_rows,
-)
-from psephos.kernels.binned_trees.forest_grow import (
-    BALANCED,
-    MIDPOINT,
-    UNIFORM,
-    BinnedSample,
-    ForestGrowth,
-    GrownTree,
-    blank,
-    cell_sides,
-    count_cells,
-    grow,
-    grow_pure,
-    kind_of,
-    workspace,
 )
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, SQUARED_ERROR, Criterion
 from psephos.runtime.jit import effective_jobs, run_blocks
@@ -288,7 +274,7 @@ class Forest:
     """Grown trees."""
 
     bins: Bins | Unbinned  # the columns that they were grown on
-    trees: Sequence[GrownTree]
+    trees: Sequence[forest_grow.GrownTree]
     n_classes: int  # 0 for numbers
     center: float  # subtracted from numeric labels
 
@@ -365,7 +351,7 @@ def grow_forest(
     rows: ForestRows,
     n_classes: int,
     criterion: str,
-    rule: ForestGrowth,
+    rule: forest_grow.ForestGrowth,
     seeds: Any,
     draws: Bootstraps | GroupDraws | None,
     n_jobs: int | None = None,
@@ -394,7 +380,9 @@ def grow_forest(
     is_category = np.zeros(len(bins.n_bins), np.bool_)
     is_category[list(bins.categories)] = True
     unbinned = isinstance(bins, Unbinned)
-    table = BinnedSample(bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category)
+    table = forest_grow.BinnedSample(
+        bins.codes, bins.n_bins, bins.ptr, bins.low, bins.high, is_category
+    )
     weight = float(rows.mass.sum() if draws is None else draws.size)
     whole = (draws is not None or rows.counts) and not balanced
 
@@ -410,18 +398,23 @@ def grow_forest(
     step = progress(len(seeds), "trees")
 
     def work(worker: int) -> None:
-        own, kind = range(worker, len(seeds), n_workers), kind_of(m, n_classes, random, unbinned)
+        own, kind = (
+            range(worker, len(seeds), n_workers),
+            forest_grow.kind_of(m, n_classes, random, unbinned),
+        )
         row, count = np.empty(m, np.uint32), np.empty(m)
         y, w = np.empty_like(answers), np.empty(m)
-        scratch = workspace(m, n_classes, y, kind, len(bins.n_bins))
+        scratch = forest_grow.workspace(m, n_classes, y, kind, len(bins.n_bins))
         # Room for the largest tree, out of which each is copied; unused memory is not allocated.
-        room = blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
+        room = forest_grow.blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
         for t in own:
             weight = _weight_of(rows, draws, seeds[t], count, n_classes if balanced else 0)
             size = take_rows(rows.first, weight, answers, row, y, w)
             part = row[:size], y[:size], w[:size]
             state = ~np.uint64(seeds[t])
-            trees[t] = _kept(room, *grow(crit, rule, table, *part, state, scratch, room, *kind))
+            trees[t] = _kept(
+                room, *forest_grow.grow(crit, rule, table, *part, state, scratch, room, *kind)
+            )
             step()
 
     run_blocks(work, n_workers, n_jobs)
@@ -440,15 +433,19 @@ def _weight_of(
     return balanced_classes(weight, rows.y, balanced) if balanced else weight
 
 
-def _kept(room: GrownTree, nodes: int, sums: int, sets: int) -> GrownTree:
+def _kept(room: forest_grow.GrownTree, nodes: int, sums: int, sets: int) -> forest_grow.GrownTree:
     """Return a copy of the tree that was grown in `room`."""
     ends = nodes, nodes, nodes, nodes, sums, sets
     arrays: Any = [a[:end].copy() for a, end in zip(room, ends, strict=True)]
-    return GrownTree(*arrays)
+    return forest_grow.GrownTree(*arrays)
 
 
 Split = Literal["uniform", "midpoint", "balanced"]
-SPLITS: dict[str, int] = {"uniform": UNIFORM, "midpoint": MIDPOINT, "balanced": BALANCED}
+SPLITS: dict[str, int] = {
+    "uniform": forest_grow.UNIFORM,
+    "midpoint": forest_grow.MIDPOINT,
+    "balanced": forest_grow.BALANCED,
+}
 
 
 class PureTree(NamedTuple):
@@ -466,7 +463,7 @@ class PureTree(NamedTuple):
         """Return (n, d): the side lengths of the cell of each point of the cube."""
         d = points.shape[1]
         out = np.empty(points.shape)
-        cell_sides(points, self.link, self.cut, np.empty(d), np.empty(d), out)
+        forest_grow.cell_sides(points, self.link, self.cut, np.empty(d), np.empty(d), out)
         return out
 
     def shares(
@@ -484,7 +481,7 @@ class PureTree(NamedTuple):
         `threshold` (nodes,): the cuts in the units of X.
         """
         sums = np.zeros((len(self.cut), n_classes))
-        count_cells(X, y, weight, column, self.link, threshold, self.missing_left, sums)
+        forest_grow.count_cells(X, y, weight, column, self.link, threshold, self.missing_left, sums)
         mass = sums.sum(axis=1, keepdims=True)
         return np.where(mass > 0.0, sums / np.where(mass > 0.0, mass, 1.0), 1.0 / n_classes)
 
@@ -495,7 +492,7 @@ def pure_tree(split: str, n_columns: int, n_leaves: int, seed: int) -> PureTree:
     link, cut = np.full((nodes, 2), -1, np.int64), np.full(nodes, np.nan)
     missing_left = np.zeros(nodes, np.bool_)
     scratch = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    grow_pure(
+    forest_grow.grow_pure(
         SPLITS[split], n_columns, n_leaves, np.uint64(seed), link, cut, missing_left, *scratch
     )
     return PureTree(link, cut, missing_left)

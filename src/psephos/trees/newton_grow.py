@@ -7,27 +7,10 @@ from typing import Any
 import numpy as np
 
 from psephos._types import Array, NDArray
+from psephos.kernels.binned_trees import newton_hist
 from psephos.kernels.binned_trees.bins import bin_columns
-from psephos.kernels.binned_trees.newton_hist import (
-    BEST,
-    BINS,
-    DEEPEST,
-    EARLIEST,
-    WIDTH,
-    grow_hist,
-    leaf_answers,
-)
 from psephos.kernels.numerics.ordering import sort_rows
-from psephos.kernels.sorted_trees.newton_exact import (
-    code_columns,
-    deal_rows,
-    level_totals,
-    pack,
-    route,
-    scan_codes,
-    scan_columns,
-    split_categories,
-)
+from psephos.kernels.sorted_trees import newton_exact
 from psephos.kernels.sorted_trees.newton_gain import Penalty, comes_first, weigh_gains
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import Bins
@@ -105,7 +88,7 @@ def _coded(
 
     def code(block: int) -> None:
         part = slice(block * width, (block + 1) * width)
-        code_columns(
+        newton_exact.code_columns(
             values[part], order[part], known[part], most, codes[part], levels[part], n_levels[part]
         )
 
@@ -138,12 +121,12 @@ def grow_exact(
     slot = np.where(draws.rows, 0, 1).astype(np.uint16)
     scale = whole_scales(gh, draws.rows, growth.penalty)
     packed = np.empty(n, np.int64)
-    pack(gh, slot, 1, *scale, packed)
+    newton_exact.pack(gh, slot, 1, *scale, packed)
     base, width = 0, 1
     for depth in range(growth.max_depth + 1):
         sums, whole = np.zeros((width + 1, 2)), np.zeros(width + 1, np.int64)
         size = np.zeros(width + 1, np.int64)
-        level_totals(slot, gh, packed, sums, whole, size)
+        newton_exact.level_totals(slot, gh, packed, sums, whole, size)
         tree.weigh(base, sums[:width])
         if depth == growth.max_depth:
             break
@@ -157,7 +140,7 @@ def grow_exact(
         base, width = base + width, 2 * split
         wide = np.uint16 if width < 2**16 else np.uint32
         slot = slot if slot.dtype == wide else slot.astype(wide)
-        route(table.values, *tree.rules, base, draws.rows, width, position, slot)
+        newton_exact.route(table.values, *tree.rules, base, draws.rows, width, position, slot)
     return tree, position
 
 
@@ -201,7 +184,9 @@ def _search(
     few = (table.n_levels > 0) & (table.n_levels * slots <= _VISITS * n)
     rows = np.empty(int(start[-1]), table.order.dtype)
     if few.any():
-        deal_rows(np.arange(n), level.slot, start, np.empty(slots + 1, np.uint32), rows)
+        newton_exact.deal_rows(
+            np.arange(n), level.slot, start, np.empty(slots + 1, np.uint32), rows
+        )
     shared = (by_node, level.slot, gh, packed)
 
     def scan(block: int) -> None:
@@ -251,14 +236,14 @@ def _scan_block(
     (few, many), slots, size = columns, len(whole[1]), int(dealt[1][-1])
     if len(few):
         most = table.levels.shape[1]
-        scan_codes(
+        newton_exact.scan_codes(
             pen, (table.codes, table.levels, table.n_levels, table.known), directions, few,
             *shared, whole, scale, *dealt,
             np.empty((slots + 1, most + 1), np.int64), np.empty(most, np.int64),
             np.empty((most + 1, 2)), *best,
         )  # fmt: skip
     if len(many):
-        scan_columns(
+        newton_exact.scan_columns(
             pen, (table.values, table.order, table.known, directions), many, *shared, dealt[1],
             whole, *scale, np.empty(slots + 1, np.uint32), np.empty(size, np.int64),
             np.empty(slots + 1, np.uint32), np.empty(size, table.order.dtype), *best,
@@ -280,7 +265,7 @@ def _try_categories(
     members = np.zeros((len(before), max(table.n_codes[column], 1)), np.bool_)
     allowed = by_node[:, column] if len(by_node) else np.empty(0, np.bool_)
     slots, size = members.shape
-    split_categories(
+    newton_exact.split_categories(
         pen, table.values[column], column, allowed, level.slot, gh, whole,
         np.zeros((slots + 1, size, 3)), np.empty(size), np.empty(size, np.int64),
         np.empty((2, size), np.int64), found.loss, found.column, found.missing_left, members,
@@ -318,11 +303,11 @@ def bin_table(
     `max_bin` includes the bin of missing values. The bins of a column with more distinct values
     have equal shares of the rows' `weight`.
     """
-    bins = Bins.of(values.T, n_codes, weight, min(max_bin - 1, BINS - 1), n_jobs)
+    bins = Bins.of(values.T, n_codes, weight, min(max_bin - 1, newton_hist.BINS - 1), n_jobs)
     p = len(values)
     n_bins = bins.n_bins.astype(np.int64)
     n_bins[list(bins.categories)] *= -1
-    low, high = np.full((2, p, BINS), np.nan)
+    low, high = np.full((2, p, newton_hist.BINS), np.nan)
     for j in range(p):
         span = slice(int(bins.ptr[j]), int(bins.ptr[j + 1]))
         size = span.stop - span.start
@@ -352,7 +337,7 @@ def edges(low: NDArray[Any], high: NDArray[Any], n_bins: NDArray[np.int64]) -> N
 def side_by_side(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the (p, n) codes as blocks (b, n, WIDTH)."""
     p, n = codes.shape
-    blocks = np.zeros((-(-p // WIDTH), WIDTH, n), np.uint8)
+    blocks = np.zeros((-(-p // newton_hist.WIDTH), newton_hist.WIDTH, n), np.uint8)
     blocks.reshape(-1, n)[:p] = codes
     return np.ascontiguousarray(blocks.transpose(0, 2, 1))
 
@@ -372,30 +357,32 @@ def grow_binned(
     capacity = 2 * leaves
     scale = whole_scales(gh, draws.rows, growth.penalty)
     packed = np.empty(n, np.int64)
-    pack(gh, np.zeros(n, np.uint16), 1, *scale, packed)
+    newton_exact.pack(gh, np.zeros(n, np.uint16), 1, *scale, packed)
     nodes = np.zeros((capacity, 6), np.int64), np.zeros((capacity, 3), np.float32)
-    luts = np.zeros((capacity, BINS), np.uint8)  # unwritten memory is not allocated
-    width = table.blocks.shape[0] * WIDTH
+    luts = np.zeros((capacity, newton_hist.BINS), np.uint8)  # unwritten memory is not allocated
+    width = table.blocks.shape[0] * newton_hist.WIDTH
     start = growth.penalty, (table.blocks, table.codes, table.n_bins, growth.directions)
     drawn = _columns(draws, depth, p)
     work = rows, np.empty(len(rows), np.uint32), packed, scale
     scratch = (
-        np.empty(BINS, np.int64),
-        np.empty(BINS, np.uint8),
-        (np.empty(BINS, np.int64), np.empty(BINS), luts),
+        np.empty(newton_hist.BINS, np.int64),
+        np.empty(newton_hist.BINS, np.uint8),
+        (np.empty(newton_hist.BINS, np.int64), np.empty(newton_hist.BINS), luts),
     )
     own = np.empty(p, np.intp)
-    order, held = DEEPEST, min(depth, len(rows).bit_length()) + 3
+    order, held = newton_hist.DEEPEST, min(depth, len(rows).bit_length()) + 3
     if not growth.by_level:
-        order = BEST if growth.best_first else EARLIEST
-        held = min(leaves + 1, max(3, _HELD // (width * BINS)))
-    hists = np.empty((held, width, BINS), np.int64)  # unwritten memory is not allocated
+        order = newton_hist.BEST if growth.best_first else newton_hist.EARLIEST
+        held = min(leaves + 1, max(3, _HELD // (width * newton_hist.BINS)))
+    hists = np.empty((held, width, newton_hist.BINS), np.int64)  # unwritten memory is not allocated
     waiting = tuple(np.empty(size, np.int64) for size in (*[capacity] * 4, held))
     limits = depth, leaves, order
-    count = grow_hist(*start, *drawn, limits, *work, hists, *scratch, own, waiting, nodes)
+    count = newton_hist.grow_hist(
+        *start, *drawn, limits, *work, hists, *scratch, own, waiting, nodes
+    )
     sums, weight = np.zeros((count, 2)), np.empty(count, np.float32)
     position = np.empty(n, np.intp)
-    leaf_answers(growth.penalty, rows, gh, count, nodes, sums, weight, position)
+    newton_hist.leaf_answers(growth.penalty, rows, gh, count, nodes, sums, weight, position)
     tree = tree_of(table.cuts, growth, nodes, sums, weight, luts, table.categories)
     if len(rows) < n:
         out = np.flatnonzero(~draws.rows)
@@ -523,12 +510,12 @@ def proposer(
     def bins(gh: Array, draws: TreeSample) -> BinnedTable:
         mass, n_bins = draws.rows * gh[:, 1].astype(np.float64), np.empty(p, np.int64)
         codes = np.empty((p, n), np.uint8)
-        low, high = np.full((2, p, BINS), np.nan)
+        low, high = np.full((2, p, newton_hist.BINS), np.nan)
 
         def work(block: int) -> None:
             part = slice(block * width, (block + 1) * width)
             bin_columns(
-                values[part], table.order[part], mass, min(max_bin - 1, BINS - 1),
+                values[part], table.order[part], mass, min(max_bin - 1, newton_hist.BINS - 1),
                 np.empty((2, n)), codes[part], n_bins[part], low[part], high[part],
             )  # fmt: skip
 

@@ -10,26 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.binned_trees import forest_cuts
 from psephos.kernels.binned_trees.bins import between
-from psephos.kernels.binned_trees.forest_cuts import (
-    BinSums,
-    ClassScratch,
-    Values,
-    add_categories,
-    add_rows,
-    aim_at_values,
-    clear_categories,
-    cut_categories,
-    cut_many,
-    ends_of,
-    last_left,
-    place_between,
-    random_cut,
-    random_set,
-    settle,
-    total_of,
-    uniform,
-)
 from psephos.kernels.numerics.criteria import most, rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
 from psephos.runtime.jit import jit
@@ -78,10 +60,10 @@ class Kind(NamedTuple):
     """
 
     numbers: bool | None
-    classes: ClassScratch | None
+    classes: forest_cuts.ClassScratch | None
     best: bool | None
     chance: NDArray[np.uint8] | None
-    values: Values | None
+    values: forest_cuts.Values | None
     mask: NDArray[np.uint8] | None
 
 
@@ -93,7 +75,7 @@ class ForestScratch(NamedTuple):
     w: NDArray[np.float64]
     code: NDArray[np.uint8]
     sums: NDArray[np.float64]
-    bins: BinSums
+    bins: forest_cuts.BinSums
     mask: NDArray[np.uint8]
     stack: NDArray[np.int64]
     shuffled: NDArray[np.int64]
@@ -134,10 +116,12 @@ def kind_of(m: int, n_classes: int, random: bool, unbinned: bool = False) -> Kin
     """Return the kind of trees of at most m rows; `unbinned`: random cuts of values."""
     return Kind(
         True if n_classes <= 2 else None,
-        ClassScratch(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
+        forest_cuts.ClassScratch(np.zeros(n_classes), np.zeros(n_classes))
+        if n_classes > 2
+        else None,
         None if random else True,
         np.empty(m, np.uint8) if random and not unbinned else None,
-        Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
+        forest_cuts.Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
         None if unbinned else np.empty(256, np.uint8),
     )
 
@@ -152,7 +136,7 @@ def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int
         np.empty(m),
         np.empty(m, np.uint8),
         np.empty(n_sums),
-        BinSums(
+        forest_cuts.BinSums(
             np.zeros((256, n_sums)),
             np.zeros(256, np.int64),
             seen,
@@ -256,7 +240,7 @@ def grow(
         top -= 1
         node, start, end, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         m = end - start
-        weight, pure = total_of(y, w, start, end, sums, numbers, classes)
+        weight, pure = forest_cuts.total_of(y, w, start, end, sums, numbers, classes)
         f, at, threshold, to_left, worth_most = -1, -1, np.nan, False, -np.inf
         parent = 0.0
         few = m < rule.min_split or m < 2 * least or weight < rule.min_weight
@@ -286,53 +270,57 @@ def grow(
                 if mask is not None:
                     done = table.is_category[g]
                     if done:
-                        present = add_categories(
+                        present = forest_cuts.add_categories(
                             column, row, y, w, start, end, n_bins, bins, numbers, classes
                         )
                         if chance is not None:
-                            worth, several, state = random_set(
+                            worth, several, state = forest_cuts.random_set(
                                 crit, least, bins, present, m, sums, weight, state,
                                 numbers, classes, mask,
                             )  # fmt: skip
                         if best is not None:
-                            worth, several = cut_categories(
+                            worth, several = forest_cuts.cut_categories(
                                 crit, least, bins, present, m, sums, weight, numbers, classes, mask
                             )
-                        clear_categories(bins, present)
+                        forest_cuts.clear_categories(bins, present)
                         if worth > worth_most:
                             for b in range(256):
                                 chosen[b] = mask[b]
                 if not done:
                     if chance is not None:
-                        state, u = uniform(state)
+                        state, u = forest_cuts.uniform(state)
                         low, code = table.low[table.ptr[g] :], chance
-                        first, last, kinds = ends_of(column, n_bins, row, start, m, code)
+                        first, last, kinds = forest_cuts.ends_of(
+                            column, n_bins, row, start, m, code
+                        )
                         several, both = min(kinds, 1), kinds == 2 and first < last
                         if several > 0:
                             here = n_bins - 1  # where all known rows have one code: all of them
                             if first < last:
-                                wanted = place_between(
+                                wanted = forest_cuts.place_between(
                                     low[first], table.high[table.ptr[g] + last], u
                                 )
-                                here = last_left(low, first, last, wanted)
-                            worth, left = random_cut(
+                                here = forest_cuts.last_left(low, first, last, wanted)
+                            worth, left = forest_cuts.random_cut(
                                 crit, least, n_bins, here, both, code, y, w, start, m, sums,
                                 weight, numbers, classes,
                             )  # fmt: skip
                     if values is not None:
-                        state, u = uniform(state)
+                        state, u = forest_cuts.uniform(state)
                         code = values.side
-                        wanted, kinds = aim_at_values(column, row, start, m, u, values)
+                        wanted, kinds = forest_cuts.aim_at_values(column, row, start, m, u, values)
                         several, both = min(kinds, 1), kinds == 2 and wanted < np.inf
                         if several > 0:
                             here = 0
-                            worth, left = random_cut(
+                            worth, left = forest_cuts.random_cut(
                                 crit, least, n_bins, here, both, code, y, w, start, m, sums,
                                 weight, numbers, classes,
                             )  # fmt: skip
                     if best is not None:
-                        add_rows(column, row, y, w, start, end, least > 1, bins, numbers, classes)
-                        worth, here, left, several = cut_many(
+                        forest_cuts.add_rows(
+                            column, row, y, w, start, end, least > 1, bins, numbers, classes
+                        )
+                        worth, here, left, several = forest_cuts.cut_many(
                             crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes
                         )
                 varied += several
@@ -372,7 +360,7 @@ def grow(
             elif best is not None:
                 at, threshold = _place(low, high, at, following)
             elif chance is not None:
-                at, threshold = settle(low, high, at, following, threshold)
+                at, threshold = forest_cuts.settle(low, high, at, following, threshold)
         if missing == 0:  # no missing value in training: they follow the side of more rows
             to_left = middle - start > end - middle
         if is_set:
@@ -455,8 +443,8 @@ def grow_pure(kind, n_columns, n_leaves, state, link, cut, missing_left, parent,
         else:
             state, f = draw(state, n_columns)
         low, high = _side(node, f, parent, link, cut)
-        state, u = uniform(state)
-        state, v = uniform(state)
+        state, u = forest_cuts.uniform(state)
+        state, v = forest_cuts.uniform(state)
         share = u if kind == UNIFORM else 0.5
         link[node, 0], link[node, 1] = f, nodes
         cut[node] = low + share * (high - low)

@@ -8,17 +8,7 @@ equals as in rpart.
 
 import numpy as np
 
-from psephos.kernels.sorted_trees.cart_search import (
-    ROW,
-    SHIFT,
-    best_levels,
-    class_sums,
-    cut_between,
-    gather_levels,
-    put,
-    scan_classes,
-    scan_numbers,
-)
+from psephos.kernels.sorted_trees import cart_search
 from psephos.runtime.jit import jit
 
 
@@ -28,7 +18,7 @@ def sent(data, keys, j, s, m, go):
     left = right = 0.0
     rows = np.int64(0)
     for i in range(s, s + m):
-        row = keys[j, i] & ROW
+        row = keys[j, i] & cart_search.ROW
         if go[row] != 0:
             rows += data.copies[row]
             if go[row] < 0:
@@ -52,7 +42,7 @@ def agree_numbers(data, keys, j, s, m, go, left, right, rows):
     previous = np.int64(-1)
     for i in range(s, s + m):
         key = keys[j, i]
-        row, rank = key & ROW, key >> SHIFT
+        row, rank = key & cart_search.ROW, key >> cart_search.SHIFT
         g = go[row]
         if rank != previous and below >= 2:
             if rows - below < 2:
@@ -82,12 +72,12 @@ def agree_levels(data, keys, j, s, m, go, left, right, work):
     last = np.int64(-1)
     for i in range(s, s + m):
         key = keys[j, i]
-        row = key & ROW
+        row = key & cart_search.ROW
         g = go[row]
         if g == 0:
             continue
-        if key >> SHIFT != last:
-            last = key >> SHIFT
+        if key >> cart_search.SHIFT != last:
+            last = key >> cart_search.SHIFT
             work.level.whole[0, n_levels] = np.int32(data.values[data.start[j] + last])
             work.level.real[0, n_levels] = 0.0  # sent left
             work.level.real[1, n_levels] = 0.0  # sent right
@@ -190,7 +180,7 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
         if target is not None:
             rows, weight = _numbers_known(data, keys, j, s, m)
         if crit is not None and (m < n or of_all < 0):
-            rows, weight = class_sums(data, keys, j, s, m, work.sums[0])
+            rows, weight = cart_search.class_sums(data, keys, j, s, m, work.sums[0])
             of_all = 1 if m == n else -1
         if rows < 2 * rules.min_leaf:
             continue
@@ -198,19 +188,19 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
         low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
         worth = 0.0
         if n_codes is not None and n_codes[j] > 0:
-            n_levels = gather_levels(crit, target, data, keys, j, s, m, work)
+            n_levels = cart_search.gather_levels(crit, target, data, keys, j, s, m, work)
             if n_levels < 2:
                 continue
-            worth = best_levels(
+            worth = cart_search.best_levels(
                 crit, target, data, rules.min_leaf, rules.max_levels, rows, n_levels, work
             )
         else:
             if target is not None:
-                worth, low, high, where = scan_numbers(
+                worth, low, high, where = cart_search.scan_numbers(
                     target, data, rules.min_leaf, keys, j, s, m, rows
                 )
             if crit is not None:
-                worth, low, high, where = scan_classes(
+                worth, low, high, where = cart_search.scan_classes(
                     crit, data, rules.min_leaf, keys, j, s, m, rows, work
                 )
         if worth <= _ROUND * (risk if data.n_classes == 0 else weight):
@@ -222,7 +212,7 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
             continue
         if worth > largest:
             largest = worth
-        slot, held = put(slots, held, worth)
+        slot, held = cart_search.put(slots, held, worth)
         if slot >= 0:
             _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work)
     return held, largest
@@ -232,7 +222,7 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
 def _numbers_known(data, keys, j, s, m):
     rows, weight = np.int64(0), 0.0
     for i in range(s, s + m):
-        row = keys[j, i] & ROW
+        row = keys[j, i] & cart_search.ROW
         rows += data.copies[row]
         weight += data.weight[row]
     return rows, weight
@@ -253,7 +243,7 @@ def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work
             slots.level[1, slot, a] = work.level.whole[4, a]
     else:
         at = data.start[j]
-        slots.real[slot, 1] = cut_between(data.values[at + low], data.values[at + high])
+        slots.real[slot, 1] = cart_search.cut_between(data.values[at + low], data.values[at + high])
 
 
 @jit
@@ -265,13 +255,13 @@ def _follow(data, n_codes, keys, s, m, slots, slot, go):
     at = 0
     for i in range(s, s + m):
         key = keys[j, i]
-        row = key & ROW
+        row = key & cart_search.ROW
         if go[row] != 0:
             continue
         if n_codes is None or n_levels == 0:
-            go[row] = where if key >> SHIFT <= low else -where
+            go[row] = where if key >> cart_search.SHIFT <= low else -where
         else:
-            code = np.int32(data.values[data.start[j] + (key >> SHIFT)])
+            code = np.int32(data.values[data.start[j] + (key >> cart_search.SHIFT)])
             while at < n_levels and slots.level[0, slot, at] < code:
                 at += 1
             if at < n_levels and slots.level[0, slot, at] == code:
@@ -326,7 +316,7 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
         adjusted = (agree - most / total) / (1.0 - most / total)
         if not serves or adjusted <= _FAINT:
             continue
-        slot, held = put(surrogates, held, agree)
+        slot, held = cart_search.put(surrogates, held, agree)
         if slot >= 0:
             _write(
                 data, n_codes, surrogates, slot, j, np.int64(0), low, high, where, n_levels, work
@@ -375,7 +365,7 @@ def divide(keys, known, s, go, n_left, right_lives, known_left, known_right, buf
         m_left, m_right = 0, 0
         for i in range(s, s + known[j]):
             key = keys[j, i]
-            g = go[key & ROW]
+            g = go[key & cart_search.ROW]
             buffer[m_right] = key
             keys[j, s + m_left] = key
             m_left += g < 0

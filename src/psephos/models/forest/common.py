@@ -34,18 +34,8 @@ from psephos.estimator.params import (
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
 from psephos.kernels.binned_trees.forest_grow import ForestGrowth
+from psephos.models import sampling
 from psephos.models.ensemble import Ensemble, Leaves
-from psephos.models.sampling import (
-    OUT_OF_BAG,
-    ClassifierUncertaintyMixin,
-    Draw,
-    DrawsRows,
-    RegressorUncertaintyMixin,
-    drawn_columns,
-    earlier,
-    groups_drawn,
-    out_of_bag,
-)
 from psephos.models.training import REDUCED, FirstFit, power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import (
@@ -64,7 +54,7 @@ from psephos.vote.target import AnyTarget
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class ForestMemory(Draw):
+class ForestMemory(sampling.Draw):
     """How a forest was grown.
 
     The rows of each tree are kept as the seed that drew them, n + T numbers in all.
@@ -156,7 +146,7 @@ _SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # synonyms of 
 _FEW = 1000  # most rows of a table that need not be binned
 
 
-class GrownForest(Leaves, DrawsRows, Ensemble):
+class GrownForest(Leaves, sampling.DrawsRows, Ensemble):
     """Mixin of the methods and attributes of a fitted forest."""
 
     vote_: Vote
@@ -252,12 +242,12 @@ def fit_forest(
     size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
     unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
     if grouped:
-        unit, mass, size = groups_drawn(context.groups, size, rows.number)
-    old: Any = earlier(model, mass, size, "trees", now) if again else None
+        unit, mass, size = sampling.groups_drawn(context.groups, size, rows.number)
+    old: Any = sampling.earlier(model, mass, size, "trees", now) if again else None
     seeds = _seeds(context, 0 if old is None else len(old.seeds), model.n_estimators)
     evaluated = (unit, table.values, labels.y, weight)
     if old is not None and not len(seeds):
-        return before, {"memory_": old, **out_of_bag(model, before, old, *evaluated)}
+        return before, {"memory_": old, **sampling.out_of_bag(model, before, old, *evaluated)}
     rule = _rule(
         model, drawn_rows or (rows.number if rows.counts else len(labels.y)), table.values.shape[1]
     )
@@ -280,7 +270,7 @@ def fit_forest(
         impurity=importance, seeds=seeds, mass=mass, size=size, first_fit=now, ranked=ranked,
         grouped=grouped,
     )  # fmt: skip
-    return vote, {"memory_": memory, **out_of_bag(model, vote, memory, *evaluated)}
+    return vote, {"memory_": memory, **sampling.out_of_bag(model, vote, memory, *evaluated)}
 
 
 def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
@@ -321,7 +311,7 @@ def _rule(model: "_Forest", n: float, p: int) -> ForestGrowth:
         2**31 if model.max_depth is None else int(model.max_depth),
         int(split) if split >= 2 else max(2, int(np.ceil(split * n))),
         int(leaf) if leaf >= 1 else int(np.ceil(leaf * n)),
-        drawn_columns(model.max_features, p),
+        sampling.drawn_columns(model.max_features, p),
     )
 
 
@@ -465,7 +455,7 @@ class _Forest(GrownForest):
     categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
     random_state: SeedLike = None
-    optional: ClassVar[tuple[str, ...]] = OUT_OF_BAG
+    optional: ClassVar[tuple[str, ...]] = sampling.OUT_OF_BAG
     memory_: ForestMemory = fitted()
     oob_score_: float | None = fitted()
 
@@ -476,7 +466,7 @@ class _Forest(GrownForest):
 
 
 @parameters
-class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
+class ClassForest(_Forest, sampling.ClassifierUncertaintyMixin, VoteClassifier):
     """Base class of forests for classification.
 
     Parameters
@@ -511,7 +501,7 @@ class ClassForest(_Forest, ClassifierUncertaintyMixin, VoteClassifier):
 
 
 @parameters
-class NumberForest(_Forest, RegressorUncertaintyMixin, VoteRegressor):
+class NumberForest(_Forest, sampling.RegressorUncertaintyMixin, VoteRegressor):
     """Base class of forests for regression.
 
     Parameters

@@ -13,16 +13,8 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
+from psephos.models import training
 from psephos.models.folding import make_splits
-from psephos.models.training import (
-    Design,
-    Training,
-    distinct_rows,
-    moments_of_columns,
-    ordered_rows,
-    power_of_weights,
-    refuse_huge,
-)
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.threads import one_thread
 from psephos.trees.linear import (
@@ -228,19 +220,19 @@ class LinearTreeRegressor(_LinearTree, VoteRegressor):
 class _Inputs(NamedTuple):
     """The inputs of the linear models: their design, training means and standard deviations."""
 
-    design: Design | None
+    design: training.Design | None
     mean: Floats
     scale: Floats
 
     @classmethod
     def of(cls, X: Floats, weight: Floats, n_codes: Indices) -> "_Inputs":
         """Return the inputs of a table (n, p)."""
-        design = Design.of(n_codes, X) if n_codes.any() else None
-        _, mean, scale = moments_of_columns(cls._numbers(design, X), weight)
+        design = training.Design.of(n_codes, X) if n_codes.any() else None
+        _, mean, scale = training.moments_of_columns(cls._numbers(design, X), weight)
         return cls(design, mean, np.where(scale > 0, scale, np.inf))
 
     @staticmethod
-    def _numbers(design: Design | None, X: Floats) -> Floats:
+    def _numbers(design: training.Design | None, X: Floats) -> Floats:
         return X if design is None else design_matrix(X, design.source, design.level)
 
     def standardised(self, X: Floats) -> Floats:
@@ -260,15 +252,17 @@ def _fitted(
     model: "_LinearTree", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> FittedVote:
     if context.groups is None:  # so copies of a row are held out together
-        rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
+        rows = training.ordered_rows(
+            training.distinct_rows(training.Training(table, labels.target, labels.y, weight))
+        )
         table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)
     X, y, k = table.dense(), labels.y, labels.target.n_classes
     power = 0
     if not k:
-        refuse_huge(y)
+        training.refuse_huge(y)
         power = int(np.frexp(np.abs(y).max())[1])
         y = np.ldexp(y, -power)
-    weight = np.ldexp(weight, -power_of_weights(weight))
+    weight = np.ldexp(weight, -training.power_of_weights(weight))
     n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
     inputs = _Inputs.of(X, weight, n_codes)
     whole = bool(((weight == np.floor(weight)) & (weight < 2.0**31)).all())

@@ -15,24 +15,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, Indices
 from psephos.estimator.params import Flag, Interval, check_params
-from psephos.kernels.small_models.moments import (
-    FoldSums,
-    add_linear,
-    deliver,
-    densities,
-    solve_bayes,
-    solve_linear,
-    solve_ridge,
-)
-from psephos.models.swag.learners.common import (
-    NONE,
-    Scaling,
-    SharedSums,
-    by_size,
-    linear_voters,
-    refuse_numbers,
-    refuse_value,
-)
+from psephos.kernels.small_models import moments
+from psephos.models.swag.learners import common
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
 from psephos.runtime.jit import frozen
 from psephos.vote.operations.scores import Scores
@@ -69,7 +53,7 @@ class LeastSquaresLearner:
 
 
 @dataclass(frozen=True)
-class RidgeLearner(Scaling):
+class RidgeLearner(common.Scaling):
     """Ridge regression, and its use as a classifier.
 
     Minimises ``sum_i w_i (y_i - b_0 - x_i' b)^2 + alpha |b|^2``. Classes: y is 1 for the second
@@ -114,16 +98,16 @@ class _BoundLeastSquares(BoundLearner):
         self._table = frozen(np.vstack([problem.XT, _targets(problem)]))
         self._shared = self._sums(problem.folds)
 
-    def _sums(self, folds: Folds) -> SharedSums:
+    def _sums(self, folds: Folds) -> common.SharedSums:
         groups = np.zeros(self._table.shape[1], dtype=np.intp)
-        return SharedSums(self._table, groups, 1, self._problem.weight, folds, pooled=True)
+        return common.SharedSums(self._table, groups, 1, self._problem.weight, folds, pooled=True)
 
-    def _solved(self, shared: SharedSums, subsets: Subsets) -> tuple[Floats, Floats]:
+    def _solved(self, shared: common.SharedSums, subsets: Subsets) -> tuple[Floats, Floats]:
         """Return coef (B, K, d, S) and constant (B, K, S)."""
         targets = np.arange(self._problem.X.shape[1], len(self._table))
         columns = np.hstack([subsets, np.tile(targets, (len(subsets), 1))]).astype(np.intp)
         sums, loaded = shared.sums, shared.load(columns)
-        return solve_ridge(sums.mass, sums.scale, sums.centre, columns, *self._how, *loaded)
+        return moments.solve_ridge(sums.mass, sums.scale, sums.centre, columns, *self._how, *loaded)
 
     def scores(self, subsets: Indices) -> Floats:
         """Return out-of-fold predictions or margins (B, L, K)."""
@@ -134,7 +118,7 @@ class _BoundLeastSquares(BoundLearner):
         for block in self._shared.blocks(n_candidates, d + n_targets):
             some = chosen[block]
             scores = np.empty((len(some), n_targets, n_tests))
-            add_linear(self._shared.sums, some, *self._solved(self._shared, some), scores)
+            moments.add_linear(self._shared.sums, some, *self._solved(self._shared, some), scores)
             out[block] = scores.transpose(0, 2, 1)
         return out
 
@@ -154,13 +138,13 @@ class _BoundLeastSquares(BoundLearner):
             )
         shared = self._sums(Folds.whole(len(self._problem.X)))
         models: list[Any] = [None] * len(subsets)
-        for _, which, table in by_size(subsets):
+        for _, which, table in common.by_size(subsets):
             coef, constant = self._solved(shared, table)
             for b, t in enumerate(which):
                 plain = shared.original(table[b], coef[b, :, :, 0], constant[b, :, 0])
                 models[t] = (table[b], *plain)
         code = np.zeros((0, 1)) if numbers else code
-        return linear_voters(self._problem, models, code, says)
+        return common.linear_voters(self._problem, models, code, says)
 
 
 def _targets(problem: SearchProblem) -> Floats:
@@ -181,23 +165,23 @@ class BoundGaussian(BoundLearner):
     pooled: ClassVar[bool] = False
 
     def __init__(self, learner: Any, problem: SearchProblem) -> None:
-        refuse_numbers(type(learner).__name__, problem)
+        common.refuse_numbers(type(learner).__name__, problem)
         self._problem, self._learner = problem, learner
         self._shared, self._log_prior = self._sums(problem.folds)
 
-    def _sums(self, folds: Folds) -> tuple[SharedSums, Floats]:
+    def _sums(self, folds: Folds) -> tuple[common.SharedSums, Floats]:
         at = self._problem
-        shared = SharedSums(at.XT, at.y, at.n_classes, at.weight, folds, self.pooled)
+        shared = common.SharedSums(at.XT, at.y, at.n_classes, at.weight, folds, self.pooled)
         share = shared.count / np.maximum(shared.count.sum(axis=0), np.finfo(float).tiny)
         return shared, np.log(np.where(share > 0, share, 1.0))
 
     def _solved(
-        self, shared: SharedSums, log_prior: Floats, subsets: Subsets
+        self, shared: common.SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
         """Return the models' arrays, their constants (B, C or 1, S) last."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it is solved")
 
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
+    def _write(self, sums: moments.FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         """Write the models' scores (B, C or 1, L)."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it scores")
 
@@ -212,14 +196,14 @@ class BoundGaussian(BoundLearner):
             model = self._solved(self._shared, self._log_prior, some)
             scores = np.empty((len(some), model[-1].shape[1], n_tests))
             self._write(sums, some, model, scores)
-            deliver(sums.mass, sums.split, scores, out[block])
+            moments.deliver(sums.mass, sums.split, scores, out[block])
         return out
 
-    def _whole(self, subsets: _Subsets) -> tuple[SharedSums, list[tuple[Any, ...]]]:
+    def _whole(self, subsets: _Subsets) -> tuple[common.SharedSums, list[tuple[Any, ...]]]:
         """Return the sums of all rows and, for each subset, its columns and its model there."""
         shared, log_prior = self._sums(Folds.whole(len(self._problem.X)))
         models: list[Any] = [None] * len(subsets)
-        for _, which, table in by_size(subsets):
+        for _, which, table in common.by_size(subsets):
             model = self._solved(shared, log_prior, table)
             for b, t in enumerate(which):
                 models[t] = (table[b], *(part[b, ..., 0] for part in model))
@@ -293,17 +277,17 @@ class _Linear(BoundGaussian):
     pooled = True
 
     def _solved(
-        self, shared: SharedSums, log_prior: Floats, subsets: Subsets
+        self, shared: common.SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
         mean, pairs = shared.load(subsets, self._problem.n_outputs)
-        return solve_linear(shared.sums.mass, log_prior, subsets, mean, pairs)
+        return moments.solve_linear(shared.sums.mass, log_prior, subsets, mean, pairs)
 
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
-        add_linear(sums, subsets, *model, out)
+    def _write(self, sums: moments.FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
+        moments.add_linear(sums, subsets, *model, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
         """Return one linear voter per subset; a column without use is not read."""
-        refuse_value(says)
+        common.refuse_value(says)
         shared, models = self._whole(subsets)
         seen = shared.count[:, 0] > 0
         plain = []
@@ -312,29 +296,29 @@ class _Linear(BoundGaussian):
             if len(intercept) > 1:
                 intercept = np.where(seen, intercept, UNSEEN)
             plain.append((columns, slope, intercept))
-        return linear_voters(self._problem, plain, code, says)
+        return common.linear_voters(self._problem, plain, code, says)
 
 
 class _Bayes(BoundGaussian):
     """Naive Bayes on one problem."""
 
     def _solved(
-        self, shared: SharedSums, log_prior: Floats, subsets: Subsets
+        self, shared: common.SharedSums, log_prior: Floats, subsets: Subsets
     ) -> tuple[Floats, ...]:
         mean, precision = shared.load(subsets)
         smoothing = float(self._learner.var_smoothing)
         given = (shared.sums.mass, shared.sums.scale, log_prior, subsets, smoothing)
-        return mean, precision, solve_bayes(*given, mean, precision)
+        return mean, precision, moments.solve_bayes(*given, mean, precision)
 
-    def _write(self, sums: FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
+    def _write(self, sums: moments.FoldSums, subsets: Subsets, model: Any, out: Floats) -> None:
         mean, precision, constant = model
-        densities(sums, subsets, mean, precision, constant, out)
+        moments.densities(sums, subsets, mean, precision, constant, out)
 
     def fit(self, subsets: _Subsets, says: Says, code: Floats) -> Scores:
         """Return one voter per subset; a column without variance is not read."""
-        refuse_value(says)
+        common.refuse_value(says)
         shared, models = self._whole(subsets)
-        union = np.unique(np.concatenate([NONE, *(model[0] for model in models)]))
+        union = np.unique(np.concatenate([common.NONE, *(model[0] for model in models)]))
         shape = (len(models), self._problem.n_classes, len(union))
         mean, variance, reads = np.zeros(shape), np.ones(shape), np.zeros(shape[::2], dtype=bool)
         for t, (columns, centre, precision, _) in enumerate(models):
