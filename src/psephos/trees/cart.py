@@ -7,15 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psephos._types import Floats, NDArray
-from psephos.kernels.sorted_trees import cart_search
-from psephos.kernels.sorted_trees.cart_grow import (
-    CHILD,
-    COMPLEXITY,
-    RISK,
-    CartNodes,
-    grow,
-    root_of,
-)
+from psephos.kernels.sorted_trees import cart_grow, cart_search
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
 _Whole = NDArray[np.int64]
@@ -147,7 +139,7 @@ def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
 def root_risk(data: CartData, rows: NDArray[np.int32]) -> float:
     """Return the risk of one prediction for all these rows."""
     counts = np.zeros(max(data.cart.n_classes, 1))
-    return float(root_of(data.cart, rows, counts)[3])
+    return float(cart_grow.root_of(data.cart, rows, counts)[3])
 
 
 def grow_tree(
@@ -157,7 +149,7 @@ def grow_tree(
     alpha: float,
     *,
     reuse: bool = False,
-) -> CartNodes:
+) -> cart_grow.CartNodes:
     """Grow a tree on some rows.
 
     `rows` int32; `alpha`: least risk that a split must save. `reuse`: whether a tree of all rows
@@ -193,7 +185,7 @@ def grow_tree(
         cart,
         presorted.n_codes if most > 0 else None,
     )
-    return grow(*parts, rules, alpha, keys, known, rows.copy(), most)
+    return cart_grow.grow(*parts, rules, alpha, keys, known, rows.copy(), most)
 
 
 _SAME = 1e-12  # complexities that differ by less, as a share of the root's risk, are equal
@@ -214,20 +206,20 @@ class Prunings(NamedTuple):
     xstd: Floats
 
 
-def prunings(grown: CartNodes, alpha: float) -> Prunings:
+def prunings(grown: cart_grow.CartNodes, alpha: float) -> Prunings:
     """Return the prunings of a tree that was grown to complexity alpha."""
     whole, real = grown.whole, grown.real
-    inner = whole[:, CHILD] > 0
-    risk = float(real[0, RISK])
-    own = np.where(inner, real[:, COMPLEXITY], -np.inf)
-    levels = np.unique(real[inner, COMPLEXITY])[::-1]
+    inner = whole[:, cart_grow.CHILD] > 0
+    risk = float(real[0, cart_grow.RISK])
+    own = np.where(inner, real[:, cart_grow.COMPLEXITY], -np.inf)
+    levels = np.unique(real[inner, cart_grow.COMPLEXITY])[::-1]
     levels = levels[levels > alpha]
     apart = np.append(True, levels[:-1] - levels[1:] > _SAME * risk)[: len(levels)]
     limits = np.append(levels[apart], alpha)  # the largest of equals: a limit prunes its own nodes
     parent = np.full(len(whole), np.inf)
     above = np.flatnonzero(inner)
     for side in (0, 1):
-        parent[whole[above, CHILD] + side] = real[above, COMPLEXITY]
+        parent[whole[above, cart_grow.CHILD] + side] = real[above, cart_grow.COMPLEXITY]
     # A node is a leaf of the prunings whose limit is at least its own complexity and below its
     # parent's: a run of rows of the table.
     rows = len(limits) + 1
@@ -235,8 +227,8 @@ def prunings(grown: CartNodes, alpha: float) -> Prunings:
     last = np.searchsorted(-limits, -own, side="right")
     steps = np.zeros(rows)
     held = first < last
-    np.add.at(steps, first[held], real[held, RISK])
-    np.add.at(steps, last[held], -real[held, RISK])
+    np.add.at(steps, first[held], real[held, cart_grow.RISK])
+    np.add.at(steps, last[held], -real[held, cart_grow.RISK])
     risks = np.cumsum(steps)[:-1]
     n_splits = np.array([int((own > limit).sum()) for limit in limits], dtype=np.intp)
     unit = risk if risk > 0 else 1.0

@@ -9,15 +9,7 @@ from scipy import sparse
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, NDArray
-from psephos.kernels.binned_trees import forest_grow
-from psephos.kernels.binned_trees.forest_draws import (
-    draw_counts,
-    make_alias,
-    merge_rows,
-    row_marks,
-    split_counts,
-    take_rows,
-)
+from psephos.kernels.binned_trees import forest_draws, forest_grow
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, SQUARED_ERROR, Criterion
 from psephos.runtime.jit import effective_jobs, run_blocks
 from psephos.runtime.progress import progress
@@ -130,7 +122,7 @@ class ForestRows:
 
         def mark(block: int) -> None:
             span = slice(block * _BLOCK, min((block + 1) * _BLOCK, n))
-            row_marks(codes[:, span], marks[span])
+            forest_draws.row_marks(codes[:, span], marks[span])
 
         run_blocks(mark, -(-n // _BLOCK), n_jobs)
         number = number_of(weight, n)
@@ -144,7 +136,7 @@ class ForestRows:
             group[order] = np.arange(n)
         else:
             first, group, mass = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
-            m = merge_rows(codes, numbers, weight, order, marks, first, mass, group)
+            m = forest_draws.merge_rows(codes, numbers, weight, order, marks, first, mass, group)
             first, mass = first[:m].copy(), mass[:m].copy()
         y = y[first]
         if unbinned:
@@ -200,15 +192,15 @@ class Bootstraps:
         if (mass == mass[:1]).all():
             self._share[:], self._other[:] = 1.0, np.arange(m)
         elif not self._many:
-            make_alias(mass, self._share, self._other, np.empty(m, np.int64))
+            forest_draws.make_alias(mass, self._share, self._other, np.empty(m, np.int64))
 
     def counts(self, seed: Any, out: Floats | None = None) -> Floats:
         """Return how often each row is in the sample of a seed, shape (m,); `out` takes it."""
         count = np.empty(len(self._mass)) if out is None else out
         if self._many:
-            split_counts(self._mass, self.size, np.uint64(seed), count)
+            forest_draws.split_counts(self._mass, self.size, np.uint64(seed), count)
         else:
-            draw_counts(self._share, self._other, self.size, np.uint64(seed), count)
+            forest_draws.draw_counts(self._share, self._other, self.size, np.uint64(seed), count)
         return count
 
 
@@ -409,7 +401,7 @@ def grow_forest(
         room = forest_grow.blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
         for t in own:
             weight = _weight_of(rows, draws, seeds[t], count, n_classes if balanced else 0)
-            size = take_rows(rows.first, weight, answers, row, y, w)
+            size = forest_draws.take_rows(rows.first, weight, answers, row, y, w)
             part = row[:size], y[:size], w[:size]
             state = ~np.uint64(seeds[t])
             trees[t] = _kept(

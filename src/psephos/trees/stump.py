@@ -8,19 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from psephos._types import Array, ArrayLike, NDArray
+from psephos.kernels import stump as kernel
 from psephos.kernels.numerics.ordering import sort_rows
-from psephos.kernels.stump import (
-    FLAG,
-    ROW,
-    Worth,
-    quantise,
-    round_weights,
-    scan_categories,
-    scan_ordered,
-    scan_sparse,
-    screen_error,
-    screen_gini,
-)
 from psephos.runtime.jit import run_blocks
 
 _CHUNK_BYTES = 2**20  # a chunk of columns and its keys fit the second-level cache
@@ -43,7 +32,7 @@ def sort_columns(
     cut[parted, n_present[parted] - 1] = True  # "present or missing"
     rows = order.astype(np.uint32)
     rows[np.arange(n) >= n_present[:, None]] = n
-    np.bitwise_or(rows, FLAG, out=rows, where=cut)
+    np.bitwise_or(rows, kernel.FLAG, out=rows, where=cut)
     return rows, n_present, np.logical_or.reduce(cut, axis=1)
 
 
@@ -264,10 +253,10 @@ class StumpSearch:
         """
         n = self.X.shape[0]
         padded = np.zeros(n + 1)
-        padded[:n] = round_weights(np.asarray(weights, dtype=np.float64))
+        padded[:n] = kernel.round_weights(np.asarray(weights, dtype=np.float64))
         parent = np.bincount(self.labels, padded, self.n_classes)
         least = float(min_weight_fraction_leaf * parent.sum())
-        crit = Worth(True if criterion == "error" else None, self.n_classes, least)
+        crit = kernel.Worth(True if criterion == "error" else None, self.n_classes, least)
         found: list[_Found] = []
         if self.sparse:
             found += self._best_sparse(crit, padded, parent)
@@ -287,7 +276,7 @@ class StumpSearch:
         n_present = o.n_present[at]
 
         def scan(part: slice, *found: NDArray[Any]) -> None:
-            scan_ordered(
+            kernel.scan_ordered(
                 crit, o.order, at[part], n_present[part], self.labels, weights, parent,
                 np.empty((3, self.n_classes)), *found,
             )  # fmt: skip
@@ -298,7 +287,7 @@ class StumpSearch:
         s = self._sparse
 
         def scan(part: slice, *found: NDArray[Any]) -> None:
-            scan_sparse(
+            kernel.scan_sparse(
                 crit, s.start, s.rows, s.edge, s.n_below, s.n_present, s.zeros, s.columns[part],
                 self.labels, weights, parent, *found,
             )  # fmt: skip
@@ -309,7 +298,7 @@ class StumpSearch:
         widest, which = int(self._n_codes.max()) + 1, np.arange(len(self._n_codes))
 
         def scan(part: slice, gains: NDArray[Any], *_: object) -> None:
-            scan_categories(
+            kernel.scan_categories(
                 crit, self._codes, self._n_codes, which[part], self.labels, weights, parent, gains,
                 np.empty(widest, np.bool_),
             )  # fmt: skip
@@ -349,7 +338,7 @@ class StumpSearch:
         if found.kind == "categorical":
             r = found.at
             out = np.empty(int(self._n_codes[r]) + 1, np.bool_)
-            scan_categories(
+            kernel.scan_categories(
                 crit, self._codes, self._n_codes, np.array([r]), self.labels, weights, parent,
                 np.empty(1), out,
             )  # fmt: skip
@@ -375,7 +364,7 @@ class StumpSearch:
             return left | absent if found.missing_left else left, bool(absent.any())
         o = self._ordered
         n_present = int(o.n_present[found.at])
-        rows = o.order[found.at] & ROW
+        rows = o.order[found.at] & kernel.ROW
         left = np.zeros(n + 1, np.bool_)  # missing rows are the padding row
         if found.missing_left:  # on the right are then the present rows after the cut
             left[:] = True
@@ -399,7 +388,7 @@ class StumpSearch:
 
             return value(found.cut), value(found.cut + 1)
         o = self._ordered
-        rows = o.order[found.at] & ROW
+        rows = o.order[found.at] & kernel.ROW
 
         def at(k: int) -> float:
             if k == o.n_present[found.at]:
@@ -432,7 +421,7 @@ def _promising(
     ``labels`` and ``weights`` (n + 1,) end with the padding row.
     """
     p, n = ordered.order.shape
-    whole = quantise(weights, labels)
+    whole = kernel.quantise(weights, labels)
     if not p or whole is None:
         return np.arange(p)
     signed, total_d, total_w, error = whole
@@ -441,9 +430,9 @@ def _promising(
     def screen(b: int) -> None:
         s, sums = slice(b * _BLOCK, (b + 1) * _BLOCK), np.empty((2, n), np.int32)
         if crit.by_error:
-            screen_error(ordered.order[s], signed, total_d, sums, values[s])
+            kernel.screen_error(ordered.order[s], signed, total_d, sums, values[s])
         else:
-            screen_gini(ordered.order[s], signed, total_d, total_w, sums, values[s])
+            kernel.screen_gini(ordered.order[s], signed, total_d, total_w, sums, values[s])
 
     run_blocks(screen, -(-p // _BLOCK), _jobs(n_jobs, p * n))
     if crit.by_error:

@@ -20,17 +20,10 @@ from psephos._types import (
     TableLike,
 )
 from psephos.base import Labels, VoteClassifier, VoteRegressor
+from psephos.estimator import params
 from psephos.estimator.contender import Anatomy, Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
-from psephos.estimator.params import (
-    ClassWeight,
-    Constraint,
-    Interval,
-    OneOf,
-    Options,
-    refuse_unread,
-)
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
 from psephos.kernels.binned_trees.forest_grow import ForestGrowth
@@ -289,7 +282,7 @@ def _check_bootstrap(model: "_Forest") -> None:
         "with bootstrap=False, as every tree is grown on all rows: set bootstrap=True, or leave "
         "max_samples out."
     )
-    refuse_unread(model, ("max_samples",), why)
+    params.refuse_unread(model, ("max_samples",), why)
 
 
 def _reads_values(model: "_Forest", table: Table) -> bool:
@@ -349,8 +342,8 @@ def tree_voters(forest: Forest, target: AnyTarget, n_features: int) -> TreeVoter
     )
 
 
-_SHARE = Interval(0, 1, open_low=True)
-_PART = Interval(0, 1, open_low=True, open_high=True)
+_SHARE = params.Interval(0, 1, open_low=True)
+_PART = params.Interval(0, 1, open_low=True, open_high=True)
 #: Parameters of a small forest, for tests.
 SMALL: Mapping[str, Any] = {"n_estimators": 4, "random_state": 0}
 
@@ -427,15 +420,15 @@ class _Forest(GrownForest):
         The seed of each tree, from which its sample can be drawn again.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "min_samples_split": OneOf((Interval(2, whole=True), _PART)),
-        "min_samples_leaf": OneOf((Interval(1, whole=True), _PART)),
-        "min_weight_fraction_leaf": Interval(0, 0.5, open_high=True),
-        "max_features": OneOf(
-            (Interval(1, whole=True), _SHARE, Options(("sqrt", "log2"))), none=True
+    constraints: ClassVar[Mapping[str, params.Constraint]] = {
+        "min_samples_split": params.OneOf((params.Interval(2, whole=True), _PART)),
+        "min_samples_leaf": params.OneOf((params.Interval(1, whole=True), _PART)),
+        "min_weight_fraction_leaf": params.Interval(0, 0.5, open_high=True),
+        "max_features": params.OneOf(
+            (params.Interval(1, whole=True), _SHARE, params.Options(("sqrt", "log2"))), none=True
         ),
-        "max_samples": OneOf((Interval(1, whole=True), _SHARE), none=True),
-        "max_bins": Interval(2, MAX_BINS, whole=True),
+        "max_samples": params.OneOf((params.Interval(1, whole=True), _SHARE), none=True),
+        "max_bins": params.Interval(2, MAX_BINS, whole=True),
     }  # fmt: skip
     random_cuts: ClassVar[bool] = False
 
@@ -489,9 +482,9 @@ class ClassForest(_Forest, sampling.ClassifierUncertaintyMixin, VoteClassifier):
         of weight 0 are left out.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "criterion": Options(("gini", "entropy", "log_loss")),
-        "class_weight": ClassWeight(("balanced", "balanced_subsample")),
+    constraints: ClassVar[Mapping[str, params.Constraint]] = {
+        "criterion": params.Options(("gini", "entropy", "log_loss")),
+        "class_weight": params.ClassWeight(("balanced", "balanced_subsample")),
     }
 
     _: KW_ONLY
@@ -519,8 +512,8 @@ class NumberForest(_Forest, sampling.RegressorUncertaintyMixin, VoteRegressor):
         The out-of-bag predictions; NaN if a row was drawn for every tree.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "criterion": Options(("squared_error", "friedman_mse"))
+    constraints: ClassVar[Mapping[str, params.Constraint]] = {
+        "criterion": params.Options(("squared_error", "friedman_mse"))
     }
 
     _: KW_ONLY

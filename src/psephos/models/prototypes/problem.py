@@ -13,14 +13,8 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
 from psephos.estimator.input import Table
 from psephos.estimator.params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
+from psephos.models import training
 from psephos.models.prototypes.candidates import target_strata
-from psephos.models.training import (
-    Training,
-    distinct_rows,
-    moments_of_columns,
-    ordered_rows,
-    power_of_columns,
-)
 from psephos.vote import KernelScaling
 
 _HELD = 1 << 13  # values of a block
@@ -136,8 +130,8 @@ def _moments(values: Array, rows: Indices, weight: Floats) -> tuple[Floats, Floa
     for start in range(0, p, size):
         first = max(0, min(start, p - size))  # a single column would be summed in another order
         part = np.take(values[:, first : first + size], rows, axis=0).astype(np.float64, copy=False)
-        total, mean, deviation = moments_of_columns(part, weight)
-        deviation[power_of_columns(part) > _MOST] = np.inf
+        total, mean, deviation = training.moments_of_columns(part, weight)
+        deviation[training.power_of_columns(part) > _MOST] = np.inf
         found[:, first : first + size] = total, mean, deviation
     return found[0], found[1], found[2]
 
@@ -323,7 +317,7 @@ class DistinctRows(NamedTuple):
         )
 
 
-def merged_rows(data: Training, *, whole: bool = True) -> DistinctRows:
+def merged_rows(data: training.Training, *, whole: bool = True) -> DistinctRows:
     """Return distinct rows, sorted by their values, without copying the table.
 
     A row represents as many rows as its weight, if all weights are integers (and `whole`), else as
@@ -336,9 +330,9 @@ def merged_rows(data: Training, *, whole: bool = True) -> DistinctRows:
     return DistinctRows(data.table, found.table.rows, found.y, found.weight, copies)
 
 
-def _ordered(data: Training) -> Training:
+def _ordered(data: training.Training) -> training.Training:
     """Return the sorted distinct rows, identified by their indices, with few columns."""
     numbered = replace(data.table, rows=np.arange(len(data.y)))
-    found = distinct_rows(data._replace(table=numbered))
+    found = training.distinct_rows(data._replace(table=numbered))
     few = replace(found.table, values=found.table.values[:, :_ORDERED_BY])
-    return ordered_rows(found._replace(table=few))
+    return training.ordered_rows(found._replace(table=few))

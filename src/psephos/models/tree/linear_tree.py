@@ -17,14 +17,7 @@ from psephos.models import training
 from psephos.models.folding import make_splits
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.threads import one_thread
-from psephos.trees.linear import (
-    LinearGrowth,
-    LinearProblem,
-    LinearSettings,
-    grow_linear,
-    held_out_losses,
-    limits_of,
-)
+from psephos.trees import linear
 from psephos.trees.tree import Tree
 from psephos.vote import (
     CodedVoters,
@@ -243,7 +236,7 @@ class _Inputs(NamedTuple):
 class _Chosen(NamedTuple):
     """A pruned tree, its penalty, and the smallest held-out loss for each penalty."""
 
-    growth: LinearGrowth
+    growth: linear.LinearGrowth
     alpha: float
     losses: Floats
 
@@ -266,7 +259,7 @@ def _fitted(
     n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
     inputs = _Inputs.of(X, weight, n_codes)
     whole = bool(((weight == np.floor(weight)) & (weight < 2.0**31)).all())
-    problem = LinearProblem(
+    problem = linear.LinearProblem(
         X=X,
         Z=inputs.standardised(X),
         Y=np.eye(k)[y] if k > 2 else y[:, None].astype(np.float64),
@@ -283,7 +276,7 @@ def _fitted(
 
 
 def _splits(
-    model: "_LinearTree", problem: LinearProblem, y: Array, context: Context
+    model: "_LinearTree", problem: linear.LinearProblem, y: Array, context: Context
 ) -> list[_Split]:
     """Return the folds, fewer if a class has fewer rows; none if rows cannot be divided."""
     groups, k = context.groups, problem.n_classes
@@ -297,21 +290,21 @@ def _splits(
 
 def _chosen(
     model: "_LinearTree",
-    problem: LinearProblem,
+    problem: linear.LinearProblem,
     splits: list[_Split],
 ) -> _Chosen:
     """Return the tree with the penalty and limit of the smallest loss on held-out rows."""
     alphas = _PENALTIES if model.alphas is None else tuple(np.ravel(model.alphas).tolist())
     n, held = len(problem.X), np.zeros(len(problem.X), np.bool_)
     plans = [_settings(model, alpha, n) for alpha in alphas]
-    found: dict[int, LinearGrowth] = {}
+    found: dict[int, linear.LinearGrowth] = {}
 
     def grow(i: int) -> None:
-        found[i] = grow_linear(problem, plans[i])
+        found[i] = linear.grow_linear(problem, plans[i])
 
     run_blocks(grow, len(alphas), model.n_jobs)
     grown = [found[i] for i in range(len(alphas))]
-    limits = [limits_of(one) for one in grown]
+    limits = [linear.limits_of(one) for one in grown]
     if not splits:
         middle = len(alphas) // 2
         return _Chosen(grown[middle], alphas[middle], np.zeros(len(alphas)))
@@ -322,8 +315,8 @@ def _chosen(
         i = task % len(alphas)
         part = problem.take(train)
         share = part.weight.sum() / problem.weight.sum()
-        growth = grow_linear(part, plans[i])
-        errors[i][test] = held_out_losses(growth, problem.take(test), share * limits[i])
+        growth = linear.grow_linear(part, plans[i])
+        errors[i][test] = linear.held_out_losses(growth, problem.take(test), share * limits[i])
 
     run_blocks(one, len(splits) * len(alphas), model.n_jobs)
     for _, test in splits:
@@ -331,10 +324,10 @@ def _chosen(
     return _least(model, problem.weight[held], [e[held] for e in errors], alphas, grown, limits)
 
 
-def _settings(model: "_LinearTree", alpha: float, n_rows: int) -> LinearSettings:
+def _settings(model: "_LinearTree", alpha: float, n_rows: int) -> linear.LinearSettings:
     few = min(_MOST_TERMS, max(3, n_rows // 5))
     terms = few if model.max_terms is None else model.max_terms
-    return LinearSettings(float(alpha), terms, model.max_depth, model.min_samples_leaf)
+    return linear.LinearSettings(float(alpha), terms, model.max_depth, model.min_samples_leaf)
 
 
 def _least(
@@ -342,7 +335,7 @@ def _least(
     weight: Floats,
     errors: list[Floats],
     alphas: tuple[float, ...],
-    grown: list[LinearGrowth],
+    grown: list[linear.LinearGrowth],
     limits: list[Floats],
 ) -> _Chosen:
     """Return the best of all prunings; of ties the one with fewest leaves and greatest penalty."""
@@ -367,7 +360,7 @@ def _least(
 
 # ---------------------------------------------------------------------- the vote
 def _vote(
-    growth: LinearGrowth, inputs: _Inputs, power: int, target: AnyTarget, n_features: int
+    growth: linear.LinearGrowth, inputs: _Inputs, power: int, target: AnyTarget, n_features: int
 ) -> Vote:
     tree, k = growth.tree, target.n_classes
     leaves = np.flatnonzero(tree.n_children == 0)
@@ -384,7 +377,7 @@ def _vote(
 
 
 def _voters(
-    growth: LinearGrowth, leaves: Indices, inputs: _Inputs, power: int, target: AnyTarget
+    growth: linear.LinearGrowth, leaves: Indices, inputs: _Inputs, power: int, target: AnyTarget
 ) -> Voters:
     """Return the linear models of leaves, on unstandardised inputs."""
     tree, k = growth.tree, target.n_classes
