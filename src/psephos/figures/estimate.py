@@ -1,15 +1,12 @@
-"""Estimates with intervals, and figures of predicted numbers.
-
-A figure with its interval: Wilson's for shares, by the standard error for means.
+"""Figures with their intervals: Wilson's for shares, by the standard error for means.
 
 With groups, variances are of sums over G groups, times G / (G - 1), and the quantile is that of t
 with G - 1 degrees of freedom. Under ten groups this is still uncertain (three groups that happen to
 be similar have almost no variance), so no interval is narrower than the one by cases.
 
-Figures of predicted numbers: R^2, errors, the regression line of the truth on predictions.
-
-Figures that are ratios of means have the interval of their linearisation: the influence of each
-case is averaged, so that groups count as in `mean`.
+Figures of predicted numbers that are ratios of means (R^2, the regression line of the truth on
+predictions) have the interval of their linearisation: the influence of each case is averaged, so
+that groups count as in `mean`.
 """
 
 import math

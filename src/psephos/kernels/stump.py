@@ -1,7 +1,5 @@
 """Search for the best decision stump: thresholds in sorted columns, and divisions of categories.
 
-Exact float64 search for the best threshold in sorted columns, and fast screens for two classes.
-
 Weights must be multiples of one power of two (``round_weights``), so that all their sums are exact:
 the gain of a split does not depend on the order of its rows, and equal splits have exactly equal
 gains, in any column.

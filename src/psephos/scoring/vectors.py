@@ -1,9 +1,7 @@
-"""Conformance vectors of a model, and the rounding of numbers that it keeps.
+"""Conformance vectors: generated rows with a model's predictions; rounding of rows that it keeps.
 
-Conformance vectors: generated rows with a model's predictions of them, and its names.
-
-They are stored in the model file, so that a reader of the file can check its own predictions. They
-contain no training row and no value of one (see `psephos.vote.marks`).
+Vectors are stored in the model file, so that a reader of the file can check its own predictions.
+They contain no training row and no value of one (see `psephos.vote.marks`).
 """
 
 import copy

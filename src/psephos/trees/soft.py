@@ -1,6 +1,4 @@
-"""Soft trees: their gates and leaves, and their training.
-
-Soft trees: forward and backward passes, with all gates of all trees in one matrix product.
+"""Soft trees: forward and backward passes, with all gates of all trees in one matrix product.
 
 A gate i sends a row to its left child with probability ``p_i(x) = sigmoid((w_i . x + b_i) /
 temperature)``. A tree of depth D is complete: gates 0 ... 2^D - 2 from the top, level by level,

@@ -1,7 +1,5 @@
 """Cuts of one column at one node of a tree of a forest: the best, of categories, at random.
 
-The best cut of one column of codes at one node of a tree.
-
 A node is the rows ``row[start : end]`` with their answers `y` and weights `w` in the same places.
 The code ``n_bins`` of a column, after those of its bins, is for missing values. A cut is the last
 bin on its left. Missing values are tried on both sides, and alone on the right.

@@ -1,6 +1,4 @@
-"""Grow one tree of a forest.
-
-Grow one tree of a forest on binned columns, depth first, each node's rows a block of their own.
+"""Grow one tree of a forest on binned columns, depth first, each node's rows a block of their own.
 
 With the JIT off the same functions run as plain Python.
 """

@@ -1,7 +1,5 @@
 """Second-order trees on binned columns: a whole tree in one call, or sums of blocks of rows.
 
-A whole second-order tree on binned columns, in one call.
-
 Gradient and hessian of a row, rounded to whole numbers, share 64 bits: a histogram costs one
 addition per row and column, sums are exact, and a child's histogram is its parent's minus its
 sibling's. Without a limit on the leaves nodes are grown depth first, the child of fewer rows before
@@ -12,8 +10,6 @@ searched in full.
 The best split of a leaf is searched when the leaf is made; the leaf then waits to be split.
 Histograms of waiting leaves are kept while there is memory for them, so that the larger child's can
 be had by subtraction; otherwise they are computed again when the leaf is split, with the same sums.
-
-Kernels for one block of rows: sums of gradients by node and bin, and rows sent to children.
 
 Histograms are sums of whole numbers, so they are the same for any order of rows or blocks. Sums in
 floating point are continued from block to block in the order of the rows.

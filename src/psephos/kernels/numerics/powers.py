@@ -1,9 +1,8 @@
 """Powers and the exponential in float64, as loops that the compiler vectorises.
 
-Square roots and reciprocals of powers in float64, as loops that are vectorised.
-
-Divisions and square roots of the processor, which would be the bottleneck, are replaced by a first
-guess from the bit pattern, within 5 %, a step of fourth order and one of third.
+Divisions and square roots of the processor, which would be the bottleneck of roots and reciprocals,
+are replaced by a first guess from the bit pattern, within 5 %, a step of fourth order and one of
+third.
 """
 
 import math

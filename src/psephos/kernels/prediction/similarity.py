@@ -1,13 +1,11 @@
 """Distances of rows and cases: sums of weights by distance, and the k nearest cases.
 
-Distances on the columns that a vote reads, and sums of local weights.
-
 SamBA's weights (Bauvin et al., UAI 2023, equation 1) are ``k(d) = 1 / (a^b + d^b)``. A prediction
 needs, for each query, the sum of ``s_i k_i`` over the anchors and, for each voter, the same sum
 over the anchors where the voter was right. They are computed in blocks of rows, without an (n, m)
 table of distances. If the rows are the anchors, each pair is computed once.
 
-The k nearest of many cases: screened by matrix products, selected by exact differences.
+The k nearest of many cases are screened by matrix products and selected by exact differences.
 
 ``|x - z|^2 = |x|^2 + |z|^2 - 2 x z`` is a matrix product, but rounding would make the order of
 equally near cases arbitrary. It is therefore only a screen for cases that may be among the k

@@ -1,13 +1,9 @@
 """Gaussian kernels of rows with prototypes, and their sums with fixed weights.
 
-Gaussian kernels of four rows with all prototypes, used in fits and predictions.
-
 Prototypes are in a panel, one line per column; rows and panel are multiplied by v and
 ``sqrt(log2(e) / 2)``, so that ``-log2 G`` is a sum of squared differences. Four lines are processed
 at a time, and the loop over prototypes is vectorised. Sums are made element by element in a fixed
 order: a pair's kernel depends only on the pair, and equal rows have a distance of exactly 0.
-
-Kernel sums of prototypes with fixed weights at new rows.
 
 ``sums_il = sum_j G_v(x_i, c_j) weight_jl``, with the kernel G of ``sums``. Prototypes are ordered
 by the first sum in which they have weight, so that each sum is over adjacent prototypes. The

@@ -1,16 +1,5 @@
 """Support vector machines with a Gaussian kernel, thousands of tiny ones in one call.
 
-One Newton step on the free rows of a support vector machine's dual.
-
-Moving pairs of rows finds quickly which rows end at a bound. On the others (the free ones) the dual
-is a quadratic with one equality, ``K_FF d + b 1 = f_F`` and ``sum d = 0``. Pairs converge to its
-solution slowly if C is large and the kernel reads few columns, because nearly equal rows give
-directions of almost no curvature; one factorisation solves it. The idea of solving the free part
-exactly is old (Scheinberg, "An efficient implementation of an active set method for SVMs", JMLR 7,
-2006).
-
-Support vector machines with a Gaussian kernel, thousands of tiny ones in one call.
-
 The dual problem is solved by sequential minimal optimisation on the pair of rows that violates
 optimality most (Fan, Chen & Lin, "Working set selection using second order information for
 training support vector machines", JMLR 6, 2005, WSS 1), with Newton steps on the free rows in
@@ -19,6 +8,13 @@ the descent, which WSS 2 speeds up by a second sweep. WSS 2 is used where hundre
 so that a Newton step is expensive. In the variables ``beta_i = y_i alpha_i``: maximise ``y' beta -
 beta' K beta / 2`` with ``sum beta = 0`` and beta_i between ``min(0, y_i C_i)`` and ``max(0, y_i
 C_i)``; its gradient is ``f = y - K beta``.
+
+Moving pairs of rows finds quickly which rows end at a bound. On the others (the free ones) the dual
+is a quadratic with one equality, ``K_FF d + b 1 = f_F`` and ``sum d = 0``. Pairs converge to its
+solution slowly if C is large and the kernel reads few columns, because nearly equal rows give
+directions of almost no curvature; one factorisation solves it. The idea of solving the free part
+exactly is old (Scheinberg, "An efficient implementation of an active set method for SVMs", JMLR 7,
+2006).
 """
 
 import math

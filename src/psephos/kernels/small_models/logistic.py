@@ -1,6 +1,12 @@
 """Logistic models of a few columns, by damped Newton steps.
 
-Damped Newton steps for logistic losses of a few columns, and the sums they are made of.
+Two classes, rows i with weights w_i and signs s_i, columns standardised:
+``min over (b, beta) of sum_i w_i log(1 + exp(-s_i (b + beta x_i))) + sum_j r_j beta_j^2 / 2``.
+More classes: ``sum_i w_i (log sum_k exp z_ik - z_iy) + sum_kj r_j beta_kj^2 / 2``.
+
+A split keeps the columns standardised by all rows and has its own ridge instead, ``sd_j^2 / C``
+with the standard deviation sd_j of its training rows: the same model as on columns standardised by
+these. It starts from the fit of all rows.
 
 Along a direction d the third derivative of these losses is at most ``delta`` times the second,
 ``delta`` the greatest change that d makes to a row's score (to a difference of two of its scores).
@@ -13,14 +19,6 @@ and separable rows need no special treatment. After a step of small ``delta`` th
 
 The rows of data are the columns of the arrays, padded by rows of weight zero. Test rows have weight
 zero, too, so that their scores are computed with the others.
-
-Two classes, rows i with weights w_i and signs s_i, columns standardised:
-``min over (b, beta) of sum_i w_i log(1 + exp(-s_i (b + beta x_i))) + sum_j r_j beta_j^2 / 2``.
-More classes: ``sum_i w_i (log sum_k exp z_ik - z_iy) + sum_kj r_j beta_kj^2 / 2``.
-
-A split keeps the columns standardised by all rows and has its own ridge instead, ``sd_j^2 / C``
-with the standard deviation sd_j of its training rows: the same model as on columns standardised by
-these. It starts from the fit of all rows.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Closed-form learners of a few columns: moments, ridge regressions, Gaussian classifiers.
 
-Means and cross-products of a candidate's columns on every split: closed-form learners' start.
+Means and cross-products of a candidate's columns on every split are the start of each.
 
 Everything is laid out with the splits last, so that the small systems of all splits are solved
 side by side, one split a vector lane. A column is read as ``z = x * scale - centre`` with a scale
@@ -15,9 +15,7 @@ Least-squares and ridge regressions are solved here as well (`solve_ridge`). The
 columns after the p columns of the table, so that the sums of `FoldSums` include their
 cross-products; a candidate's system is solved for all of them.
 
-Tiny Gaussian classifiers, many at once: linear discriminants, naive Bayes.
-
-The functions `solve_*` turn the sums of B candidates on all splits (`moments.sum_rows`) into
+The functions `solve_*` turn the sums of B candidates on all splits (`sum_rows`) into
 models, `densities` gives the scores of the classes on the test rows, and `deliver` the output of a
 learner: the log-odds of the second of two classes, or log-posteriors up to a constant per row. A
 class without a training row scores `NEVER` below the lowest of the row, so that its probability is

@@ -1,7 +1,5 @@
 """Tiny trees, and forests of them for many candidates.
 
-Grow one tiny tree, on a few presorted columns and at most thousands of rows.
-
 The columns of a problem are sorted once. A tree uses that order without the rows that it does not
 train on, and splits keep it by a stable partition, so that nothing is sorted again. A cut between
 two neighbours is possible if their values differ. A child that will not be split again is closed at

@@ -1,12 +1,8 @@
 """C4.5: the worth of splits, and the growth of a tree.
 
-Information gain and gain ratio of the splits of C4.5, and the best split of one column.
-
 Weights are fractional: a row with a missing value is part of every branch. The gain is per unit of
 the node's weight W, of which T has known values: ``gain = (T H - sum_b T_b H_b) / W``, with
 entropies in bits. Comparisons have a tolerance, as in J48 (nearly none for release 8).
-
-Growing a tree of C4.5, depth first, on columns that are sorted once.
 
 A node has a list of its rows, and for every numeric column a list of the rows with a value, sorted.
 The lists of the open nodes form a stack in an arena, the next node to split on top. A split

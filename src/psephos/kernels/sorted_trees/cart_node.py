@@ -1,9 +1,8 @@
 """One node of a CART: its prediction, rules and surrogates, and the division of its rows.
 
-Surrogate splits: rules on other columns, by their agreement with a node's own rule.
-
-Breiman, Friedman, Olshen and Stone (1984), section 5.3; least numbers of rows and the order of
-equals as in rpart.
+Surrogates are rules on other columns, by their agreement with a node's own rule: Breiman,
+Friedman, Olshen and Stone (1984), section 5.3; least numbers of rows and the order of equals as in
+rpart.
 """
 
 import numpy as np

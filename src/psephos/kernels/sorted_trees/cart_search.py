@@ -1,24 +1,16 @@
 """The best rule of a CART on one column, for one node: layout, worth, search.
 
-Data of a CART: sorted columns, labels and weights, and the settings.
-
 A column is a row of `keys`: one number ``rank << 32 | row`` per known value, sorted, where `rank`
 is the index of the value among the distinct values of the column. The value of a category is its
 code. A node has the same span of every column; its entries are divided among its children in place
 and stay sorted. Thresholds are looked up in `values` by rank, so that the table is not read while
 the tree grows.
 
-Improvement of a division of classes for CART, by a criterion given as a number at run time.
+Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), sections 2.4, 4.3,
+8.3 and 11.8; ties, directions and the least number of rows as in rpart (Therneau and Atkinson, An
+Introduction to Recursive Partitioning).
 
-Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), sections 4.3 and
-11.8.
-
-The best rule on one column of numbers, for one node of a CART.
-
-Breiman, Friedman, Olshen and Stone (1984), sections 2.4 and 8.3; ties, directions and the least
-number of rows as in rpart (Therneau and Atkinson, An Introduction to Recursive Partitioning).
-
-The best rule on one column of categories, for one node of a CART.
+The best rule on a column of categories:
 
 Two classes or numbers: the levels are ordered by their mean; one of the nested subsets is the best
 of all (Fisher 1958; Breiman et al. 1984, theorem 4.5), if none is rejected for too few rows on a

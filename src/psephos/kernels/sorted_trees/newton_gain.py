@@ -1,10 +1,7 @@
 """Gradients, gains of leaves and splits in second-order boosting, rounded as in the reference.
 
-Gradients and hessians in float32, bit for bit those of the reference on this C library.
-
-A compiled ``math.exp`` of a float32 is the C library's ``expf``; NumPy's differs in the last bit.
-
-Gain of leaves and splits in second-order boosting, rounded as in the float32 reference.
+Gradients and hessians are float32, bit for bit those of the reference on this C library: a compiled
+``math.exp`` of a float32 is the C library's ``expf``, and NumPy's differs in the last bit.
 
 With T(G) the soft threshold of the sum of gradients G by alpha, and H the sum of hessians::
 

@@ -1,6 +1,4 @@
-"""Boosting with local expertise: the loop, what it leaves open, and SamBA's local weights.
-
-The boosting loop, with local expertise: Algorithm 1 of the SamBA supplement.
+"""Boosting with local expertise, Algorithm 1 of the SamBA supplement, and SamBA's local weights.
 
 A recipe defines how the next voter is learned and how sample weights are updated after each round.
 AdaBoost has one weight per voter, SamBA one relevance per voter and sample.

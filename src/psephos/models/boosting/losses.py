@@ -1,21 +1,15 @@
 """Losses of gradient boosting, and objectives of second-order boosting.
 
-Losses of gradient boosting for classes: a best constant, pseudo-residuals, values of leaves.
-
-Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of
-Statistics 29, sections 4.5 and 4.6, with scikit-learn's names. Margins are (n, K), weights (n,).
+Of gradient boosting, for classes and numbers: a best constant, pseudo-residuals, values of leaves.
+Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of Statistics
+29, sections 4.1 to 4.6, with scikit-learn's names. Margins are (n, K), weights (n,).
 
 What gradient boosting asks of a loss: `n_outputs`, K; ``start(y, weight)``, the (K,) constant of
 least loss; ``residuals(margin, y, weight)``, the negative gradient of each row (n, K);
 ``answers(residual, margin, y, leaves)``, the value of each leaf, from one output of the drawn rows;
 ``loss(margin, y, weight)``, the mean loss. And the sums of a tree's leaves it is given.
 
-Losses of gradient boosting for numbers: a best constant, pseudo-residuals, values of leaves.
-
-Friedman (2001), "Greedy function approximation: a gradient boosting machine", Annals of
-Statistics 29, sections 4.1 to 4.4, with scikit-learn's names. Margins are (n, K), weights (n,).
-
-Objectives of second-order boosting: a start, gradients and hessians, and a loss to watch.
+Of second-order boosting: a start, gradients and hessians, and a loss to watch.
 
 Each is a loss of margins (n, K), row by row: `n_outputs` is K, `unit` the unit of margins;
 ``start(y, weight, score)`` returns the (K,) margins that boosting starts from, `score` the user's

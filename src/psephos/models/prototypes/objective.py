@@ -1,6 +1,4 @@
-"""The objective of a batch of prototypes and its optimisation: start, descent, end.
-
-The optimisation of a batch: its start, its descent, and why it stops.
+"""The objective of a batch of prototypes, and its optimisation: start, descent, why it stops.
 
 The parameters are ``theta = [v (q), w (M), further]``, all at least 0: inverse bandwidths of the
 columns, weights of the candidates, and further parameters of the objective. The derivative by v_d

@@ -1,9 +1,8 @@
 """The fit of SWAG: the search (Algorithms 1 to 3 of the seed paper), choice, refit and vote.
 
-Distinct subsets of columns, each a smaller subset and one more column.
-
-Subsets are sorted positions in a pool of columns, each with a unique integer code. Sorting these
-codes is as fast as a compiled hash table.
+Subsets of columns are drawn distinct, each a smaller subset and one more column. They are sorted
+positions in a pool of columns, each with a unique integer code. Sorting these codes is as fast as a
+compiled hash table.
 """
 
 from collections.abc import Callable, Mapping, Sequence

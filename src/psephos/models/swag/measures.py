@@ -1,7 +1,5 @@
 """The errors of candidates: measures with a kernel, and any scikit-learn scorer.
 
-Mean losses of many small models, split by split, from their out-of-fold scores.
-
 `scores` is (B, L, K): B models, L test rows of all splits one after the other (split s holds the
 rows from ``ptr[s]`` up to ``ptr[s + 1]``, one at least), K outputs. `share` (L,) says how much of
 its split's mean each row is: it sums to 1 in every split. Every function writes to `out` (B, S).

@@ -1,9 +1,4 @@
-"""Soft trees, one or many: parameters, fits at once or as rows come, and from a teacher.
-
-The parameters that soft trees share, one or many, and what is fitted of them.
-
-Fitting soft trees: from a table to a vote, at once, from where it was, or as rows come.
-"""
+"""Soft trees, one or many: parameters, fits at once or as rows come, and from a teacher."""
 
 import warnings
 from collections.abc import Mapping

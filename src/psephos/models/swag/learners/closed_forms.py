@@ -1,9 +1,7 @@
 """Closed-form learners of the search: least squares, ridge, Gaussian classifiers.
 
-Gaussian classifiers for the search: linear discriminants and naive Bayes.
-
-Closed forms from sums over the folds that all candidates share (`SharedSums`). A constant column
-changes no score; nothing here is ever infinite or missing.
+Gaussian classifiers are closed forms from sums over the folds that all candidates share
+(`SharedSums`). A constant column changes no score; nothing here is ever infinite or missing.
 """
 
 from collections.abc import Sequence
