@@ -53,8 +53,8 @@ from psephos._errors import MissingExtraError, PsephosError
 from psephos.cli import main as command
 from psephos.files.cells import FARTHEST
 from psephos.scoring import plain, script
-from psephos.scoring.joining import scorer
 from psephos.scoring.onnx import onnx_model
+from psephos.scoring.scorer import scorer
 from psephos.scoring.sql import sql
 from psephos.scoring.vectors import drawn_rows
 from psephos.testing import small_table

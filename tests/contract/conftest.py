@@ -20,8 +20,8 @@ import pytest
 
 import psephos
 from psephos.base import VoteEstimator
-from psephos.scoring.joining import scorer
 from psephos.scoring.onnx import onnx_model
+from psephos.scoring.scorer import scorer
 from psephos.scoring.sql import sql
 from psephos.testing import plain_evaluation
 

@@ -17,7 +17,7 @@ from psephos import SamBAClassifier, load, save
 from psephos._errors import PsephosError, PsephosTypeError
 from psephos.cli.app import main
 from psephos.protocol import MISSING, DataTable, read_table, table_from_arrays
-from psephos.scoring.joining import scorer
+from psephos.scoring.scorer import scorer
 
 PLAIN = "a,b,label\n1,2.5,x\n3,NA,y\n5,-1e3,x\n"
 

@@ -18,7 +18,7 @@ from psephos._errors import PsephosError
 from psephos.cli import main
 from psephos.recalibrating import recalibration_of
 from psephos.scoring import conformance, joining, plain
-from psephos.scoring.joining import scorer
+from psephos.scoring.scorer import scorer
 
 
 def opened(text):

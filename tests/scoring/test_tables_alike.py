@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from psephos import AdaBoostClassifier, save
 from psephos.cli import main
-from psephos.scoring.joining import scorer
+from psephos.scoring.scorer import scorer
 
 _NAMES = ["dose", "Dose", "site", "grade", "flag"]
 

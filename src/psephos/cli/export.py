@@ -103,7 +103,7 @@ def _refuse_overwriting(model: Path, wanted: dict[str, Path]) -> None:
 def _content(name: str, fitted: Any, path: Path, table: str, ids: tuple[str, ...]) -> bytes:
     """Return the content of an exported form of a model."""
     if name == "scorer":
-        from psephos.scoring.joining import scorer
+        from psephos.scoring.scorer import scorer
 
         return scorer(fitted, path.name).encode()
     if name == "plain_file":
