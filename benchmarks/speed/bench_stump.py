@@ -15,7 +15,7 @@ from _timing import cpu_time, head, line  # first: it asks NumPy for one thread
 # isort: split
 import numpy as np
 
-from psephos.trees import StumpSearch
+from psephos.trees.stump import StumpSearch
 
 SHAPES = [(500, 10), (500, 1_000), (640, 12_000), (500, 50_000), (2_000, 10_000)]
 

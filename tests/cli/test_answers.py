@@ -44,6 +44,19 @@ def test_fit_writes_a_model_with_its_settings_and_names(loaded):
     assert {str(name) for name in loaded.features_used_} <= set(loaded.feature_names_in_)
 
 
+def test_few_answers_of_trees_do_not_import_numba(call, table, tmp_path):
+    path, new = tmp_path / "forest.psephos", write_csv(tmp_path / "new.csv", HEADER, rows_of(5, 7))
+    known = ["--target", "state", "--id", "name", "--group", "batch", "--seed", 1, "--out", path]
+    assert call("fit", table, "--model", "random-forest", *known).exit_code == 0
+    words = ["predict", str(path), str(new), "--id", "name"]
+    code = f"from psephos.cli.app import main; main({words}, standalone_mode=False)"
+    code += "; import sys; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *few, imported = done.stdout.splitlines()
+    assert imported == "False"
+    assert few == call(*words).stdout.splitlines()  # here numba is imported
+
+
 def test_predict_gives_the_models_answers(call, model, loaded, tmp_path):
     rows = rows_of(30, 7)
     path = write_csv(tmp_path / "new.csv", HEADER, rows)

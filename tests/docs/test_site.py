@@ -96,7 +96,7 @@ def test_commands_of_the_readme_run(tmp_path, monkeypatch):
         result = CliRunner().invoke(main, words + fewer, prog_name=program)
         assert result.exit_code == 0, result.output
         ran.append(words[0])
-    assert ran == ["table", "compare", "explain"]
+    assert ran == ["compare", "explain", "table"]
     assert (tmp_path / "study/report.html").exists()
 
 

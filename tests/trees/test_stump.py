@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.trees import Stump, StumpSearch
-from psephos.trees.stump import _between
+from psephos.trees.stump import Stump, StumpSearch, _between
 
 from . import stump_twin
 

@@ -1,5 +1,1 @@
 """Tree growers on the kernels, one file per family: C4.5, CART, forests, boosted trees, stumps."""
-
-from psephos.trees.stump import Stump, StumpSearch
-
-__all__ = ["Stump", "StumpSearch"]

@@ -8,22 +8,27 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.special
 
 from psephos._types import Floats, NDArray
 from psephos.files.names import number
 from psephos.vote.codec import register
 from psephos.vote.part import check, check_part
 
-_special: Any = scipy.special  # its types are incomplete
 _NAMED = 5  # classes in words
 _NO_LIMIT = "the least probability of a map must be at least 0 and below 0.5"
 _LEAST = 1e-12  # a probability of 0 has no log-odds
 
 
+def special() -> Any:
+    """Return scipy.special (its types are incomplete), which many votes need not import."""
+    import scipy.special
+
+    return scipy.special
+
+
 def log_odds(chances: Floats, least: float) -> Floats:
     """Return the log-odds of probabilities scaled from [0, 1] to [least, 1 - least]."""
-    return _special.logit(moved(chances, least, 1.0 - _LEAST))
+    return special().logit(moved(chances, least, 1.0 - _LEAST))
 
 
 def moved(chances: Floats, least: float, most: float = 1.0) -> Floats:
@@ -69,7 +74,7 @@ class Sigmoid:
     def chances(self, chances: Floats, apart: bool) -> Floats:
         check(chances.shape[1] == len(self.slope), "a class lacks a map")
         odds = log_odds(chances, self.least)
-        return _together(_special.expit(self.slope * odds + self.offset), apart)
+        return _together(special().expit(self.slope * odds + self.offset), apart)
 
 
 @register
@@ -99,8 +104,8 @@ class Temperature:
 
     def chances(self, chances: Floats, apart: bool) -> Floats:
         if apart:
-            return _special.expit(log_odds(chances, self.least) / self.t)
-        return _special.softmax(np.log(moved(chances, self.least)) / self.t, axis=1)
+            return special().expit(log_odds(chances, self.least) / self.t)
+        return special().softmax(np.log(moved(chances, self.least)) / self.t, axis=1)
 
 
 @register

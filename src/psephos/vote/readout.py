@@ -3,19 +3,24 @@
 # pyright: reportMissingTypeStubs=false
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-import scipy.special
 from numpy.typing import NDArray
 
-from psephos.vote.calibration import ClassVotes, Isotonic, PosteriorTable, Sigmoid, Temperature
+from psephos.vote.calibration import (
+    ClassVotes,
+    Isotonic,
+    PosteriorTable,
+    Sigmoid,
+    Temperature,
+    special,
+)
 from psephos.vote.choices import CHOICES
 from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.target import AnyTarget
 
-_special: Any = scipy.special  # its types are incomplete
 _SCORES = ("sum", "normalised", *CHOICES)
 _LINKS = ("share", "logistic", "identity")
 
@@ -144,15 +149,15 @@ class Readout:
         k = target.n_classes
         if target.kind == "multilabel":  # each label on its own
             shares = np.clip((1.0 + score) / 2.0, 0.0, 1.0)
-            return shares if self.link == "share" else _special.expit(self.slope * score)
+            return shares if self.link == "share" else special().expit(self.slope * score)
         if self.link == "share":
             if k == 2:
                 up = np.minimum(np.maximum((1.0 + score[:, 0]) / 2.0, 0.0), 1.0)  # sums round
                 return _both(up)
             return shares_of(score)
         if k == 2:
-            return _both(_special.expit(self.slope * score[:, 0]))
-        return _special.softmax(self.slope * score, axis=1)
+            return _both(special().expit(self.slope * score[:, 0]))
+        return special().softmax(self.slope * score, axis=1)
 
 
 def shares_of(score: NDArray[np.float64]) -> NDArray[np.float64]:

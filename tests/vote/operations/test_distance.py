@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import PsephosError
-from psephos.kernels.numerics.powers import inverse_in_logs
+from psephos.kernels.numerics.logs import inverse_in_logs
 from psephos.scoring import plain, vote_of
 from psephos.scoring.reader import PlainModel
 from psephos.vote import CaseVoters, Neighbours, Readout, RegressionTarget, Vote

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos import PsephosError
+from psephos.testing import plain_evaluation
 from psephos.vote import TreeVoters
 from psephos.vote.codec import decode, encode
 
@@ -79,6 +80,19 @@ def test_codes_go_by_their_set():
     assert_array_equal(category_trees().votes(X)[:, 2, 0], [6, 8, 6, 8, 8, 8, 9])
     left[4] = True
     assert_array_equal(category_trees(missing_left=left).votes(X)[:, 2, 0], [6, 8, 6, 6, 6, 6, 9])
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("codes", [False, True])
+def test_numpy_and_the_kernel_end_at_the_same_leaves(codes, single):
+    voters = (category_trees if codes else trees)(single=single)
+    X = np.tile(cases(missing=0.2), (200, 1))  # so many answers that the kernel is used
+    X[::3, 1] = np.nextafter(0.5, 1)  # 0.5 as float32
+    X[::2, 4] = np.arange(len(X) // 2) % 5 - 1
+    leaves = voters.leaves(X)
+    with plain_evaluation():
+        assert_array_equal(voters.leaves(X), leaves)
+    assert leaves[3, 0] == (1 if single else 2)
 
 
 @pytest.mark.parametrize("codes", [False, True])

@@ -3,15 +3,20 @@
 Within `plain_evaluation` parts evaluate their operations in NumPy instead.
 """
 
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
 _plain = [False]
+_FEW = 20_000  # answers of trees: fewer take NumPy less time than importing numba
 
 
-def fused() -> bool:
-    """Return whether parts may use a fused kernel."""
-    return not _plain[0]
+def fused(n_answers: int = _FEW) -> bool:
+    """Return whether parts may use a fused kernel, to compute this number of answers.
+
+    Few answers, where NumPy gives the same bytes, are not a reason to import numba.
+    """
+    return not _plain[0] and (n_answers >= _FEW or "numba" in sys.modules)
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psephos.kernels.numerics.powers import inverse_in_logs, inverse_power, root
+from psephos.kernels.numerics.logs import inverse_in_logs
+from psephos.kernels.numerics.powers import inverse_power, root
 from psephos.runtime.jit import frozen, jit, run_blocks
 from psephos.runtime.threads import one_thread
 

@@ -248,10 +248,10 @@ class TrainingWeights:
         weight = g.data.weight[g.anchors]
         m, k = len(rows), len(g.anchors)
         if k == m and not s.per_query:
-            return pair_sums(rows, s.metric, s.kernel, weight, right, self.leave_one_out)
+            return pair_sums(rows, *s.for_kernels(), weight, right, self.leave_one_out)
         own = np.full(m, -1)
         if self.leave_one_out:
             own[g.anchors] = np.arange(k)
         return local_sums(
-            rows, rows[g.anchors], s.metric, s.kernel, weight, right, s.per_query, own=own
+            rows, rows[g.anchors], *s.for_kernels(), weight, right, s.per_query, own=own
         )[:2]

@@ -12,7 +12,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, NDArray, Usage
-from psephos.kernels.numerics.powers import inverse_in_logs, of_greatest
+from psephos.kernels.numerics.logs import inverse_in_logs, of_greatest
 from psephos.vote.codec import register
 from psephos.vote.marks import range_marks
 from psephos.vote.operations.distance import PRIOR, Distance

@@ -14,7 +14,6 @@ import numpy as np
 from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.names import listed
 from psephos.kernels.prediction import fused
-from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
 from psephos.trees.tree_leaves import (
     Condition,
@@ -214,8 +213,10 @@ class Trees(ReadsColumns, RowByRow):
     def leaves(self, X: Floats) -> Indices:
         """Return the (n, trees) node at which each row of X ends; -1 if it is divided."""
         read = self._read(X)
-        if not fused() or self._packed is None:
+        if not fused(len(X) * len(self.root)) or self._packed is None:
             return self.nodes.leaves(read, self.root)
+        from psephos.kernels.prediction.tree_walk_binary import binary_leaves
+
         packed, in_set, known = self._packed
         leaves = binary_leaves(packed, in_set, read, self.root, bool(self.nodes.single))
         if not known:  # the kernel has no surrogates, and no missing values that stay at a node
@@ -232,6 +233,8 @@ class Trees(ReadsColumns, RowByRow):
 
         `known`: whether it also supports missing values.
         """
+        from psephos.kernels.prediction.tree_walk_binary import pack_nodes
+
         nodes = self.nodes
         inner, coded = nodes.n_children > 0, np.diff(nodes.code_ptr) > 0
         if nodes.lower is not None or not inner.any() or (nodes.n_children[inner] != 2).any():

@@ -9,7 +9,6 @@ import numpy as np
 from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction import fused
-from psephos.kernels.prediction.tree_walk_binary import binary_leaves, pack_nodes
 from psephos.trees.tree import STAY, spans_of
 from psephos.vote.codec import register, register_form
 from psephos.vote.lowered import ReadAsLowered
@@ -164,13 +163,17 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
 
     def leaves(self, X: Floats) -> NDArray[np.intp]:
         """Return the (n, T) node at which each row of X ends in each tree."""
-        if not fused():
+        if not fused(len(X) * self.n_voters):
             return self._order[replace(self, abstains=False).lowered().leaves(X)]
+        from psephos.kernels.prediction.tree_walk_binary import binary_leaves
+
         read = X if len(self.columns) == X.shape[1] else X[:, self.columns]
         return binary_leaves(self._packed, self.category_left, read, self.root, bool(self.single))
 
     @cached_property
     def _packed(self) -> Any:
+        from psephos.kernels.prediction.tree_walk_binary import pack_nodes
+
         nodes = (self.feature, self.threshold, self.missing_left, self.first, self.second)
         return pack_nodes(*nodes, self.category_ptr)
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from psephos._types import Floats, NDArray
 from psephos.files.field_types import AnySize, Nullable
-from psephos.kernels.prototypes.kernel import kernel_sums
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.cases import PrototypeVoters
@@ -117,6 +116,8 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
 
         It needs prototypes as voters and a prior, which keeps the mass above 0.
         """
+        from psephos.kernels.prototypes.kernel import kernel_sums
+
         of, v = self.batches.batch, self.batches.inverse_bandwidth
         if not isinstance(voters, PrototypeVoters) or not (of == PRIOR).any():
             return None

@@ -9,7 +9,6 @@ import numpy as np
 from psephos._types import Array, Floats, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.kernels.prediction import fused
-from psephos.kernels.prediction.similarity import InverseKernel, Metric, local_sums
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.distance import Distance
@@ -71,15 +70,12 @@ class InverseDistance:
         check(self.per_query in (True, False), "per_query is not a truth value")
         check(self.scale > 0 and self.b > 0, "similarity has no scale")
 
-    @property
-    def metric(self) -> Metric:
-        """Return the parameters of the distance for the kernels."""
-        return Metric(self.column_scale, self.is_category, self.absent)
+    def for_kernels(self) -> tuple[Any, Any]:
+        """Return the parameters of the distance and of the similarity for the kernels."""
+        from psephos.kernels.prediction.similarity import InverseKernel, Metric
 
-    @property
-    def kernel(self) -> InverseKernel:
-        """Return the parameters of the similarity for the kernels."""
-        return InverseKernel(self.a, self.b, self.scale)
+        metric = Metric(self.column_scale, self.is_category, self.absent)
+        return metric, InverseKernel(self.a, self.b, self.scale)
 
 
 class _Expertise(WeighedAsLowered):
@@ -93,9 +89,12 @@ class _Expertise(WeighedAsLowered):
 
     def _summed(self, X: Floats, table: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
         """Return the `local_sums` of rows with a table (m, T) of the anchors."""
+        from psephos.kernels.prediction.similarity import local_sums
+
         s, read = self.similarity, np.ascontiguousarray(X[:, self.columns], dtype=np.float64)
+        metric, kernel = s.for_kernels()
         weight = self.anchor_weight
-        return local_sums(read, self.anchors, s.metric, s.kernel, weight, table, s.per_query)
+        return local_sums(read, self.anchors, metric, kernel, weight, table, s.per_query)
 
     def kept_cases(self) -> Floats:
         return self.anchors

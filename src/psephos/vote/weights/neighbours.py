@@ -10,7 +10,6 @@ from psephos._types import Floats, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
 from psephos.kernels.prediction import fused
-from psephos.kernels.prediction.similarity import nearest_cases
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.cases import CaseVoters
@@ -150,6 +149,8 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         every = np.isnan(read).any(axis=1) | plain
         some, rest = np.flatnonzero(~every), np.flatnonzero(every)
         if len(some):
+            from psephos.kernels.prediction.similarity import nearest_cases
+
             cases = self.cases / scale
             found = nearest_cases(read[some] / scale, cases, k, left[some], n_jobs)
             order[some], apart[some] = found
