@@ -100,7 +100,9 @@ TABLES = {
     "dates": ({"a": A, "y": pd.date_range("2021-01-01", periods=N).astype(str)}, [], False),
     "dates as numbers": ({"a": A, "y": pd.date_range("2021-01-01", periods=N).astype(str)},
                          ["--task", "numbers"], False),
-    "a unit": ({"a": A, "y": [f"{v} mg" for v in MEASURED]}, ["--task", "numbers"], False),
+    "a unit": ({"a": A, "y": [f"{v} mg" for v in MEASURED]}, ["--task", "numbers"], True),
+    "two units": ({"a": A, "y": [f"{v} {'mg' if v > 50 else 'g'}" for v in MEASURED]},
+                  ["--task", "numbers"], False),
     "words among numbers": ({"a": [*A[1:].astype(str), "high"], "y": MEASURED}, [], True),
 }  # fmt: skip
 

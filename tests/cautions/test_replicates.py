@@ -128,6 +128,9 @@ def test_of_columns_that_depend_on_each_other(seed):
     assert replicates(nothing) == []
 
 
+TAKES = [f"Olsen{k}, visit {v}, take {t}" for k in range(6) for v in (1, 2, 3) for t in "abc"]
+
+
 @pytest.mark.parametrize(
     ("words", "form", "stem"),
     [
@@ -138,12 +141,25 @@ def test_of_columns_that_depend_on_each_other(seed):
         ([f"Anna K{k} (visit {v})" for k in range(20) for v in (1, 2)], "* *)", "Anna K0 (visit"),
         ([f"img_{k}_{v}.png" for k in range(30) for v in (1, 2)], "*_*.png", "img_0"),
         ([f"Plate{k}_{r}{c:02}" for k in range(4) for r in "ABCDEF" for c in range(12)], None, ""),
+        ([*TAKES, "Olsen1, visit 2, take b (2nd)"], "*, visit *", "Olsen0"),
+        ([f"sample {k}, take {t}" for k in range(15) for t in "abc"], "*, take *", "sample 0"),
         ([f"TCGA-{k % 7:02}-{k:04}-01" for k in range(80)], None, ""),
     ],
 )
 def test_the_shortest_stem_that_words_share(words, form, stem):
     assert stem_form(words) == form
     assert form is None or stem_of(words[0], form) == stem
+
+
+def test_the_coarsest_group_is_offered_with_the_next_finer():
+    found = {one.code: one for one in check_table(pd.DataFrame({"take": TAKES, "x": range(54)}))}
+    assert found["FD002"].remedy == (("--group", "take=*, visit *, take *"),)
+    assert "6 groups such as 'Olsen0'; or, if parts such as 'Olsen0, visit 1' are" in str(
+        found["FD002"]
+    )
+    assert "--group 'take=*, take *': 18)" in str(found["FD002"])
+    few = [take for take in TAKES if take[5] in "0123"]  # fewer subjects than folds
+    assert stem_form(few) == "*, take *"
 
 
 def test_stems_of_words_are_offered_as_the_group():

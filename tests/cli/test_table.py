@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import psephos
+
 
 @pytest.fixture
 def cases(tmp_path):
@@ -31,6 +33,50 @@ def test_a_table_without_a_target(cases, call):
     path = shlex.quote(str(cases / "t.csv"))
     assert lines[-1] == f"next     psephos compare {path} --id case --drop 'c 1' --target y"
     assert "id       none" in call("table", cases / "t.csv").stdout
+
+
+def test_patterns_of_columns(tmp_path, call):
+    rng = np.random.default_rng(0)
+    names = ["q1", "q10", "q11", "q2", "r[1]", "r1", "y"]
+    frame = pd.DataFrame(rng.integers(0, 4, size=(40, 7)), columns=names)
+    frame.insert(0, "n", [f"p{i}" for i in range(40)])
+    frame.assign(y=["u", "v"] * 20).to_csv(tmp_path / "t.csv", index=False)
+    path = (tmp_path / "t.csv", "--target", "y", "--id", "n")
+    found = call("table", *path, "--drop", "q1?", "--drop", "r[1]", "--categorical", "q*").stdout
+    left = "Left out: n (--id), q10 (--drop), q11 (--drop), r[1] (--drop)."
+    assert f"3 columns: 1 numeric, 2 categorical. {left}" in found
+    every = call("table", *path, "--drop", "[!r]*").stdout  # no column with another role
+    assert "2 columns: 2 numeric. Left out: n (--id), q1 (--drop), q10 (--drop), q11" in every
+    for option in ("--drop", "--categorical"):
+        wrong = call("table", *path, option, "z*")
+        assert (
+            f"no column of 't.csv' without another role matches 'z*' ({option}); there are 'n'"
+            in wrong.stderr
+        )
+        assert "--transpose" not in wrong.stderr
+    data = psephos.read_table(path[0], target="y", drop=["q1?"], categorical=["q*"])
+    assert data.left_out == ("q10 (--drop)", "q11 (--drop)")
+    assert data.categorical == {"q1", "q2"}
+
+
+def test_a_proposal_is_not_shown_as_given(tmp_path, call):
+    frame = pd.DataFrame({"a": [f"{i} cm" if i % 3 else f"{i} in" for i in range(30)]})
+    frame.assign(b=range(30), y=["u", "v"] * 15).to_csv(tmp_path / "t.csv", index=False)
+    assert "Left out: a (as proposed below)." in call("table", tmp_path / "t.csv").stdout
+    assert "Left out: a (--drop)." in call("table", tmp_path / "t.csv", "--drop", "a").stdout
+
+
+def test_the_largest_of_several_sheets_is_in_the_next_command(cases, call):
+    pytest.importorskip("python_calamine")
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(cases / "t.xlsx") as writer:
+        pd.DataFrame({"read": ["this", "first"]}).to_excel(writer, sheet_name="help", index=False)
+        pd.read_csv(cases / "t.csv").to_excel(writer, sheet_name="the cases", index=False)
+    found = call("table", cases / "t.xlsx", "--drop", "case").stdout
+    assert "'help' (3 x 1), 'the cases' (31 x 5)" in found
+    assert "--drop case --sheet 'the cases' --target y" in found.splitlines()[-1]
+    known = call("table", cases / "t.xlsx", "--id", "case", "--target", "y").stdout
+    assert "sheet 'the cases' is read, the only one of 2 with the columns 'case', 'y'" in known
 
 
 def test_columns_that_may_hold_codes_are_named(tmp_path, call):
@@ -319,6 +365,16 @@ def test_few_words_among_numbers_are_missing(tmp_path, call):
     assert (
         "note     column 'lac': limits of detection are read (--limits): <0.5 as 0.25 (in 21)."
         in (found.stdout)
+    )
+    frame.assign(crp=frame["lac"], pct=frame["lac"].replace("<0.5", "<1")).to_csv(path, index=False)
+    found = call("table", path).stdout
+    assert "(The same in 2 other columns: 'lac', 'pct'.)" in found
+    notes = (
+        "note     columns 'crp' (in 21), 'lac' (in 21): limits of detection are read (--limits): "
+    )
+    assert f"{notes}<0.5 as 0.25." in found
+    assert (
+        "note     column 'pct': limits of detection are read (--limits): <1 as 0.5 (in 2" in found
     )
 
 

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from psephos._errors import PsephosError
-from psephos.files.cells import MISSING, Cells, number_form, plain_number
-from psephos.files.columns import in_one_form, refuse_numbers_in_words, without_limits
+from psephos.files.cells import MISSING, Cells, number_and_unit, number_form, plain_number
+from psephos.files.columns import (
+    in_one_form,
+    numbers_among,
+    refuse_numbers_in_words,
+    without_limits,
+)
 from psephos.files.levels import LevelCodes, merged
 from psephos.files.spelling import alike
 
@@ -231,6 +236,42 @@ def test_limits_of_detection_are_offered_half_and_a_decimal_mark_comes_first():
 )  # fmt: skip
 def test_what_a_limit_of_detection_stands_for(limits, word, value):
     assert Cells(limits=limits).limit(word) == value
+
+
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("898.50 €", ("898.50", "€")), ("$12", ("12", "$")), ("-$1,200.5", ("-1,200.5", "$")),
+        ("12 kg", ("12", "kg")), ("45%", ("45", "%")), ("45 %", ("45", "%")),
+        ("1 234,5 mg / l", ("1 234,5", "mg / l")), ("37.5 °C", ("37.5", "°C")),
+        ("1e-3 M", ("1e-3", "M")), ("12a", ("", "")), ("12kg", ("", "")), ("12", ("", "")),
+        ("$12 US", ("", "")), ("kg 12", ("", "")), ("20-30 kg", ("", "")), ("< 5 %", ("", "")),
+    ],
+)  # fmt: skip
+def test_the_unit_of_a_number(word, parts):
+    assert number_and_unit(word) == parts
+
+
+def test_numbers_of_one_unit_are_read_and_of_two_are_refused():
+    def read(*words, fitted=False, cells=None, numbers=()):
+        given, place = [*words, *numbers], lambda i: f"line {i}"
+        return numbers_among("c", given, cells or Cells(), place, [], fitted=fitted)
+
+    assert read("1 g", "2.5 g") == ([1.0, 2.5], [None, None], "g")
+    assert read("1 g", numbers=[math.nan])[1:] == ([None, None], "g")
+    assert read(numbers=[math.nan])[1:] == ([None], "")
+    assert read("1 g", numbers=[2.0]) == ([None, 2.0], ["1 g", None], "")
+    assert read("1 g", "trace")[2] == ""
+    assert read("1,5 g", cells=Cells(decimal=",")) == ([1.5], [None], "g")
+    assert read("1,5 g") == ([None], ["1,5"], "g")  # the mark is a question of its own
+    assert read("1 g", fitted=True)[2] == ""  # a model of bare numbers
+    for fitted, own in (False, "'g' in line 0: .*--categorical"), (True, "'g' of the model"):
+        of_grams = Cells(units=(("c", "g"),))
+        with pytest.raises(PsephosError, match=f"'c' has 'kg' in line 1 besides the unit {own}"):
+            read("1 g", "1 kg", fitted=fitted, cells=of_grams)
+    assert read("1 g", numbers=[2.0], fitted=True, cells=of_grams)[0] == [1.0, 2.0]
+    assert Cells.of(of_grams.data()) == of_grams == of_grams.but(["-"]).but(keep=["-"])
+    assert "units" not in Cells().data()
 
 
 def test_limits_of_detection_beside_numbers_are_numbers_and_else_words():

@@ -341,8 +341,10 @@ def test_a_sheet_is_named_where_there_are_several(book, tmp_path):
     filled(book.create_sheet("cases"), ROWS)
     book.create_sheet("empty")
     book.save(path)
-    with pytest.raises(PsephosError, match=r"2 sheets \('Sheet', 'cases'\): choose .* --sheet"):
-        read_table(path, target="y")
+    sizes = r"2 sheets \(rows x columns\), 'Sheet' \(2 x 2\), 'cases' \(4 x 2\): choose .*"
+    with pytest.raises(PsephosError, match=sizes + "the largest, with --sheet 'cases'") as error:
+        read_table(path, target="another")
+    assert error.value.options == (("--sheet", "cases"),)
     for name in ("cases", "2", 2):
         found = read_table(path, target="y", sheet=name)
         np.testing.assert_array_equal(found.X[:, 0], [1, 2.5, np.nan])
@@ -352,6 +354,23 @@ def test_a_sheet_is_named_where_there_are_several(book, tmp_path):
         read_table(path, target="y", sheet=4)
     with pytest.raises(PsephosError, match="has no rows below that of column names"):
         read_table(path, target="y", sheet="empty")
+
+
+def test_of_several_sheets_the_one_with_the_columns_is_read(book, tmp_path):
+    path = tmp_path / "t.xlsx"
+    filled(book.active, [["column", "meaning"], ["a", "dose"], ["y", "state"]])
+    filled(book.create_sheet("cases"), [["Ward 3"], [], ["n", "a", "y"]])
+    filled(book["cases"], [[f"p{i}", i, "uv"[i % 2]] for i in range(60)])
+    filled(book.create_sheet("more"), [["n", "a", "x"], [1, 2, 3]])
+    book.save(path)
+    for named, words in ({}, "a column 'y'"), ({"id": "n"}, "the columns 'n', 'y'"):
+        found = read_table(path, target="y", **named)
+        np.testing.assert_array_equal(found.X[:, -1], range(60))
+        wanted = f"the sheet 'cases' is read, the only one of 3 with {words}."
+        assert found.notes[0] == wanted
+    for target in ("a", "z"):  # in two sheets, and in none
+        with pytest.raises(PsephosError, match=r"has 3 sheets.*the largest, with --sheet 'cases'"):
+            read_table(path, target=target)
 
 
 def test_titles_and_the_sheet_are_reported(book, tmp_path):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import psephos
 from psephos import AdaBoostClassifier, save
 from psephos.cli import main
 from psephos.scoring.scorer import scorer
@@ -184,6 +185,33 @@ def test_limits_of_detection_are_read_alike(limits, tmp_path, capsys):
     for found in given:
         assert found[0] == 0
         assert "limits of detection are read" in found[2]
+
+
+def test_the_unit_of_the_training_table_is_read_alike_and_another_is_refused(tmp_path, capsys):
+    """Numbers with the unit, and bare ones; kg is an error for a model of g."""
+    rng = np.random.default_rng(0)
+    grams = rng.normal(500, 100, 80).round(1)
+    words = {"mass": [f"{v} g" for v in grams], "rent": [f"${v}" for v in grams[::-1]]}
+    table = pd.DataFrame({**words, "y": np.where(grams > 500, "high", "low")})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    data = psephos.read_table(tmp_path / "t.csv", target="y")
+    assert data.cells.units == (("mass", "g"), ("rent", "$"))
+    np.testing.assert_array_equal(data.X, np.c_[grams, grams[::-1]])
+    model = data.named(AdaBoostClassifier(n_estimators=4, random_state=0).fit(data.X, data.y))
+    new = tmp_path / "new.csv"
+    table.assign(mass=grams).drop(columns="y").to_csv(new, index=False)
+    bare = both(new, [], capsys, tmp_path, model)
+    table.drop(columns="y").to_csv(new, index=False)
+    given = both(new, [], capsys, tmp_path, model)
+    for own in (bare, given):
+        assert_alike(*own)
+        assert own[0][0] == 0
+    assert given[0][1] == bare[0][1]
+    assert "column 'mass': the unit 'g' beside numbers is left out." in given[0][2]
+    new.write_text("mass,rent\n500 g,$5\n0.5 kg,$5\n")
+    for code, _, told in both(new, [], capsys, tmp_path, model):
+        assert code == 2
+        assert "column 'mass' has 'kg' in line 3 besides the unit 'g' of the model: conv" in told
 
 
 def test_names_with_blanks_around_them(tmp_path, capsys):

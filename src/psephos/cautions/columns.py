@@ -130,7 +130,7 @@ def words_once(given: Given) -> Found:
     them = "it" if len(columns) == 1 else quoted(rest) if stems else "them"
     one = "it" if len(rest) == 1 else "one"
     advice = [f"Leave {them} out{f', or name {one} as the id' if ids else ''}."] * bool(rest)
-    advice += [stem_advice(given.names[j], given.words[j], form) for j, form in stems.items()]
+    advice += [stem_advice(given.names[j], given.words[j]) for j in stems]
     found = _drop(given, columns, counts=some(many), advice=" ".join(advice))
     flags = {given.names[j]: ("--id", given.names[j]) for j in ids}
     flags |= {given.names[j]: ("--group", f"{given.names[j]}={form}") for j, form in stems.items()}

@@ -85,12 +85,18 @@ _OPTIONS = (
         help="Cases of one group (a subject) are never divided by a split. For values such as "
         "P000_V1 and P000_V2 a pattern selects the group: the first * of 'COLUMN=*_V*'.",
     ),
-    click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; repeatable."),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="Leave a column out, or those that match a pattern such as 'Q10*'; repeatable.",
+    ),
     click.option(
         "--categorical",
         multiple=True,
         metavar="COLUMN",
-        help="A column of codes, or of bands such as 20-30, to read as categories; repeatable. "
+        help="A column of codes, or of bands such as 20-30 (or a pattern, as for --drop), to read "
+        "as categories; repeatable. "
         "Text columns are always categorical. Name the target to accept its values as classes.",
     ),
     click.option(
@@ -133,7 +139,8 @@ _FORM = (
         "--keep-word", multiple=True, metavar="WORD",
         help="A word such as NA that is not read as missing; repeatable.",
     ),
-    click.option("--sheet", metavar="NAME|N", help="The sheet of a workbook, or its number."),
+    click.option("--sheet", metavar="NAME|N", help="The sheet of a workbook, or its number.  "
+        "[default: the only one with the columns named here]"),
     click.option("--encoding", metavar="NAME", help="Such as cp1252.  [default: detected]"),
     click.option(
         "--transpose/--no-transpose", default=None,

@@ -2,6 +2,7 @@
 
 import shlex
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,8 @@ def table(context: click.Context, **_: object) -> None:
                 more = {**roles, "skip_last": 1}
                 data, few, whole = _looked_at(path, more, wrong, known)
                 found = [*total, *_cautions(data)]
+        proposed = {f"{name} ({flag})": f"{name} (as proposed below)" for flag, name in known}
+        data = replace(data, left_out=tuple(proposed.get(one, one) for one in data.left_out))
         show(data.contents())
         show(f"target   columns of 2 to {_CLASSES} different values: {_shown_first(few, data)}")
         elsewhere = not few and data.ids is not None and roles["labels_from"] is None

@@ -11,7 +11,13 @@ from typing import Any
 
 from psephos._errors import Complaints, PsephosError
 from psephos.files.cells import FARTHEST, Cells
-from psephos.files.columns import in_one_form, refuse_far, refuse_numbers_in_words, without_limits
+from psephos.files.columns import (
+    in_one_form,
+    notes_together,
+    numbers_among,
+    refuse_far,
+    refuse_numbers_in_words,
+)
 from psephos.files.levels import LevelCodes, Unknown
 from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
@@ -198,9 +204,7 @@ def numbers_in(
     PsephosError
         If a cell holds text, or a number in another notation.
     """
-    read = [cells.number(word) if isinstance(word, str) else word for word in words]
-    odd = [str(w) if v is None else None for w, v in zip(words, read, strict=True)]
-    read, odd = without_limits(name, read, odd, cells, notes, fitted=True)
+    read, odd, _ = numbers_among(name, words, cells, place, notes, fitted=True)
     other = in_one_form(name, read, odd, cells, notes, fitted=True)
     if other is not None:
         return other
@@ -326,6 +330,7 @@ class CaseFile:
                     numbers = numbers_in(name, words[place], cells, line_of, self.notes)
                     columns.append(_within(name, numbers, line_of))
         wrong.refuse()
+        self.notes = notes_together(self.notes)
         made = [
             product_of(wanted.word(j), columns[part[0]], columns[part[1]], line_of)
             if len(part) > 1 else columns[part[0]]

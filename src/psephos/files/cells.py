@@ -60,6 +60,8 @@ class Cells:
     limits : {'', 'half', 'limit'}, default=''
         How limits of detection (<0.5, >=60) among numbers are read: 'half' as half of a lower limit
         and an upper limit itself, 'limit' as the limits themselves, '' as text.
+    units : tuple of (str, str), default=()
+        The names of columns whose numbers had a unit, and that unit.
 
     Raises
     ------
@@ -71,6 +73,7 @@ class Cells:
     decimal: str = "."
     thousands: str = ""
     limits: str = ""
+    units: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         must_be("the decimal mark (--decimal)", self.decimal, (".", ","))
@@ -168,7 +171,7 @@ class Cells:
         for word in self.missing:
             parts = word.split("=")
             ways = [("=".join(parts[:k]), "=".join(parts[k:])) for k in range(1, len(parts))]
-            ways = [(_columns_called(name, names), own) for name, own in ways if name and own]
+            ways = [(columns_called(name, names), own) for name, own in ways if name and own]
             at, own = next((way for way in ways if way[0]), ([], ""))
             if ways and not at and known:
                 raise PsephosError(
@@ -185,18 +188,19 @@ class Cells:
         """Return the settings as data."""
         return {
             "missing": list(self.missing), "decimal": self.decimal, "thousands": self.thousands,
-            **({"limits": self.limits} if self.limits else {}),
+            **{k: v for k, v in {"limits": self.limits, "units": dict(self.units)}.items() if v},
         }  # fmt: skip
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> "Cells":
         """Return the settings from what `data` returned."""
-        missing, limits = data.get("missing"), data.get("limits", "")
+        missing, limits, units = data.get("missing"), data.get("limits", ""), data.get("units", {})
         decimal, thousands = data.get("decimal"), data.get("thousands")
         words = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
-        if not words or not all(isinstance(one, str) for one in (decimal, thousands, limits)):
+        texts = (decimal, thousands, limits, *units, *units.values())
+        if not words or not all(isinstance(one, str) for one in texts):
             raise PsephosError("the words for missing values and the marks of numbers are damaged.")
-        return cls(tuple(missing or ()), decimal or "", thousands or "", limits)
+        return cls(tuple(missing or ()), decimal or "", thousands or "", limits, (*units.items(),))
 
     def but(
         self,
@@ -219,10 +223,11 @@ class Cells:
             self.decimal if decimal is None else decimal,
             self.thousands if thousands is None else thousands,
             self.limits if limits is None else limits,
+            self.units,
         )
 
 
-def _columns_called(name: str, names: Sequence[str]) -> list[int]:
+def columns_called(name: str, names: Sequence[str]) -> list[int]:
     """Return the positions of the columns with this name, or else that match it as a pattern."""
     alike = [j for j, one in enumerate(names) if one == name]
     return alike or [j for j, one in enumerate(names) if fnmatch.fnmatchcase(one, name)]
@@ -237,9 +242,21 @@ _REWRITTEN = (
     (FORTRAN, r"([+-]?(?:\d+[.,]\d*|[.,]\d+|\d+(?=[dD][+-])))[dD]([+-]?\d{1,3})", r"\1E\2"),
     (TYPESET, rf"−({_FIGURES}(?:[eE][+-]?\d+)?)", r"-\1"),
 )
+_UNIT = re.compile(
+    rf"([+-]?)([$€£¥₹]?)\s*([.,]?{_FIGURES}(?:[eE][+-]?\d+)?)(?:\s*([%‰$€£¥₹]|°[CFK]?)|"
+    r"\s+(°?[^\W\d_][\w/^*.·%µμ-]{0,11}(?:\s?/\s?[\w.^]{1,8})?))?"
+)
 _BARE = re.compile(r"[+-]?\d{1,30}[dD]\d{1,3}", re.ASCII)
 # more digits are not exact in float64, and probably a key
 _HEX = re.compile(r"[+-]?0[xX][0-9a-fA-F]{1,13}", re.ASCII)
+
+
+def number_and_unit(word: str) -> tuple[str, str]:
+    """Return the number and the unit of 898.50 €, $12, 12 kg or 45 %; of other words two ''."""
+    found = _UNIT.fullmatch(word) if len(word) <= _LONGEST else None
+    sign, before, number, *behind = found.groups("") if found else ("", "", "")
+    units = [unit for unit in (before, *behind) if unit]
+    return (sign + number.strip(), units[0]) if len(units) == 1 else ("", "")
 
 
 def plain_number(word: str) -> tuple[str, str]:
@@ -281,9 +298,7 @@ _FORMS = (
     ("sign", r"[−–]\s*\d+(?:[.,]\d+)*|[+\-]\s+\d+(?:[.,]\d+)*"),
     ("share", rf"{_N}\s*[%‰]"),
     ("bound", rf"(?:<=?|>=?|[≤≥≦≧~≈]|=)\s*{_N}\s*[%‰]?"),
-    ("unit", rf"{_N}\s+[^\W\d_][\w/^*.·%µμ-]{{0,11}}(?:\s?/\s?[\w.^]{{1,8}})?"),
     ("tight unit", rf"{_N}[^\W\d_][\w/^*.·µμ-]{{0,11}}"),
-    ("currency", rf"[$€£¥]\s*{_N}|{_N}\s*[$€£¥]"),
     ("band", rf"{_N}\s*(?:-|–|—|\.\.\.?|…|to)\s*{_N}|{_N}\s*\+"),
     ("ratio", r"\d+(?:[.,]\d+)?\s*[:/]\s*\d+(?:[.,]\d+)?"),
     ("mark", rf"\(\s*{_N}\s*\)|{_N}\s*[*†‡#]+"),
@@ -295,7 +310,7 @@ def number_form(word: str) -> str:
 
     Notations are 'decimal comma', 'decimal point' (if it is not the mark), 'thousands m' with the
     mark m, 'grouped' (1,234: either of the two), 'both', and those that no setting reads: 'other
-    groups' (1,23,456), 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg), 'currency', 'band'
+    groups' (1,23,456), 'sign', 'share', 'bound', 'unit', 'tight unit' (5mg), 'band'
     (20-30), 'ratio', 'mark', and those of `plain_number`.
     """
     if len(word) > _LONGEST or not any(map(str.isdigit, word)):
@@ -305,4 +320,5 @@ def number_form(word: str) -> str:
         return form if Cells().number(plain) is not None else number_form(plain) or form
     if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", word):
         return "grouped"
-    return next((name for name, pattern in _FORMS if re.fullmatch(pattern, word)), "")
+    unit = "unit" if number_and_unit(word)[1] else ""
+    return next((name for name, pattern in _FORMS if re.fullmatch(pattern, word)), unit)

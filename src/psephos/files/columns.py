@@ -13,7 +13,15 @@ from numbers import Number
 from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError, PsephosTypeError
-from psephos.files.cells import BEHIND, FARTHEST, HEXADECIMAL, Cells, number_form, plain_numbers
+from psephos.files.cells import (
+    BEHIND,
+    FARTHEST,
+    HEXADECIMAL,
+    Cells,
+    number_and_unit,
+    number_form,
+    plain_numbers,
+)
 from psephos.files.near import CELL, quoted, shown, some
 
 _STRONG = frozenset({
@@ -26,6 +34,8 @@ _TIMES_OF_NUMPY = ("datetime64", "timedelta64")  # an exported scorer runs witho
 _PLAIN = (str, Number, type(None))
 _FEW = 10  # fewer different words, one in each row, may be categories
 _WORDS = 3  # the most different words among numbers that may mean a missing value
+_OF_COLUMN = re.compile(r"column (.+?): ((?:limits of|the unit) .*)")
+_COUNT = re.compile(r" \(in \d+\)")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 _LEFT_OUT = "leave out this last row, a total (--skip-last 1), or "
 Place = Callable[[int], str]
@@ -45,6 +55,10 @@ class Remedies(NamedTuple):
     reading: str
     option: str
     between: str
+
+    def either(self, name: str) -> str:
+        """Return how to keep a column as categories, or leave it out."""
+        return f"{self.categorical.format(shown(name))}, or {self.drop.format(shown(name))}"
 
     def read(self, **marks: str) -> str:
         """Return how to read numbers with these marks."""
@@ -320,6 +334,56 @@ def without_limits(
     return read, [None if word in bounds else word for word in odd]
 
 
+def numbers_among(
+    name: str, words: Sequence[str | float | None], cells: Cells, place: Place, notes: list[str], *,
+    fitted: bool = False,
+) -> tuple[Sequence[float | None], Sequence[str | None], str]:  # fmt: skip
+    """Return the numbers among the cells of a column, its other cells, and the unit of all, or ''.
+
+    A unit is left out if all cells have the same; for a model that reads numbers (`fitted`), if it
+    is the one of its training table. Limits of detection are read, see `without_limits`.
+
+    Raises
+    ------
+    PsephosError
+        If cells have different units.
+    """
+    read = [cells.number(w) if isinstance(w, str) else w for w in words]
+    odd = [str(w) if v is None else None for w, v in zip(words, read, strict=True)]
+    parts = {w: number_and_unit(w) for w in odd if w is not None}
+    at = {parts[w][1]: i for i, w in [*enumerate(odd)][::-1] if w is not None}
+    bare = "" in at or any(v is not None and v == v for v in read)
+    if fitted:
+        unit = dict(cells.units).get(name, "")
+    else:
+        unit = "" if bare else min(at, key=at.__getitem__, default="")
+    if unit and {*at} - {""}:
+        if others := [f"{shown(u)} in {place(i)}" for u, i in at.items() if u not in ("", unit)]:
+            own = f"{shown(unit)} {'of the model' if fitted else f'in {place(at[unit])}'}: convert"
+            raise PsephosError(
+                f"column {shown(name)} has {some(others, 3)} besides the unit {own} its numbers to "
+                f"one unit{'' if fitted else f', {COMMAND.either(name)}'}."
+            ).settled_by(*[("--drop", name)] * (not fitted))
+        notes.append(f"column {shown(name)}: the unit {shown(unit)} beside numbers is left out.")
+        odd = [word and (parts[word][0] or word) for word in odd]
+        read = [v if w is None else cells.number(w) for v, w in zip(read, odd, strict=True)]
+        odd = [w if v is None else None for v, w in zip(read, odd, strict=True)]
+    return *without_limits(name, read, odd, cells, notes, fitted=fitted), unit
+
+
+def notes_together(notes: Sequence[str]) -> list[str]:
+    """Return notes of columns, one for all columns whose notes differ in counts alone."""
+    kinds = dict[str, list[tuple[str, str]]]()
+    for note in notes:
+        name, rest = found.groups() if (found := _OF_COLUMN.fullmatch(note)) else ("", "")
+        own = kinds.setdefault(_COUNT.sub("", rest) or note, [])
+        own.append((note, name + "".join(_COUNT.findall(rest))))
+    return [
+        own[0][0] if len(own) == 1 else f"columns {some([label for _, label in own])}: {rest}"
+        for rest, own in kinds.items()
+    ]
+
+
 def in_one_form(
     name: str,
     read: Sequence[float | None],
@@ -403,10 +467,7 @@ def _remedy(name: str, kinds: Counter[str], fitted: bool, ways: Remedies) -> str
     if fitted:
         return f"{limits or 'write the bare numbers that the model reads, NA if missing'}."
     bare = f"write the bare numbers ({ways.nothing} if missing)"
-    return (
-        f"{limits or bare}, or, if they are categories (bands, "
-        f"grades), {ways.categorical.format(shown(name))}, or {ways.drop.format(shown(name))}."
-    )
+    return f"{limits or bare}, or, if they are categories (bands, grades), {ways.either(name)}."
 
 
 def levels_of(words: Iterable[str]) -> tuple[str, ...]:

@@ -73,7 +73,8 @@ class Reading:
 
     `id` is the column that names the rows, on which tables are joined; in a transposed table it is
     the new name of this column. With `cases` (tables to be predicted) empty rows between others are
-    kept in workbooks as well; those at the end are left out, as in spreadsheets.
+    kept in workbooks as well; those at the end are left out, as in spreadsheets. `columns` are
+    names by which one of several sheets is found.
     """
 
     separator: str | None = None
@@ -85,6 +86,7 @@ class Reading:
     skip_last: int | None = None
     id: str | None = None
     cases: bool = False
+    columns: frozenset[str] = frozenset()
 
 
 def read_sheet(

@@ -117,7 +117,7 @@ def _in_rows_too(read: Read, choose: Chooser, cells: Cells, how: Reading) -> Cho
             with suppress(PsephosError):
                 choose(header._replace(names=[name, *names], row_names=name))
                 raise _TurnedError from error
-            for hint in across_hint(names, width, cells):
+            for hint in () if error.column else across_hint(names, width, cells):
                 raise PsephosError(f"{error} {hint}") from error
             raise
 

@@ -9,11 +9,12 @@ import gzip
 import re
 import zipfile
 from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import reduce
 from importlib import import_module
 from io import BytesIO
 from itertools import chain
+from math import prod
 from pathlib import Path
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
@@ -26,7 +27,7 @@ from psephos.files.arrays import check_text
 from psephos.files.cells import Cells
 from psephos.files.dialects import AHEAD, names_below, skipped_words, units_words
 from psephos.files.formats import Reading
-from psephos.files.near import quoted, shown, suggest, used
+from psephos.files.near import quoted, shown, some, suggest, used
 from psephos.files.packed import MOST, hostile, refuse_bomb
 from psephos.files.sheet import Chooser, Column, Sheet, columns_sheet, plain, refuse_huge, unnamed
 from psephos.files.text import Header, opened, rows, titles, titles_words
@@ -35,11 +36,13 @@ from psephos.files.text import Header, opened, rows, titles, titles_words
 _Foreign: TypeAlias = Any
 _Cells: TypeAlias = list[list[object]]
 _Merged: TypeAlias = list[tuple[int, ...]]
+_Head: TypeAlias = tuple[Header, int, list[int], list[str]]
 _ROW_NAMES, _INDEX = "row names", "__index_level_0__"
 _UNNAMED = "its columns have no names, and are called 'column 0', 'column 1', ..."
 _HEAD = re.compile(rb"(?:[ \t\r]*(?:%[^\n]*)?\n)*[^\n]*")  # of a matrix: sizes in the last line
 _PLACE = re.compile(rb"""\sr=["']([A-Z]*)(\d{1,7})["']""")
 _FAR = re.compile(rb"""["'](?:[A-Z]{3}\d|[A-Z]+\d{6})""")
+_FIRST = 40  # rows in which the names of columns of a sheet are searched
 _CELLS = ("c", "table-cell")  # of xlsx and ods
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]|formula=")
 
@@ -111,16 +114,43 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
     with _library(path, "python_calamine", "python-calamine", "excel") as calamine:
         parts = _parts_of(path)
         with calamine.CalamineWorkbook.from_path(str(path)) as book:
-            name, others = _sheet_name(path, book, how.sheet)
+            name, sheet, notes = _sheet_of(path, book, how)
             formula = _without_result(parts, name)
             if formula is not None:
                 raise PsephosError(
                     f"{path.name!r} has a formula without a result ({formula}): open it in a "
                     "spreadsheet program, and save it there."
                 )
-            sheet = book.get_sheet_by_name(name)
-            rows = [[plain(v) for v in row] for row in sheet.to_python(skip_empty_area=False)]
-            merged = _merged(path, rows, getattr(sheet, "merged_cell_ranges", None) or [])
+            rows, (header, above, heads, more) = _headed(path, sheet)
+    filled = _filled(rows)
+    top, *below = filled[above + len(heads) - 1 :]
+    width = len(header.names)
+    if how.cases:  # a row of empty cells between others is a case, as in csv files
+        below = list(range(below[0], below[-1] + 1))
+    ahead = [[str(v) for v in rows[i][:width]] for i in below[: 1 + AHEAD]]
+    units = units_words(below[0] + 1, ahead)
+    empty = below[-1] - top - len(below)
+    below = below[bool(units) :]
+    stop = len(below) - (how.skip_last or 0)
+    below, last = below[:stop], below[stop:]
+    if above:
+        words = [" ".join(str(v) for v in rows[i] if v != "") for i in filled[:above]]
+        notes.append(titles_words([i + 1 for i in filled[:above]], words))
+    notes += more + [units] * bool(units) + [f"empty rows are left out: {empty}."] * bool(empty)
+    notes += [skipped_words([i + 1 for i in last])] * bool(last)
+    lines = [i + 1 for i in below]
+    return columns_sheet(
+        header, len(below), lambda j: [rows[i][j] for i in below], choose, cells, notes, lines
+    )
+
+
+def _headed(path: Path, sheet: _Foreign, n: int | None = None) -> tuple[_Cells, _Head]:
+    """Return the first n rows of a sheet (all without n), with merged cells filled, and its header.
+
+    Beside the header are the number of filled rows above it, its rows, and notes on it.
+    """
+    rows = [[plain(v) for v in row] for row in sheet.to_python(skip_empty_area=False, nrows=n)]
+    merged = _merged(path, rows, getattr(sheet, "merged_cell_ranges", None) or [])
     above, heads = _heads(rows, merged)
     held, notes = _filled(rows)[above : above + 2 + AHEAD], list[str]()
     if len(heads) == 1 and held[1:]:
@@ -130,32 +160,13 @@ def read_workbook(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sh
             rows[held[0]], rows[held[1]] = [*names], [*rest]
             merged = [one for one in merged if one[0] != held[0]]
     notes += _fill(rows, merged, heads)
-    filled = _filled(rows)
-    top, *below = filled[above + len(heads) - 1 :] or [0]
+    below = _filled(rows)[above + len(heads) :]
     if not below:
         raise PsephosError(f"the sheet of {path.name!r} has no rows below that of column names.")
     width = max(j + 1 for i in (*heads, *below) for j, value in enumerate(rows[i]) if value != "")
     named = [dict.fromkeys(filter(None, (str(rows[i][j]).strip() for i in heads)))
              for j in range(width)]  # fmt: skip
-    header = _header(path, list(map(" / ".join, named)))
-    if how.cases:  # a row of empty cells between others is a case, as in csv files
-        below = list(range(below[0], below[-1] + 1))
-    ahead = [[str(v) for v in rows[i][:width]] for i in below[: 1 + AHEAD]]
-    units = units_words(below[0] + 1, ahead)
-    empty = below[-1] - top - len(below)
-    below = below[bool(units) :]
-    stop = len(below) - (how.skip_last or 0)
-    below, last = below[:stop], below[stop:]
-    notes[:0] = [f"the sheet {shown(name)} is read, not {quoted(others)}."] if others else []
-    if above:
-        words = [" ".join(str(v) for v in rows[i] if v != "") for i in filled[:above]]
-        notes.append(titles_words([i + 1 for i in filled[:above]], words))
-    notes += [units] * bool(units) + [f"empty rows are left out: {empty}."] * bool(empty)
-    notes += [skipped_words([i + 1 for i in last])] * bool(last)
-    lines = [i + 1 for i in below]
-    return columns_sheet(
-        header, len(below), lambda j: [rows[i][j] for i in below], choose, cells, notes, lines
-    )
+    return rows, (_header(path, list(map(" / ".join, named))), above, heads, notes)
 
 
 def _filled(rows: _Cells) -> list[int]:
@@ -266,24 +277,41 @@ def _elements(text: bytes) -> Generator[tuple[str, dict[str, str]]]:
             node.clear()
 
 
-def _sheet_name(path: Path, book: _Foreign, wanted: str | None) -> tuple[str, list[str]]:
-    """Return the sheet to read, and the other sheets unless it was given."""
-    names: list[str] = book.sheet_names
-    if wanted is not None and wanted not in names:
-        if wanted.isdecimal() and 0 < int(wanted) <= len(names):
-            return names[int(wanted) - 1], []
+def _sheet_of(path: Path, book: _Foreign, how: Reading) -> tuple[str, _Foreign, list[str]]:
+    """Return the name of the sheet to read, the sheet, and a note if others are not empty.
+
+    Of several sheets it is the only one with the columns that `how` names.
+    """
+    names, wanted = book.sheet_names, how.sheet
+    if wanted is not None:
+        if wanted.isdecimal() and wanted not in names and 0 < int(wanted) <= len(names):
+            wanted = names[int(wanted) - 1]
+        if wanted not in names:
+            raise PsephosError(
+                f"{path.name!r} has no sheet {wanted!r} (--sheet); {suggest(wanted, names)}"
+            )
+        return wanted, book.get_sheet_by_name(wanted), []
+    sheets = {name: book.get_sheet_by_name(name) for name in names}
+    filled = [name for name in names if sheets[name].total_height]
+    fit = filled if len(filled) < 2 else list[str]()
+    for name in filled if how.columns and not (fit or how.labels_from) else ():
+        with suppress(PsephosError):
+            header = _headed(path, sheets[name], _FIRST)[1][0]
+            fit += [name] * how.columns.issubset(header.names)
+    if len(fit) != 1 and filled:
+        sizes = {name: [last + 1 for last in sheets[name].end] for name in filled}
+        each = [f"{shown(name)} ({n} x {p})" for name, (n, p) in sizes.items()]
+        largest = max(filled, key=lambda name: prod(sizes[name]))
         raise PsephosError(
-            f"{path.name!r} has no sheet {wanted!r} (--sheet); {suggest(wanted, names)}"
-        )
-    filled = [name for name in names if book.get_sheet_by_name(name).total_height]
-    if wanted is None and len(filled) > 1:
-        raise PsephosError(
-            f"{path.name!r} has {len(filled)} sheets ({quoted(filled)}): choose one with --sheet, "
-            f"by name or by number from 1, such as --sheet '{filled[0]}'."
-        )
-    taken = wanted or (filled or names)[0]
-    others = [] if wanted else [name for name in names if name != taken]
-    return taken, [name for name in others if book.get_sheet_by_name(name).to_python()]
+            f"{path.name!r} has {len(filled)} sheets (rows x columns), {some(each, 6)}: choose one "
+            f"by name or number from 1, such as the largest, with --sheet {shown(largest)}."
+        ).settled_by(("--sheet", largest))
+    name = (fit or names)[0]
+    others = [one for one in names if one != name and sheets[one].to_python(nrows=1)]
+    which = "the columns" if len(how.columns) > 1 else "a column"
+    only = f"the only one of {len(filled)} with {which} {quoted(sorted(how.columns))}"
+    only = only if len(filled) > 1 else f"not {quoted(others)}"
+    return name, sheets[name], [f"the sheet {shown(name)} is read, {only}."] * bool(others)
 
 
 # ---------------------------------------------------------------------- AnnData

@@ -19,7 +19,7 @@ from psephos._types import Cell, Floats, NDArray, Sparse
 from psephos.files.arrays import beyond, known_numbers
 from psephos.files.cases import Wanted, codes_in, numbers_in, places_in, product_of
 from psephos.files.cells import MISSING, Cells, Typed
-from psephos.files.columns import refuse_far
+from psephos.files.columns import notes_together, refuse_far
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.near import CELL, shown, some
 from psephos.files.text import Header, Split
@@ -447,6 +447,7 @@ def read_cases(
             elif place >= 0:
                 X[:, k] = _numbers(values[:, at[place]], sheet, place, name, notes)
     wrong.refuse()
+    notes = notes_together(notes)
     if wanted is not given:
         made = X[:, [part[0] for part in parts]]
         for k, (part, j) in enumerate(zip(parts, given.columns, strict=True)):

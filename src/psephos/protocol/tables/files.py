@@ -1,6 +1,5 @@
 """`read_table`: tables in files, with the roles of their columns."""
 
-import fnmatch
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +15,7 @@ from psephos.datasets.demo import first_order_products
 from psephos.estimator.columns import dense_columns
 from psephos.files.arff import labels_declared
 from psephos.files.cases import TIMES
-from psephos.files.cells import Cells
+from psephos.files.cells import Cells, columns_called
 from psephos.files.formats import Reading, read_sheet
 from psephos.files.layout import across_hint
 from psephos.files.names import plural
@@ -117,10 +116,11 @@ def read_table(
         The column (or array) of groups: rows that belong together. For words such as P000_V1,
         ``person=*_V*`` makes a part the group: the text that the first ``*`` matches.
     drop : sequence of str, default=()
-        Columns to leave out.
+        Columns to leave out, by name or by a pattern such as ``Q10*``, which matches columns
+        without another role.
     categorical : sequence of str, default=()
-        Columns whose numbers are categories. Text columns are always categorical. Name the
-        target to accept its values as classes.
+        Columns (or patterns) whose numbers are categories. Text columns are always categorical.
+        Name the target to accept its values as classes.
     missing : sequence of str, optional
         Words that mean missing, besides those of `MISSING` and the empty cell. COLUMN=WORD applies
         to one column, or to those whose names match a pattern: ``'q*=9'``.
@@ -136,7 +136,7 @@ def read_table(
         line; blanks if it has none of them.
     sheet : str or int, optional
         The name of a sheet of a workbook, or its number from 1. By default the only one that is not
-        empty.
+        empty, or whose line of names has the columns named here.
     encoding : str, optional
         Encoding of a text file; by default UTF-8, UTF-16 with a byte order mark, else Windows-1252.
     transpose : bool, optional
@@ -187,9 +187,9 @@ def read_table(
     ------
     PsephosError
         One sentence naming column and line: a missing file or column, a repeated column name, a
-        row of another length, text in a numeric column, numbers in another form (5,1; 5 %; <0.1;
-        20-30), an infinite value, an empty table, a target with missing values or one class,
-        repeated ids. Several errors of columns and cells are lines of one message.
+        row of another length, text in a numeric column, numbers in another form (5,1; <0.1; 20-30)
+        or with several units, an infinite value, an empty table, a target with missing values or
+        one class, repeated ids. Several errors of columns and cells are lines of one message.
 
     Notes
     -----
@@ -254,6 +254,7 @@ def read_table(
     part = None if sheet is None else str(sheet)
     how = Reading(separator, part, encoding, transpose, labels, duplicates, skip_last, id)
     cells = Cells().but(missing, decimal, thousands, keep_word, limits)
+    how = replace(how, columns=frozenset(name for _, name in roles.apart))
     found = read_sheet(file, partial(_choose, roles=roles), cells, how)
     table = _read(found, _with_labels(without_empty(roles, found), found.header), name)
     table = table if views is None else with_views(table, Path(views))
@@ -316,10 +317,10 @@ def with_views(table: DataTable, path: Path) -> DataTable:
         return ColumnChoice((), (0, 1))
 
     sheet = read_sheet(path, both, None, Reading(transpose=False))
-    wrong, known = sheet.wrong, set(table.names)
+    wrong = sheet.wrong
     view_of: dict[str, str] = {}
     for i, (one, view) in enumerate(zip(sheet.words[0], sheet.words[1], strict=True)):
-        found = [one] if one in known else fnmatch.filter(table.names, one)
+        found = [table.names[j] for j in columns_called(one, table.names)]
         with wrong.gather():
             if not (found and view):
                 raise PsephosError(
@@ -362,7 +363,9 @@ def look_at(
             first.extend(() if any(named) else (error,))
             raise
 
-    sheet = read_sheet(path, choose, cells, how)
+    sheet = read_sheet(
+        path, choose, cells, replace(how, columns=frozenset(name for _, name in roles.apart))
+    )
     roles, names = without_empty(roles, sheet), sheet.header.names
     wrong, n = sheet.wrong, len(sheet.X)
     common = common_parts(sheet, roles, path.stem, wrong)
@@ -478,11 +481,14 @@ def _known(name: str, flag: str, found: Header) -> None:
             f"{file!r} has no array {name!r} with one value per row ({flag}); "
             f"{suggest(name, sorted(found.beside))}"
         )
+    if name not in names and set(name) & {*"*?["} and flag in ("--drop", "--categorical"):
+        raise PsephosError(
+            f"no column of {file!r} without another role matches {shown(name)} ({flag}); "
+            f"{suggest('', names)}"
+        ).of_column(name, flag)
     if name not in names:
-        alone = (
-            f" (its first line names one column only: {shown(names[0])}; if that is several, give "
-        )
-        alone += "the mark that separates them with --separator)"
+        alone = f" (its first line names one column only: {shown(names[0])}; if that is several, "
+        alone += "give the mark that separates them with --separator)"
         raise PsephosError(
             f"{file!r} has no column {shown(name)} ({flag}); {suggest(name, names)}"
             f"{alone if len(names) == 1 and flag == '--target' else ''}"

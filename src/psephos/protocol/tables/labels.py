@@ -22,8 +22,8 @@ from psephos.files.columns import (
     holds_words,
     in_one_form,
     levels_of,
+    numbers_among,
     refuse_numbers_in_words,
-    without_limits,
     words_among,
 )
 from psephos.files.levels import LevelCodes, merged
@@ -163,13 +163,13 @@ def read_answers(
 ) -> Array:  # fmt: skip
     """Return `read_target` of the cells of a file; a categorical column holds classes."""
     task = task or ("classes" if name in sheet.header.declared else None)
-    if sheet.cells.limits and task != "classes":
-        words = [None if v is None else str(v) for v in values]
-        read = [math.nan if word is None else sheet.cells.number(word) for word in words]
-        odd = [word if v is None else None for word, v in zip(words, read, strict=True)]
-        numbers, _ = without_limits(name, read, odd, sheet.cells, notes)
-        each = zip(values, odd, numbers, strict=True)
-        values = [v if w is None or r is None else Typed(w, r) for v, w, r in each]
+    if task == "numbers" or (sheet.cells.limits and task != "classes"):
+        words = [math.nan if v is None else v for v in values]
+        read, odd, unit = numbers_among(name, words, sheet.cells, place, notes)
+        bare = zip(values, odd if unit else values, read, strict=True)
+        values = [
+            (w if r is None else Typed(v, r)) if isinstance(v, str) else v for v, w, r in bare
+        ]
     tidy = partial(written_labels, cells=sheet.cells)
     return read_target(values, name, place, task=task, cells=sheet.cells, tidy=tidy)
 

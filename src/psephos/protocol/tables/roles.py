@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -17,8 +18,8 @@ from psephos.cautions.stems import stem_of
 from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.files.arrays import word_array
-from psephos.files.cells import MISSING, Typed, number_form
-from psephos.files.columns import COMMAND, holds_words, in_one_form, without_limits
+from psephos.files.cells import MISSING, Typed, columns_called, number_form
+from psephos.files.columns import COMMAND, holds_words, in_one_form, notes_together, numbers_among
 from psephos.files.levels import value_of
 from psephos.files.names import plural
 from psephos.files.near import CELL, quoted, shown, some, suggest
@@ -145,6 +146,19 @@ class Roles:
         given = (self.truth, None if self.task == "numbers" else self.unlabeled, self.prior)
         return refuse_old_positive(self.positive, self.recorded_class, *given)
 
+    def of_header(self, names: Sequence[str]) -> "Roles":
+        """Return the roles with the columns that patterns of drop and categorical match.
+
+        A pattern does not match columns with another role; one that matches none is kept.
+        """
+        other, kept = {name for _, name in self.apart}, list[list[str]]()
+        for given in (self.drop, self.categorical):
+            each = [(one, [names[j] for j in columns_called(one, names)]) for one in given]
+            found = ([w for w in own if w == one or w not in other] or [one] for one, own in each)
+            kept.append([*dict.fromkeys(chain(*found))])
+            other |= {*kept[0]}
+        return replace(self, drop=tuple(kept[0]), categorical=tuple(kept[1]))
+
     @property
     def left_out(self) -> tuple[str, ...]:
         """Return the columns that are neither measurements nor target, each with its option."""
@@ -243,7 +257,7 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
         "group_name": roles.group or "",
         "dataset": dataset,
         "cells": sheet.cells,
-        "notes": tuple(notes),
+        "notes": tuple(notes_together(notes)),
         "left_out": roles.left_out,
         "aside": written_aside(roles, sheet),
         "insisted": roles.task == "classes",
@@ -327,9 +341,8 @@ def _numbers_written(
     Raise PsephosError if the cells cannot be categories either.
     """
     given = with_words(sheet.X[:, k], words)
-    read = [sheet.cells.number(w) if isinstance(w, str) else w for w in given]
-    odd = [w if v is None else None for w, v in zip(words, read, strict=True)]
-    read, odd = without_limits(name, read, odd, sheet.cells, notes)
+    read, odd, unit = numbers_among(name, given, sheet.cells, sheet.place, notes)
+    sheet.cells = replace(sheet.cells, units=(*sheet.cells.units, *[(name, unit)] * bool(unit)))
     if None not in read:
         return [math.nan if v is None else v for v in read]
     found = in_one_form(name, read, odd, sheet.cells, notes)
@@ -443,7 +456,7 @@ def written_aside(roles: Roles, sheet: Sheet) -> dict[str, list[str]]:
 
 def with_row_names(roles: Roles, header: Header) -> Roles:
     """Return the roles with a first column without a name as the id, or left out."""
-    name = header.row_names
+    name, roles = header.row_names, roles.of_header(header.names)
     if name is None:
         return roles
     if roles.id in (None, name):
@@ -460,4 +473,5 @@ def without_empty(roles: Roles, sheet: Sheet) -> Roles:
     if any(one is not None for one in cells):
         return with_row_names(roles, sheet.header)
     sheet.notes.append("the first column is left out: it has no name, and its cells are empty.")
+    roles = roles.of_header(sheet.header.names)
     return replace(roles, drop=(*roles.drop, name))
