@@ -42,7 +42,7 @@ def test_a_worker_that_compiles_is_not_taken_for_one_that_leaks():
     ("model", "where"),
     [
         (SamBAClassifier(n_estimators=2), "psephos.kernels.prediction.similarity._weigh_rows"),
-        (MLKNeighborsClassifier(3), "psephos.kernels.prediction.nearest._take"),
+        (MLKNeighborsClassifier(3), "psephos.kernels.prediction.similarity._take"),
         (RankRidgeRegressor(), "psephos.models.linear.ridge._least_squares"),
     ],
 )

@@ -17,7 +17,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from psephos.figures.discrimination import of_counts
+from psephos.figures.confusion import of_counts
 from psephos.protocol.evaluation.statistics import paired_difference
 
 MODELS = {

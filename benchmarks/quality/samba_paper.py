@@ -34,7 +34,7 @@ from scipy.stats import t as student
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import Lasso
 
-from psephos.estimator.contender import LogUniform
+from psephos.estimator.distributions import LogUniform
 from psephos.protocol import PROTOCOLS, Contender, Protocol, compare, known_models, read_table
 from psephos.protocol.running.contenders import prepared
 

@@ -20,11 +20,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from psephos.models.swag.learners.gaussian import (
+from psephos.models.swag.learners.closed_forms import (
+    LeastSquaresLearner,
     LinearDiscriminantLearner,
     NaiveBayesLearner,
+    RidgeLearner,
 )
-from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
 from psephos.models.swag.problem import Folds, SearchProblem
 
 ROWS, COLUMNS, CANDIDATES, PEERS = 70, 40, 2_000, 20

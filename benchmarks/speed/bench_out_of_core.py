@@ -138,7 +138,7 @@ def child(work, args, path, place):
 def by_blocks(args):
     from psephos import NewtonBoostingClassifier
     from psephos.models.boosting import out_of_core
-    from psephos.trees.out_of_core.disk import DiskRows
+    from psephos.trees.out_of_core.grow import DiskRows
     from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows
 
     spent = {}

@@ -37,8 +37,7 @@ from psephos import (
     SoftGradientBoostingClassifier,
     SoftGradientBoostingRegressor,
 )
-from psephos.trees.soft.training import CrossEntropy, SoftPlan, SoftTrainer
-from psephos.trees.soft.trees import started
+from psephos.trees.soft import CrossEntropy, SoftPlan, SoftTrainer, started
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "quality"))
 from _soft_sets import SETS, divided

@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from psephos import MLKNeighborsClassifier, RankRidgeRegressor, SamBAClassifier
 
-WHERE = ("kernels.prediction.similarity", "kernels.prediction.nearest", "models.linear.ridge")
+WHERE = ("kernels.prediction.similarity", "models.linear.ridge")
 
 
 def spin():

@@ -6,7 +6,8 @@ import numpy as np
 
 from psephos import register
 from psephos.base import Anatomy, VoteClassifier
-from psephos.estimator.contender import Contender, Integers
+from psephos.estimator.contender import Contender
+from psephos.estimator.distributions import Integers
 from psephos.estimator.params import Interval
 from psephos.vote import Constant, Readout, StumpVoters, Vote
 

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 from psephos import figures
 from psephos._errors import PsephosError
 from psephos.figures.calibration import _errors
-from psephos.figures.discrimination import of_counts
+from psephos.figures.confusion import of_counts
 
 
 @pytest.fixture(name="cases")

@@ -19,7 +19,7 @@ from psephos import (
     VotingClassifier,
 )
 from psephos.models.training import ordered_groups, row_groups
-from psephos.trees.forest_rows import ForestRows
+from psephos.trees.forest import ForestRows
 
 X, Y = make_classification(
     150, 4, n_informative=3, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=0

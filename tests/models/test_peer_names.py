@@ -29,7 +29,7 @@ from psephos import (
 )
 from psephos.registry import estimator_classes
 from psephos.testing import small_table
-from psephos.trees.forest_rows import ForestRows
+from psephos.trees.forest import ForestRows
 
 X2, Y2 = load_breast_cancer(return_X_y=True)
 X3, Y3 = load_iris(return_X_y=True)

@@ -27,8 +27,8 @@ import psephos
 from psephos.cli import main
 from psephos.registry import MODELS
 from psephos.scoring import plain
-from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.scoring.scorer import scorer
+from psephos.scoring.vectors import with_rounded_rows
 from psephos.testing import small_settings, small_table
 
 HERE = Path(__file__).parent

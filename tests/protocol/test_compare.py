@@ -22,7 +22,8 @@ from sklearn.naive_bayes import GaussianNB
 from psephos import RandomForestClassifier
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.bounds import folds_bound
-from psephos.estimator.contender import Choice, Integers, LogUniform, Shape, Uniform
+from psephos.estimator.contender import Shape
+from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.models import load
 from psephos.protocol import (
     PROTOCOLS,

@@ -14,10 +14,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from psephos import SamBAClassifier
 from psephos._errors import PsephosError
-from psephos.estimator.contender import Choice, Contender, Shape
+from psephos.estimator.contender import Contender, Shape
+from psephos.estimator.distributions import Choice
 from psephos.models.columns import budget
 from psephos.models.columns.selectors import SELECTORS
-from psephos.models.prototypes import trust
+from psephos.models.prototypes import growing
 from psephos.models.swag.mechanisms import CLASSIFIERS, make_mechanism
 from psephos.protocol import Protocol, compare, known_models
 from psephos.protocol.running import tasks
@@ -319,13 +320,13 @@ def test_column_budgets_of_several_workers_are_the_same(data):
 
 def test_proset_is_ranked_without_its_fallback_and_the_best_with_it(data, monkeypatch):
     seen = []
-    plain = trust.trusted_share
+    plain = growing.trusted_share
 
     def counted(rows, fit, context):
         seen.append(len(rows.y))
         return plain(rows, fit, context)
 
-    monkeypatch.setattr(trust, "trusted_share", counted)
+    monkeypatch.setattr(growing, "trusted_share", counted)
 
     def inner(metric):
         seen.clear()

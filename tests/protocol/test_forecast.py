@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from psephos.estimator.contender import Contender, LogUniform, Shape
+from psephos.estimator.contender import Contender, Shape
+from psephos.estimator.distributions import LogUniform
 from psephos.protocol import Protocol, compare, known_models
 from psephos.protocol.evaluation.splits import protocol_named
 from psephos.protocol.running.progress import Forecast, left_words, plan_words, seconds_of

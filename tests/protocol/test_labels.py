@@ -30,7 +30,7 @@ from psephos.protocol import (
     ranking_loss,
     table_from_arrays,
 )
-from psephos.protocol.evaluation.label_scores import label_figures
+from psephos.protocol.evaluation.answers import label_figures
 from psephos.protocol.evaluation.splits import _Assignment
 from psephos.protocol.running.contenders import OneModelALabel
 from psephos.report import build_report, summarise

@@ -21,7 +21,7 @@ from psephos.protocol import (
     pareto,
     summary,
 )
-from psephos.protocol.evaluation.number_scores import NumberAnswers
+from psephos.protocol.evaluation.answers import NumberAnswers
 from psephos.protocol.evaluation.scores import (
     TABLES,
     ClassAnswers,

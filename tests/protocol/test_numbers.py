@@ -20,7 +20,7 @@ from psephos import ProsetRegressor, PsephosError, load
 from psephos.cli.app import main
 from psephos.protocol import Protocol, better_than_constant, compare, known_models, read_folds
 from psephos.protocol import table_from_arrays as table_of
-from psephos.protocol.evaluation.number_scores import LEVELS, number_answers_of
+from psephos.protocol.evaluation.answers import LEVELS, number_answers_of
 from psephos.protocol.evaluation.splits import inner_splits, outer_splits, strata
 from psephos.protocol.evaluation.statistics import design_effect, pooled_numbers
 from psephos.protocol.running.columns import columns_used

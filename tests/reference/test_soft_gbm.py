@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from psephos.trees.soft.training import CrossEntropy, SoftPlan, SoftTrainer, SquaredError
-from psephos.trees.soft.trees import SoftTrees
+from psephos.trees.soft import CrossEntropy, SoftPlan, SoftTrainer, SoftTrees, SquaredError
 
 STORED = json.loads((Path(__file__).parent / "soft_gbm.json").read_text())
 LOSSES = {"cross_entropy": CrossEntropy(), "squared": SquaredError()}

@@ -17,11 +17,10 @@ from psephos import (
 )
 from psephos._errors import PsephosError
 from psephos.scoring import conformance, plain
-from psephos.scoring.plain_rules import single_bound
+from psephos.scoring.form import single_bound
 from psephos.scoring.reader.calibrated import Posteriors
-from psephos.scoring.rounded_rows import with_rounded_rows
 from psephos.scoring.sheet import hand_bound, sheet, sheet_of
-from psephos.scoring.vectors import drawn_rows
+from psephos.scoring.vectors import drawn_rows, with_rounded_rows
 
 KEEPING = ["proset, 3 classes, 0.2 missing", "ml-knn, 3 classes, 0.2 missing"]
 ONNX = [

@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
+from psephos.kernels.sorted_trees.cart_search import worth as worth_of
 
 LEFT, RIGHT = -1, 1
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import ModelFileError
-from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
-from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
+from psephos.kernels.sorted_trees.cart_search import ENTROPY, GINI, TWOING
+from psephos.kernels.sorted_trees.cart_search import worth as worth_of
 from psephos.trees.cart import (
     CartProblem,
     CartSettings,

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.binned_trees.forest_grow import ForestGrowth
-from psephos.trees.forest import grow_forest
-from psephos.trees.forest_rows import Bootstraps, ForestRows
+from psephos.trees.forest import Bootstraps, ForestRows, grow_forest
 
 _spec = importlib.util.spec_from_file_location(
     "forest_twin", Path(__file__).parent.parent / "kernels" / "binned_trees" / "forest_twin.py"

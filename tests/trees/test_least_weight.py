@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
-from psephos.kernels.stump.scan import Worth, gain
+from psephos.kernels.stump import Worth, gain
 from psephos.trees.stump import StumpSearch
 
 

@@ -8,9 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.trees.newton import TreeLimits, TreeSample, drawn, prune, whole_scales
-from psephos.trees.newton_exact import grow_exact, sort_table
-from psephos.trees.newton_grow import proposer
-from psephos.trees.newton_hist import bin_table, grow_binned
+from psephos.trees.newton_grow import bin_table, grow_binned, grow_exact, proposer, sort_table
 
 F = np.float32
 # NumPy says so where kernels run uncompiled
@@ -130,7 +128,7 @@ def chosen(tree, best_first, most):
 @pytest.mark.parametrize("held", [1, 2**23])  # histograms are made again, or kept
 @pytest.mark.parametrize("most", [2, 7, 13, 1000])
 def test_limited_trees_split_the_chosen_leaves(best_first, held, most, monkeypatch):
-    monkeypatch.setattr("psephos.trees.newton_hist._HELD", held)
+    monkeypatch.setattr("psephos.trees.newton_grow._HELD", held)
     values, gh = table(11, n=90)
     limits = growth(5, depth=6, least=0.5)
     whole, _ = grow("hist", values, gh, limits)
@@ -228,7 +226,7 @@ def test_many_blocks_of_columns_keep_the_lowest_of_equals(monkeypatch):
     values[9] = values[2]
     values[12] = values[2]
     whole, _ = grow("exact", values, gh, growth(13))
-    monkeypatch.setattr("psephos.trees.newton_exact._BLOCK", 1)
+    monkeypatch.setattr("psephos.trees.newton_grow._BLOCK", 1)
     parts, _ = grow("exact", values, gh, growth(13))
     assert_array_equal(whole.feature, parts.feature)
     assert_array_equal(whole.threshold, parts.threshold)

@@ -283,7 +283,7 @@ def test_threads_and_layout_change_nothing(
 ):
     monkeypatch.setattr("psephos.trees.stump._SERIAL", 0)
     monkeypatch.setattr("psephos.trees.stump._BLOCK", 2)
-    monkeypatch.setattr("psephos.trees.stump_orders._CHUNK_BYTES", 4096)
+    monkeypatch.setattr("psephos.trees.stump._CHUNK_BYTES", 4096)
     rng = np.random.default_rng(random_seed)
     X = table(rng, 30, 120, False, 0.0)
     X[:, 40:80] = np.round(X[:, 40:80])

@@ -6,18 +6,8 @@ from typing import Any, cast
 import numpy as np
 
 from psephos._types import LabelsLike, TableLike
+from psephos.bounds import requirements
 from psephos.bounds.formulas import binomial_inverse, gibbs_kl
-from psephos.bounds.requirements import (
-    Bound,
-    Evaluated,
-    checked_delta,
-    constant_error,
-    constant_weights,
-    evaluate,
-    hypotheses_of,
-    of_hypotheses,
-    refuse_unless_binary,
-)
 from psephos.estimator.vote_estimator import VoteEstimator
 
 _CELLS = 1 << 21
@@ -25,7 +15,7 @@ _CELLS = 1 << 21
 
 def version_space_bound(
     model: VoteEstimator, X: TableLike, y: LabelsLike, *, delta: float = 0.05
-) -> Bound:
+) -> requirements.Bound:
     """Return an upper limit of the error of the vote of all hypotheses that agree with the rows.
 
     H is the set of all conjunctions, V the subset that agrees with n rows, P uniform on H and Q
@@ -66,11 +56,11 @@ def version_space_bound(
     >>> model.n_hypotheses_, round(version_space_bound(model, X, y).value, 3)
     ([1], 0.047)
     """
-    one = evaluate(model, X, y, "version space bound")
-    refuse_unless_binary(one)
-    delta = checked_delta(delta)
+    one = requirements.evaluate(model, X, y, "version space bound")
+    requirements.refuse_unless_binary(one)
+    delta = requirements.checked_delta(delta)
     memory: Any = getattr(model, "memory_", None)
-    facts, target = hypotheses_of(model), cast("Any", one.vote.target)
+    facts, target = requirements.hypotheses_of(model), cast("Any", one.vote.target)
     if facts is None or not hasattr(memory, "left_out"):
         raise one.refuse("it has no version space. Give a fitted VersionSpaceClassifier.")
     if len(memory.left_out):
@@ -83,7 +73,7 @@ def version_space_bound(
             "the hypotheses that agree with the rows were too many to count, so a sample of them "
             "votes, and the bound is about the vote of all. Fit it on fewer columns."
         )
-    divergence, assumes = of_hypotheses(one, facts, constant_weights(one))
+    divergence, assumes = requirements.of_hypotheses(one, facts, requirements.constant_weights(one))
     n = len(one.y)
     if memory.n_rows != n or (one.vote.answers(one.values) != target.classes[one.y]).any():
         raise one.refuse(
@@ -108,7 +98,7 @@ def version_space_bound(
     )
 
 
-def gibbs_bound(model: VoteEstimator, X: TableLike) -> Bound:
+def gibbs_bound(model: VoteEstimator, X: TableLike) -> requirements.Bound:
     """Return the bound on the Gibbs classifier by the Bayes-optimal vote: Gibbs <= 2 Bayes.
 
     p_k(x) is the posterior weight of the hypotheses that predict class k. If the target is drawn
@@ -148,7 +138,7 @@ def gibbs_bound(model: VoteEstimator, X: TableLike) -> Bound:
     Machine Learning 14; Mitchell (1997), section 6.8.
     """
     one = _cases(model, X)
-    weights = constant_weights(one)
+    weights = requirements.constant_weights(one)
     if one.model is not one.vote:
         _refuse_unless_posterior(one)
     target: Any = one.vote.target  # of classes: `evaluate` refuses others
@@ -180,13 +170,13 @@ def gibbs_bound(model: VoteEstimator, X: TableLike) -> Bound:
             "the target was drawn from the prior whose posterior the weights are, and labels "
             "follow that posterior's hypotheses and noise",
         ),
-        trivial=constant_error(shares),
+        trivial=requirements.constant_error(shares),
     )
 
 
-def _refuse_unless_posterior(one: Evaluated) -> None:
+def _refuse_unless_posterior(one: requirements.Evaluated) -> None:
     """Raise PsephosError unless the model declares that its weights are a posterior."""
-    facts = hypotheses_of(one.model)
+    facts = requirements.hypotheses_of(one.model)
     if facts is None:
         raise one.refuse(
             "its weights are not the posterior of a prior over hypotheses. Give a "
@@ -205,10 +195,10 @@ def _refuse_unless_posterior(one: Evaluated) -> None:
         )
 
 
-def _cases(model: Any, X: Any) -> Evaluated:
+def _cases(model: Any, X: Any) -> requirements.Evaluated:
     """Return the vote and the cases, with a placeholder for their labels."""
     vote: Any = getattr(model, "vote_", model)
     classes: Any = getattr(getattr(vote, "target", None), "classes", None)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     unknown = np.repeat(np.asarray([0] if classes is None else classes[:1]), n)
-    return evaluate(model, X, unknown, "bound of the Gibbs error by the Bayes error")
+    return requirements.evaluate(model, X, unknown, "bound of the Gibbs error by the Bayes error")

@@ -11,18 +11,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from psephos._errors import PsephosError
 from psephos._types import Array, LabelsLike, NDArray, TableLike
+from psephos.bounds import requirements
 from psephos.bounds.formulas import binomial_inverse
-from psephos.bounds.requirements import (
-    INDEPENDENT,
-    SETTINGS,
-    Bound,
-    Evaluated,
-    checked_delta,
-    constant_error,
-    hypotheses_of,
-    refuse_bins,
-    refuse_seen,
-)
 from psephos.estimator.labels import codes_among
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote import Vote
@@ -34,7 +24,9 @@ class _Counted(NamedTuple):
     constant: float  # the error of always predicting the most frequent class
 
 
-def held_out_bound(model: VoteEstimator, X: Any, y: LabelsLike, *, delta: float = 0.05) -> Bound:
+def held_out_bound(
+    model: VoteEstimator, X: Any, y: LabelsLike, *, delta: float = 0.05
+) -> requirements.Bound:
     """Return the hold-out bound of any classifier: a limit of its error, from held-out rows.
 
     It is often informative where the other bounds are vacuous. With k errors among n held-out
@@ -82,26 +74,26 @@ def held_out_bound(model: VoteEstimator, X: Any, y: LabelsLike, *, delta: float 
     >>> bool(found.parts["error on the rows"] < found.value < 0.15)
     True
     """
-    delta = checked_delta(delta)
+    delta = requirements.checked_delta(delta)
     counted = _counted(model, X, y)
     assumed = "the model was neither fitted on these rows nor chosen by them"
     if hasattr(model, "vote_"):
         codes = codes_among(cast("Any", model).classes_, cast("Any", y), y)
-        one = Evaluated(model, model.vote_, model._values(X), codes, "hold-out bound")
-        assumed = refuse_seen(one, assumed)
+        one = requirements.Evaluated(model, model.vote_, model._values(X), codes, "hold-out bound")
+        assumed = requirements.refuse_seen(one, assumed)
     first = first_copies(X)
     once = np.bincount(first, counted.wrong)[np.unique(first)] > 0
     limits = [(binomial_inverse(int(w.sum()), len(w), delta), w) for w in (counted.wrong, once)]
     value, rows = max(limits, key=lambda one: one[0])
     k, n = int(rows.sum()), len(rows)
     copies = {"copies of a row": float(len(first) - n)} if n < len(first) else {}
-    return Bound(
+    return requirements.Bound(
         name="hold-out bound",
         value=value,
         of="the error on new cases",
         source="Clopper & Pearson (1934)",
         parts={"error on the rows": k / n, "errors": float(k), "rows": float(n), **copies},
-        assumes=(INDEPENDENT, assumed),
+        assumes=(requirements.INDEPENDENT, assumed),
         delta=delta,
         trivial=counted.constant,
     )
@@ -114,7 +106,7 @@ def folds_bound(
     *,
     delta: float = 0.05,
     constant_error: float | None = None,
-) -> Bound:
+) -> requirements.Bound:
     """Return the hold-out bound of the models of a cross-validation: a limit of their mean error.
 
     The error of each fold's model is bounded from its own test rows, at delta divided by the number
@@ -149,7 +141,7 @@ def folds_bound(
     hold-out, folds: the mean error of the folds' models on new cases is at most 0.1793, with \
 probability 95 %.
     """
-    delta = checked_delta(delta)
+    delta = requirements.checked_delta(delta)
     if not len(sizes) or len(errors) != len(sizes):
         raise PsephosError(
             "errors and sizes must have one number per fold, and at least one fold; got "
@@ -169,7 +161,7 @@ probability 95 %.
         raise PsephosError(f"constant_error must lie in [0, 1]; got {constant_error!r}.")
     share = delta / len(sizes)
     limits = [binomial_inverse(k, n, share) for k, n in zip(errors, sizes, strict=True)]
-    return Bound(
+    return requirements.Bound(
         name="hold-out, folds",
         value=float(np.mean(limits)),
         of="the mean error of the folds' models on new cases",
@@ -179,7 +171,7 @@ probability 95 %.
             "folds": float(len(sizes)),
             "rows of the smallest fold": float(min(sizes)),
         },
-        assumes=(INDEPENDENT, "no fold's model saw the rows of its test part"),
+        assumes=(requirements.INDEPENDENT, "no fold's model saw the rows of its test part"),
         delta=delta,
         trivial=trivial,
     )
@@ -193,7 +185,7 @@ def occam_bound(
     n_hypotheses: float | None = None,
     prior: float | None = None,
     delta: float = 0.05,
-) -> Bound:
+) -> requirements.Bound:
     """Return Occam's bound of one hypothesis, chosen by the rows from a list fixed before them.
 
     With p the prior of the chosen hypothesis (``1 / |H|`` for a finite class H)::
@@ -242,7 +234,7 @@ def occam_bound(
     >>> round(occam_bound(picked, y[:, None], y, n_hypotheses=2).value, 3)
     0.176
     """
-    delta = checked_delta(delta)
+    delta = requirements.checked_delta(delta)
     nats, assumed = _nats_of_prior(model, n_hypotheses, prior)
     counted = _counted(model, X, y)
     k, n = int(counted.wrong.sum()), len(counted.wrong)
@@ -255,13 +247,13 @@ def occam_bound(
     }
     if k == 0:
         parts["of a consistent one, ln(1 / (p delta)) / n"] = bits / n
-    return Bound(
+    return requirements.Bound(
         name="Occam bound",
         value=binomial_inverse(k, n, math.exp(-bits)),
         of="the error on new cases",
         source="Blumer et al. (1987); Langford (2005), JMLR 6",
         parts=parts,
-        assumes=(INDEPENDENT, *assumed),
+        assumes=(requirements.INDEPENDENT, *assumed),
         delta=delta,
         trivial=counted.constant,
     )
@@ -289,7 +281,7 @@ def _nats_of_prior(
 
 def _nats_known(model: VoteEstimator) -> tuple[float, tuple[str, ...]]:
     """Return `_nats_of_prior` from a model that holds its prior."""
-    facts, vote = hypotheses_of(model), getattr(model, "vote_", None)
+    facts, vote = requirements.hypotheses_of(model), getattr(model, "vote_", None)
     if facts is None or vote is None:
         raise PsephosError(
             f"the Occam bound does not hold for {type(model).__name__}: it is not known from how "
@@ -297,13 +289,13 @@ def _nats_known(model: VoteEstimator) -> tuple[float, tuple[str, ...]]:
             "infinitely many. Give n_hypotheses, if the list was fixed before the rows, or use "
             "held_out_bound on held-out rows."
         )
-    one = Evaluated(model, vote, None, np.empty(0, np.intp), "Occam bound")
+    one = requirements.Evaluated(model, vote, None, np.empty(0, np.intp), "Occam bound")
     if facts.answer is None:
         raise one.refuse(
             "it is a vote of hypotheses, and the theorem is about a single one. Use "
             "pac_bayes_kl_bound with rows='weights' for the vote."
         )
-    return max(0.0, -facts.answer), (refuse_bins(one, facts), SETTINGS)
+    return max(0.0, -facts.answer), (requirements.refuse_bins(one, facts), requirements.SETTINGS)
 
 
 def _counted(model: Any, X: TableLike, y: LabelsLike) -> _Counted:
@@ -324,5 +316,5 @@ def _counted(model: Any, X: TableLike, y: LabelsLike) -> _Counted:
     if labels.ndim != 1 or not len(labels):
         raise PsephosError(f"y must be one label per row, at least one; got shape {labels.shape}.")
     codes_among(np.asarray(classes), predicted, labels)  # raises on unknown labels
-    constant = constant_error(list(Counter(labels.tolist()).values()))
+    constant = requirements.constant_error(list(Counter(labels.tolist()).values()))
     return _Counted(predicted != labels, constant)

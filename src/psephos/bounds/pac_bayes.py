@@ -6,32 +6,14 @@ import numpy as np
 
 from psephos._errors import must_be
 from psephos._types import Floats, LabelsLike, NDArray, TableLike
+from psephos.bounds import requirements
 from psephos.bounds.formulas import c_bound_1, c_bound_2, c_bound_value, gibbs_kl, tandem_kl
-from psephos.bounds.requirements import (
-    INDEPENDENT,
-    OUT_OF_BAG,
-    SETTINGS,
-    Bound,
-    Evaluated,
-    checked_delta,
-    constant_weights,
-    divergence_of,
-    evaluate,
-    hypotheses_of,
-    loss_blocks,
-    losses,
-    of_hypotheses,
-    out_of_bag_rows,
-    refuse_seen,
-    refuse_unless_binary,
-    signed_votes,
-)
 from psephos.estimator.vote_estimator import VoteEstimator
 
 _ROWS = ("held-out", "weights", "out-of-bag", "training")
 
 
-def c_bound(model: VoteEstimator, X: TableLike, y: LabelsLike) -> Bound:
+def c_bound(model: VoteEstimator, X: TableLike, y: LabelsLike) -> requirements.Bound:
     """Return the C-bound of a vote: a limit of its error on the given rows, from their margins.
 
     With M = y F(x), F the weighted mean of votes in [-1, 1], R the Gibbs risk and d the
@@ -69,10 +51,10 @@ def c_bound(model: VoteEstimator, X: TableLike, y: LabelsLike) -> Bound:
     >>> found.value >= 1 - model.score(X[1::2], y[1::2])
     True
     """
-    one = evaluate(model, X, y, "C-bound")
-    refuse_unless_binary(one)
-    weights = constant_weights(one)
-    risk, disagreement, margin = _moments(signed_votes(one), weights)
+    one = requirements.evaluate(model, X, y, "C-bound")
+    requirements.refuse_unless_binary(one)
+    weights = requirements.constant_weights(one)
+    risk, disagreement, margin = _moments(requirements.signed_votes(one), weights)
     return one.proved(
         name="C-bound",
         value=c_bound_value(risk, disagreement),
@@ -95,7 +77,7 @@ def pac_bayes_kl_bound(
     rows: str = "held-out",
     prior: Floats | None = None,
     delta: float = 0.05,
-) -> Bound:
+) -> requirements.Bound:
     """Return the PAC-Bayes-kl bound of a vote: twice an upper limit of the Gibbs risk.
 
     For a prior P over the voters that was chosen before the rows were seen, with probability
@@ -151,14 +133,14 @@ def pac_bayes_kl_bound(
     >>> bool(found.parts["error on the rows"] < found.value < 0.5)
     True
     """
-    one = evaluate(model, X, y, "PAC-Bayes-kl bound")
-    refuse_unless_binary(one)
-    weights = constant_weights(one)
-    delta = checked_delta(delta)
+    one = requirements.evaluate(model, X, y, "PAC-Bayes-kl bound")
+    requirements.refuse_unless_binary(one)
+    weights = requirements.constant_weights(one)
+    delta = requirements.checked_delta(delta)
     divergence, assumes = _prior_and_rows(one, weights, rows, prior, "pac_bayes_kl_bound")
-    loss, error = losses(one), {}
+    loss, error = requirements.losses(one), {}
     if rows == "out-of-bag":
-        out = out_of_bag_rows(one, X, y)
+        out = requirements.out_of_bag_rows(one, X, y)
         counts = out.sum(axis=1)
         n, here = int(counts.min()), slice(len(weights))
         if n < 1:
@@ -195,7 +177,7 @@ def pac_bayes_c_bound(
     rows: str = "held-out",
     prior: Floats | None = None,
     delta: float = 0.05,
-) -> Bound:
+) -> requirements.Bound:
     """Return the C-bound of a vote on new cases: PAC-Bound 1 or 2 of Germain et al.
 
     Version 1 is the C-bound at an upper limit of the Gibbs risk and a lower limit of the
@@ -235,10 +217,10 @@ def pac_bayes_c_bound(
     >>> round(found.value, 2), round(found.trivial, 2), found.vacuous
     (0.44, 0.39, True)
     """
-    one = evaluate(model, X, y, "PAC-Bayes C-bound")
-    refuse_unless_binary(one)
-    weights = constant_weights(one)
-    delta = checked_delta(delta)
+    one = requirements.evaluate(model, X, y, "PAC-Bayes C-bound")
+    requirements.refuse_unless_binary(one)
+    weights = requirements.constant_weights(one)
+    delta = requirements.checked_delta(delta)
     must_be("version", version, (1, 2))
     if rows == "out-of-bag":
         raise one.refuse(
@@ -246,7 +228,7 @@ def pac_bayes_c_bound(
             "tandem_bound for them."
         )
     divergence, assumes = _prior_and_rows(one, weights, rows, prior, "pac_bayes_c_bound")
-    risk, disagreement, margin = _moments(signed_votes(one), weights)
+    risk, disagreement, margin = _moments(requirements.signed_votes(one), weights)
     formula = c_bound_1 if version == 1 else c_bound_2
     n = len(one.y)
     return one.proved(
@@ -274,7 +256,7 @@ def tandem_bound(
     rows: str = "out-of-bag",
     prior: Floats | None = None,
     delta: float = 0.05,
-) -> Bound:
+) -> requirements.Bound:
     """Return the tandem bound: four times a limit of the probability that two voters err together.
 
     It bounds the error of a bag or forest from its training rows only: each pair of voters is
@@ -333,13 +315,13 @@ def tandem_bound(
     >>> round(found.value, 2), round(found.trivial, 2), found.vacuous
     (0.41, 0.37, True)
     """
-    one = evaluate(model, X, y, "tandem bound")
-    weights = constant_weights(one)
-    delta = checked_delta(delta)
+    one = requirements.evaluate(model, X, y, "tandem bound")
+    weights = requirements.constant_weights(one)
+    delta = requirements.checked_delta(delta)
     divergence, assumes = _prior_and_rows(one, weights, rows, prior, "tandem_bound")
     parts: dict[str, float] = {}
     if rows == "out-of-bag":
-        both, wrong = _pairs(one, out_of_bag_rows(one, X, y))
+        both, wrong = _pairs(one, requirements.out_of_bag_rows(one, X, y))
         n = int(both.min())
         if n < 1:
             s, t = np.unravel_index(int(both.argmin()), both.shape)
@@ -349,7 +331,7 @@ def tandem_bound(
             )
         pairs = wrong / both[: len(wrong), : len(wrong)]
     else:
-        n, loss = len(one.y), losses(one)
+        n, loss = len(one.y), requirements.losses(one)
         pairs = loss.T @ loss / n
         parts["error on the rows"] = float((loss @ weights >= 0.5).mean())
     tandem = float(weights @ pairs @ weights)
@@ -369,11 +351,11 @@ def tandem_bound(
 
 
 def _prior_and_rows(
-    one: Evaluated, weights: Floats, rows: str, prior: Any, function: str
+    one: requirements.Evaluated, weights: Floats, rows: str, prior: Any, function: str
 ) -> tuple[float, tuple[str, ...]]:
     """Return (KL(Q || P), assumptions); raise if rows or prior do not fit the theorem."""
     must_be("rows", rows, _ROWS)
-    facts = hypotheses_of(one.model)
+    facts = requirements.hypotheses_of(one.model)
     if rows == "training" and facts is not None and facts.kind != "bins":
         raise one.refuse(
             "its hypotheses were fixed before the rows were seen, but their weights were not. Use "
@@ -388,26 +370,33 @@ def _prior_and_rows(
     if rows == "out-of-bag":
         dropped = len(getattr(getattr(one.model, "memory_", None), "dropped", ()))
         prior = "uniform" if prior is None else prior
-        divergence = divergence_of(one, prior, weights, dropped)
-        return divergence, (INDEPENDENT, SETTINGS, OUT_OF_BAG)
+        divergence = requirements.divergence_of(one, prior, weights, dropped)
+        return divergence, (
+            requirements.INDEPENDENT,
+            requirements.SETTINGS,
+            requirements.OUT_OF_BAG,
+        )
     if rows == "held-out":
-        divergence = divergence_of(one, "weights" if prior is None else prior, weights)
+        divergence = requirements.divergence_of(one, "weights" if prior is None else prior, weights)
         assumed = "the rows are held out: neither voters, weights nor settings were chosen by them"
-        return divergence, (INDEPENDENT, refuse_seen(one, assumed))
+        return divergence, (requirements.INDEPENDENT, requirements.refuse_seen(one, assumed))
     if facts is not None and not isinstance(prior, list | tuple | np.ndarray):
         if prior is not None:
             raise one.refuse(
                 f"prior={prior!r} is over the hypotheses that the rows have left, and so "
                 "depends on the data. Use prior=None, the model's own prior over all hypotheses."
             )
-        return of_hypotheses(one, facts, weights)
+        return requirements.of_hypotheses(one, facts, weights)
     if prior is None or (isinstance(prior, str) and prior == "weights"):
         raise one.refuse(
             "weights that were learned on these rows cannot be their own prior: give a prior that "
             "was chosen before, prior='uniform' or one number per voter."
         )
     assumed = "all voters with a prior above 0 were fixed before the rows were seen"
-    return divergence_of(one, prior, weights), (INDEPENDENT, refuse_seen(one, assumed))
+    return requirements.divergence_of(one, prior, weights), (
+        requirements.INDEPENDENT,
+        requirements.refuse_seen(one, assumed),
+    )
 
 
 def _moments(votes: Floats, weights: Floats) -> tuple[float, float, Floats]:
@@ -420,14 +409,14 @@ def _moments(votes: Floats, weights: Floats) -> tuple[float, float, Floats]:
     )
 
 
-def _pairs(one: Evaluated, out: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _pairs(one: requirements.Evaluated, out: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return per pair of voters the number of common out-of-bag rows, and the sum of l_s l_t.
 
     Dropped voters (the last rows of `out`) are counted in the first only.
     """
     T = one.vote.n_voters
     both, wrong = np.zeros((len(out), len(out))), np.zeros((T, T))
-    for part, loss in loss_blocks(one):
+    for part, loss in requirements.loss_blocks(one):
         left = out[:, part].astype(np.float64)
         both += left @ left.T
         lost = loss.T * left[:T]

@@ -8,20 +8,8 @@ import numpy as np
 
 from psephos._errors import must_be
 from psephos._types import Floats, Indices, LabelsLike, PerRow, TableLike
+from psephos.bounds import requirements
 from psephos.bounds.formulas import sample_compression
-from psephos.bounds.requirements import (
-    INDEPENDENT,
-    SETTINGS,
-    Bound,
-    Evaluated,
-    checked_delta,
-    constant_error,
-    constant_weights,
-    evaluate,
-    refuse_unless_binary,
-    relative_entropy,
-    signed_votes,
-)
 from psephos.estimator.labels import read_sample_weight
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.vote.part import Weighting
@@ -32,7 +20,7 @@ _STUMP, _SIMILARITY = 2, 1  # rows
 
 def sample_compression_bound(
     model: VoteEstimator, X: TableLike, y: Any, *, theorem: int = 3, delta: float = 0.05
-) -> Bound:
+) -> requirements.Bound:
     """Return SamBA's sample-compression bound, for the variant of SamBA for which it holds.
 
     The sc-voters are v_ti(x) = h_t(x) a^b / (a^b + d(x_i, x)^b), in [-1, 1]. Each is a function of
@@ -90,10 +78,10 @@ def sample_compression_bound(
     Bauvin et al. (2023), UAI, supplement, D.2 and D.3; Germain, Lacasse, Laviolette, Marchand &
     Roy (2015), JMLR 16, for theorem 2.
     """
-    one = evaluate(model, X, y, "sample-compression bound")
-    delta = checked_delta(delta)
+    one = requirements.evaluate(model, X, y, "sample-compression bound")
+    delta = requirements.checked_delta(delta)
     must_be("theorem", theorem, (3, 4))
-    refuse_unless_binary(one)
+    requirements.refuse_unless_binary(one)
     facts: Any = getattr(model, "sample_compression_", None)
     if facts is None:
         raise one.refuse(_reasons(one))
@@ -126,15 +114,15 @@ def sample_compression_bound(
             "rows": float(m),
         },
         assumes=(
-            INDEPENDENT,
-            SETTINGS,
+            requirements.INDEPENDENT,
+            requirements.SETTINGS,
             "columns and unit of the distance were chosen before the rows",
         ),
         delta=delta,
     )
 
 
-def _gibbs(one: Evaluated, scale: float) -> tuple[float, float]:
+def _gibbs(one: requirements.Evaluated, scale: float) -> tuple[float, float]:
     """Return (Gibbs risk of the scaled sc-voters, error) on the rows."""
     score, mass = one.vote.score_and_mass(one.values)
     total = score[:, 0] * mass if one.vote.readout.score == "normalised" else score[:, 0]
@@ -144,7 +132,7 @@ def _gibbs(one: Evaluated, scale: float) -> tuple[float, float]:
     return float(0.5 * (1.0 - margin.mean())), float((margin <= 0).mean())
 
 
-def _divergence(one: Evaluated, facts: Any, theorem: int) -> float:
+def _divergence(one: requirements.Evaluated, facts: Any, theorem: int) -> float:
     """Return KL(Q || P), with equal sc-voters counted as one.
 
     P is the same for each row as an anchor. Rows that coincide in class and in the columns of the
@@ -153,7 +141,7 @@ def _divergence(one: Evaluated, facts: Any, theorem: int) -> float:
     q = facts.posterior(one.vote)  # (stumps that differ, K)
     if theorem == 4:
         q, number = q.sum(axis=1), float(facts.n_candidates)
-        return relative_entropy(q, np.full(len(q), -math.log(number)))
+        return requirements.relative_entropy(q, np.full(len(q), -math.log(number)))
     weighting: Any = one.vote.weighting
     own = _keys(weighting.anchors, weighting.anchor_class)
     every = own  # anchors that were drawn: each is one of them
@@ -165,7 +153,7 @@ def _divergence(one: Evaluated, facts: Any, theorem: int) -> float:
     merged = np.zeros((len(q), len(different)))
     np.add.at(merged.T, index, q.T)
     share = np.log([times[key] for key in different]) - math.log(facts.n_voters)
-    return relative_entropy(merged.ravel(), np.tile(share, len(q)))
+    return requirements.relative_entropy(merged.ravel(), np.tile(share, len(q)))
 
 
 def _keys(rows: Floats, classes: Indices) -> list[tuple[bytes, int]]:
@@ -173,7 +161,7 @@ def _keys(rows: Floats, classes: Indices) -> list[tuple[bytes, int]]:
     return [(row.tobytes(), label) for row, label in pairs]
 
 
-def _check(one: Evaluated, facts: Any) -> None:
+def _check(one: requirements.Evaluated, facts: Any) -> None:
     """Raise PsephosError unless the vote agrees with its stated facts."""
     weighting: Any = one.vote.weighting
     similarity: Any = weighting.local_similarity()
@@ -204,7 +192,7 @@ def _check(one: Evaluated, facts: Any) -> None:
         raise one.refuse("its distance is scaled by the training rows.")
 
 
-def _reasons(one: Evaluated) -> str:
+def _reasons(one: requirements.Evaluated) -> str:
     """Return the reasons, as far as the vote shows them, why the theorem does not hold for it."""
     weighting: Weighting = one.vote.weighting
     similarity: Any = weighting.local_similarity()
@@ -244,7 +232,7 @@ class _Rounds(NamedTuple):
 
 def training_error_bound(
     model: VoteEstimator, X: TableLike, y: LabelsLike, *, sample_weight: PerRow = None
-) -> Bound:
+) -> requirements.Bound:
     """Return the bound on the training error of a boosted vote, its rounds replayed.
 
     With pi_1 the sample weights, F = sum_t F_t and pi_{t+1}(i) = pi_t(i) exp(-y_i F_t(x_i)) / Z_t::
@@ -300,8 +288,8 @@ def training_error_bound(
     >>> bool(found.parts["error on the rows"] <= found.value < 0.4)
     True
     """
-    one = evaluate(model, X, y, "bound on the training error")
-    refuse_unless_binary(one)
+    one = requirements.evaluate(model, X, y, "bound on the training error")
+    requirements.refuse_unless_binary(one)
     weight = read_sample_weight(sample_weight, len(one.y))
     part: Any = one.vote.weighting
     anchored = part.local_similarity() is not None
@@ -324,13 +312,13 @@ def training_error_bound(
         else "the error on these rows, by the weights given",
         source="Freund & Schapire (1997); Bauvin et al. (2023), supplement D.1",
         parts=parts,
-        trivial=constant_error(shares),
+        trivial=requirements.constant_error(shares),
     )
 
 
-def _constant(one: Evaluated, weight: Floats) -> _Rounds:
-    constant_weights(one)
-    signs = signed_votes(one)
+def _constant(one: requirements.Evaluated, weight: Floats) -> _Rounds:
+    requirements.constant_weights(one)
+    signs = requirements.signed_votes(one)
     alpha = one.vote.constant_weights()
     assert alpha is not None  # else constant_weights raises
     prior = weight / weight.sum()
@@ -346,7 +334,7 @@ def _adaboost(steps: Floats, signs: Floats, prior: Floats) -> str:
     return "AdaBoost" if hard and np.allclose(z, least, rtol=1e-9, atol=1e-12) else ""
 
 
-def _local(one: Evaluated, X: TableLike, y: LabelsLike, weight: Floats) -> _Rounds:
+def _local(one: requirements.Evaluated, X: TableLike, y: LabelsLike, weight: Floats) -> _Rounds:
     part: Any = one.vote.weighting
     similarity: Any = part.similarity
     if similarity.a != 0:
@@ -376,7 +364,7 @@ def _local(one: Evaluated, X: TableLike, y: LabelsLike, weight: Floats) -> _Roun
     return _Rounds(relevance * signs, signs, part.anchor_weight / kept, named)
 
 
-def _refuse_others(one: Evaluated, part: Any, weight: Floats) -> None:
+def _refuse_others(one: requirements.Evaluated, part: Any, weight: Floats) -> None:
     """Raise PsephosError unless the rows, copies counted together, are the anchors."""
     rows = columns_of(one.values, part.columns)
     given, kept = (

@@ -14,17 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, LabelsLike, PerRow, TableLike, Usage
+from psephos.estimator import input
 from psephos.estimator.columns import is_lazy
 from psephos.estimator.contender import Anatomy, Contender
-from psephos.estimator.input import (
-    Context,
-    FittedVote,
-    Schema,
-    Table,
-    read_schema,
-    read_table,
-    seed_sequence,
-)
 from psephos.estimator.labels import Labels, is_outermost, one_fit, read_groups
 from psephos.estimator.params import Constraint, Unsaved, check_params, kept
 from psephos.files.names import joined_words, listed
@@ -119,7 +111,7 @@ class VoteEstimator(BaseEstimator):
         check_params(self, self.constraints)
         warn_of_positions(self, X)
         with one_fit(), reporting(self), logged_compiling(f"{type(self).__name__}.fit"):
-            schema = read_schema(self, X, y, getattr(self, "categorical_features", None))
+            schema = input.read_schema(self, X, y, getattr(self, "categorical_features", None))
             table, labels, weight, context = self._training(X, y, sample_weight, groups, schema)
             if is_outermost() and schema.names and isinstance(table.values, np.ndarray):
                 from psephos.cautions import warn_of_types  # here: its patterns take long to import
@@ -138,11 +130,11 @@ class VoteEstimator(BaseEstimator):
 
     def _learn(
         self,
-        table: Table,
+        table: input.Table,
         labels: Labels,
         weight: Floats,
-        context: Context,
-        schema: Schema,
+        context: input.Context,
+        schema: input.Schema,
     ) -> Self:
         """Call the recipe and store its result (shared by fit, warm start, partial_fit)."""
         vote, extras = self._fit_vote(table, labels, weight, context)
@@ -152,7 +144,7 @@ class VoteEstimator(BaseEstimator):
         self._set_fitted(vote, schema, extras, sample.after(earlier))
         return self
 
-    def _previous(self, schema: Schema, target: AnyTarget) -> Vote | None:
+    def _previous(self, schema: input.Schema, target: AnyTarget) -> Vote | None:
         """Return the vote that a warm start continues; None before the first fit."""
         if not hasattr(self, "vote_"):
             return None
@@ -171,19 +163,21 @@ class VoteEstimator(BaseEstimator):
         check_params(self, self.constraints)
         first = not hasattr(self, "vote_")
         categorical = getattr(self, "categorical_features", None)
-        schema = read_schema(self, X, y, categorical) if first else self.schema_
-        table = read_table(self, X, schema, reset=first)
+        schema = input.read_schema(self, X, y, categorical) if first else self.schema_
+        table = input.read_table(self, X, schema, reset=first)
         labels, weight = self._further_labels(table.values, y, sample_weight, classes)
         kept = np.flatnonzero(weight > 0)
         if len(kept) == 0:
             raise PsephosError("sample_weight is zero on every row: a row needs weight.")
-        seed, n = seed_sequence(getattr(self, "random_state", None)), len(weight)
-        context = Context(seed, None, kept, getattr(self, "vote_", None), further=True, n_rows=n)
+        seed, n = input.seed_sequence(getattr(self, "random_state", None)), len(weight)
+        context = input.Context(
+            seed, None, kept, getattr(self, "vote_", None), further=True, n_rows=n
+        )
         return self._learn(table.take(kept), labels.take(kept), weight[kept], context, schema)
 
     def read(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: PerRow = None
-    ) -> tuple[Table, Labels, Floats, Context]:
+    ) -> tuple[input.Table, Labels, Floats, input.Context]:
         """Return the arguments that `fit` would pass to the recipe.
 
         Returns
@@ -193,22 +187,22 @@ class VoteEstimator(BaseEstimator):
         """
         scratch: Any = clone(self)
         check_params(scratch, scratch.constraints)
-        schema = read_schema(scratch, X, y, getattr(self, "categorical_features", None))
+        schema = input.read_schema(scratch, X, y, getattr(self, "categorical_features", None))
         return scratch._training(X, y, sample_weight, groups, schema)
 
     def _training(
-        self, X: TableLike, y: LabelsLike, sample_weight: PerRow, groups: Any, schema: Schema
-    ) -> tuple[Table, Labels, Floats, Context]:
-        table = read_table(self, X, schema, reset=True)
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow, groups: Any, schema: input.Schema
+    ) -> tuple[input.Table, Labels, Floats, input.Context]:
+        table = input.read_table(self, X, schema, reset=True)
         labels, weight = self._read_labels(table.values, y, sample_weight)
         groups = read_groups(groups, len(labels.y))
         kept = np.flatnonzero(weight > 0)
-        seed = seed_sequence(getattr(self, "random_state", None))
+        seed = input.seed_sequence(getattr(self, "random_state", None))
         if len(kept) == len(weight):
-            return table, labels, weight, Context(seed, groups)
+            return table, labels, weight, input.Context(seed, groups)
         labels = labels.take(kept)
         groups = None if groups is None else groups[kept]
-        return table.take(kept), labels, weight[kept], Context(seed, groups, kept)
+        return table.take(kept), labels, weight[kept], input.Context(seed, groups, kept)
 
     def _read_labels(
         self, X: TableLike, y: LabelsLike, sample_weight: PerRow
@@ -221,8 +215,8 @@ class VoteEstimator(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} does not implement _further_labels")
 
     def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+        self, table: input.Table, labels: Labels, weight: Floats, context: input.Context
+    ) -> input.FittedVote:
         """Fit the vote: the one method of a recipe. Parameters, X and y have been validated.
 
         Parameters
@@ -250,7 +244,7 @@ class VoteEstimator(BaseEstimator):
     def _set_fitted(
         self,
         vote: Vote,
-        schema: Schema,
+        schema: input.Schema,
         extras: Mapping[str, Any],
         sample: SampleRows | None = None,
         baseline: Baseline | None = None,
@@ -294,10 +288,10 @@ class VoteEstimator(BaseEstimator):
     def _values(self, X: TableLike) -> Any:
         return self._table(X).values
 
-    def _table(self, X: TableLike) -> Table:
+    def _table(self, X: TableLike) -> input.Table:
         self._fitted()
         absent = getattr(self, "absent", None) == "vote"
-        return read_table(self, X, self.schema_, reset=False, absent=absent)
+        return input.read_table(self, X, self.schema_, reset=False, absent=absent)
 
     def _fitted(self) -> None:
         if not hasattr(self, "vote_"):  # scikit-learn's check takes longer than many predictions
@@ -540,7 +534,7 @@ class VoteEstimator(BaseEstimator):
         """Return the parameters that name columns, on the table reduced to `columns`."""
         return {}
 
-    def _params_placed(self, schema: Schema) -> dict[str, Any]:
+    def _params_placed(self, schema: input.Schema) -> dict[str, Any]:
         """Return the parameters that name columns of a table, by their positions in it."""
         return {}
 

@@ -12,9 +12,9 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from psephos._errors import PsephosError
 from psephos._types import Axes, ColumnLists, Floats, NDArray, PerRow, TableLike
+from psephos.estimator.members import fitted
 from psephos.explain.drawing import Display
 from psephos.files.names import percent
-from psephos.models.cloning import fitted
 from psephos.models.columns.budget import ColumnBudgetClassifier, ColumnBudgetRegressor
 from psephos.models.committees.voting import VotingClassifier, VotingRegressor
 from psephos.models.folding import make_splits

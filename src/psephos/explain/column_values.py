@@ -9,23 +9,8 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Axes, Cell, ColumnLists, Floats, Indices, LabelsLike, TableLike
 from psephos.estimator.labels import codes_among
+from psephos.explain import effects
 from psephos.explain.drawing import OTHER, POSITIVE, Display, plain
-from psephos.explain.effects import (
-    FEW,
-    Axis,
-    Cut,
-    Says,
-    Threshold,
-    axis_of,
-    background,
-    cut_of,
-    direction,
-    level_words,
-    mean_answers,
-    pieces_of,
-    sides,
-    voter_thresholds,
-)
 from psephos.files.names import class_words
 from psephos.files.near import suggest
 from psephos.vote import Vote
@@ -38,9 +23,9 @@ _COLOURS = (OTHER, "#3f7f3f", "#7a4fa3", "#8a6d1f", "#b03a7a", "#2f8f8f", "#5555
 class ColumnEffect(NamedTuple):
     """The axis of a numeric column, and the change of the mean prediction at each value."""
 
-    axis: Axis
-    says: Says
-    cut: Cut | None  # the value at which the column changes sides
+    axis: effects.Axis
+    says: effects.Says
+    cut: effects.Cut | None  # the value at which the column changes sides
     missing: Floats | None  # (K,), the change where the value is missing; None if none is missing
 
 
@@ -49,7 +34,7 @@ def shown_of(
     rows: Floats,
     column: int,
     values: Floats,
-    thresholds: Sequence[Threshold],
+    thresholds: Sequence[effects.Threshold],
     gradual: bool,
     least: float,
     base: Floats,
@@ -70,20 +55,22 @@ def shown_of(
     base : ndarray of shape (K,)
         The mean prediction of `rows` as they are.
     """
-    axis = axis_of(values, [one.at for one in thresholds])
-    pieces = pieces_of(axis, [one.at for one in thresholds], gradual or not thresholds)
-    few = len(pieces.steps) <= FEW
+    axis = effects.axis_of(values, [one.at for one in thresholds])
+    pieces = effects.pieces_of(axis, [one.at for one in thresholds], gradual or not thresholds)
+    few = len(pieces.steps) <= effects.FEW
     beside = [value for pair in pieces.beside for value in pair] if few else []
     gap = [np.nan] if axis.missing else []
-    found = mean_answers(vote, rows, column, [*pieces.inside, *beside, 0.0, *gap])
+    found = effects.mean_answers(vote, rows, column, [*pieces.inside, *beside, 0.0, *gap])
     n, m = len(pieces.inside), len(beside)
     around = found[n : n + m]
-    says = Says(
+    says = effects.Says(
         pieces, found[:n] - base, found[n + m] - base if axis.zero else None,
         around[1::2] - around[::2], least,
     )  # fmt: skip
     closed = {one.at: one.closed for one in thresholds}
-    return ColumnEffect(axis, says, cut_of(says, closed, values), found[-1] - base if gap else None)
+    return ColumnEffect(
+        axis, says, effects.cut_of(says, closed, values), found[-1] - base if gap else None
+    )
 
 
 class _Read(NamedTuple):
@@ -188,7 +175,7 @@ class ValuesDisplay(Display):
             raise PsephosError(f"pos_label must be one of {labels}; got {pos_label!r}.")
         positive = 1 if pos_label is None else labels.index(pos_label)
         codes = codes_among(estimator.classes_, read.X, y)
-        rows = background(read)
+        rows = effects.background(read)
         chances = read.vote.probabilities(rows)
         least = max(_WORTH * float(np.ptp(chances, axis=0).max()), 1e-9)
         base, values = chances.mean(axis=0), read.X[:, place]
@@ -196,13 +183,13 @@ class ValuesDisplay(Display):
         levels = words.levels.get(columns[place])
         if levels is not None:
             gap = [np.nan] if np.isnan(values).any() else []
-            moves = mean_answers(read.vote, rows, place, [*range(len(levels)), *gap]) - base
-            text = _text(level_words(moves[: len(levels)], levels, named, least))
+            moves = effects.mean_answers(read.vote, rows, place, [*range(len(levels)), *gap]) - base
+            text = _text(effects.level_words(moves[: len(levels)], levels, named, least))
             return cls(name, classes, values, codes, None, tuple(levels), moves, text, positive)
-        thresholds, gradual = voter_thresholds(read)
+        thresholds, gradual = effects.voter_thresholds(read)
         own = thresholds.get(place, [])
         shown = shown_of(read.vote, rows, place, values, own, place in gradual, least, base)
-        text = _text(direction(shown.says, shown.cut, named))
+        text = _text(effects.direction(shown.says, shown.cut, named))
         return cls(name, classes, values, codes, shown, words=text, positive=positive)
 
     def table(self) -> ColumnLists:
@@ -235,7 +222,7 @@ class ValuesDisplay(Display):
             rows.append(np.bincount(self.codes[np.isnan(self.values)], minlength=k))
         else:
             cut = self.shown.cut
-            found = sides(self.values, self.codes, cut, k)
+            found = effects.sides(self.values, self.codes, cut, k)
             rows, heads = [np.array(found["missing"])], ["missing"]
             if cut is None:
                 heads.append("measured")

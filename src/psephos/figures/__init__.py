@@ -15,16 +15,17 @@ from psephos.figures.calibration import (
 from psephos.figures.confusion import (
     Confusion,
     NetBenefit,
+    area,
+    areas,
     called,
     confusion,
+    hand_till,
     in_millionths,
     levelled,
     net_benefit,
     predictive_values,
 )
-from psephos.figures.discrimination import area, areas, hand_till
-from psephos.figures.estimate import Estimate, mean, mean_of, share, wilson
-from psephos.figures.numbers import number_line, r2, rmse
+from psephos.figures.estimate import Estimate, mean, mean_of, number_line, r2, rmse, share, wilson
 
 __all__ = [
     "CalibrationBin", "CalibrationLine", "Confusion", "Estimate", "NetBenefit", "area",

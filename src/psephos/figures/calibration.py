@@ -9,21 +9,8 @@ import scipy.special
 
 from psephos._errors import PsephosError
 from psephos._types import ArrayLike, Floats, Indices, PerRow
+from psephos.figures import estimate
 from psephos.figures.confusion import levelled
-from psephos.figures.estimate import (
-    Estimate,
-    codes_of_groups,
-    half_width,
-    mean,
-    numbers,
-    of_groups,
-    places,
-    quantile,
-    refuse_improbable,
-    share,
-    truths,
-    undefined,
-)
 
 _special: Any = scipy.special
 _STEPS = 100
@@ -90,9 +77,9 @@ class CalibrationLine:
         Probabilities nearer to 0 or 1 than 1e-6, which were clipped to 1e-6 or 1 - 1e-6.
     """
 
-    large: Estimate
-    slope: Estimate
-    intercept: Estimate
+    large: estimate.Estimate
+    slope: estimate.Estimate
+    intercept: estimate.Estimate
     n_clipped: int
 
 
@@ -103,7 +90,7 @@ class CalibrationBin:
     low: float
     high: float
     told: float
-    seen: Estimate
+    seen: estimate.Estimate
 
 
 def calibration_line(
@@ -136,17 +123,19 @@ def calibration_line(
     n = len(y)
     clipped = int(((p < _LEAST) | (p > 1 - _LEAST)).sum())
     if n == 0 or y.min() == y.max():
-        none = undefined(n, "there are cases of one class only")
+        none = estimate.undefined(n, "there are cases of one class only")
         return CalibrationLine(none, none, none, clipped)
     odds = _special.logit(np.clip(p, _LEAST, 1 - _LEAST))
-    codes, one = codes_of_groups(groups, n), np.ones((n, 1))
+    codes, one = estimate.codes_of_groups(groups, n), np.ones((n, 1))
     (large,) = _estimates(y, one, odds, codes, level, robust=True)
     if np.ptp(odds) <= 1e-9:
-        none = undefined(n, "all probabilities are alike")
+        none = estimate.undefined(n, "all probabilities are alike")
         return CalibrationLine(large, none, none, clipped)
     yes, no = odds[y > 0], odds[y == 0]
     if yes.min() >= no.max() or yes.max() <= no.min():
-        none = undefined(n, "the probabilities separate the classes: the slope has no bound")
+        none = estimate.undefined(
+            n, "the probabilities separate the classes: the slope has no bound"
+        )
         return CalibrationLine(large, none, none, clipped)
     intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, level)
     return CalibrationLine(large, slope, intercept, clipped)
@@ -159,7 +148,7 @@ def _estimates(
     codes: Indices | None,
     level: float,
     robust: bool = False,
-) -> list[Estimate]:
+) -> list[estimate.Estimate]:
     """Return coefficients of a logistic regression; `robust`: sandwich variances without groups."""
     at, n = likeliest(y, design, offset), len(y)
     chance = _special.expit(design @ at + offset)
@@ -167,19 +156,19 @@ def _estimates(
     parts = design * (y - chance)[:, None]
     words = "Wald, sandwich" if robust else "Wald"
     errors = _errors(spread @ _summed(parts, np.arange(n)) @ spread if robust else spread)
-    halves = [(quantile(level) * one, words) for one in errors]
+    halves = [(estimate.quantile(level) * one, words) for one in errors]
     if codes is not None:
         m = int(codes.max()) + 1
         if m < 2:
-            return [Estimate(b, math.nan, math.nan, n, _ONE_GROUP) for b in at.tolist()]
+            return [estimate.Estimate(b, math.nan, math.nan, n, _ONE_GROUP) for b in at.tolist()]
         grouped = _errors(spread @ _summed(parts, codes) @ spread)
-        found = [half_width(g, c, m, level) for g, c in zip(grouped, errors, strict=True)]
+        found = [estimate.half_width(g, c, m, level) for g, c in zip(grouped, errors, strict=True)]
         heads = (words, "t, sandwich")
-        halves = [(half, of_groups(heads[not cases], m, cases)) for half, cases in found]
+        halves = [(half, estimate.of_groups(heads[not cases], m, cases)) for half, cases in found]
     if np.abs(at).max() > _STEEP:
         halves = [(math.nan, words) for _, words in halves]
     pairs = zip(at.tolist(), halves, strict=True)
-    return [Estimate(b, b - half, b + half, n, words) for b, (half, words) in pairs]
+    return [estimate.Estimate(b, b - half, b + half, n, words) for b, (half, words) in pairs]
 
 
 _ONE_GROUP = "one group alone has no interval"
@@ -197,7 +186,9 @@ def _errors(covariance: Floats) -> list[float]:
     return [math.sqrt(one) if one >= 0 else math.nan for one in np.diag(covariance).tolist()]
 
 
-def brier(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
+def brier(
+    truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95
+) -> estimate.Estimate:
     """Return the Brier score: the mean of (p - y)^2, summed over the classes if p is (n, K).
 
     Parameters
@@ -208,31 +199,33 @@ def brier(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) 
     groups : array of shape (n,), default=None
     level : float, default=0.95
     """
-    p = numbers(p, "p")
+    p = estimate.numbers(p, "p")
     if p.ndim == 1:
         y, p = _checked(truth, p)
-        return _not_negative(mean((p - y) ** 2, groups, level))
+        return _not_negative(estimate.mean((p - y) ** 2, groups, level))
     codes, p = _checked_rows(truth, p)
     y = np.eye(p.shape[1])[codes]
-    return _not_negative(mean(((p - y) ** 2).sum(axis=1), groups, level))
+    return _not_negative(estimate.mean(((p - y) ** 2).sum(axis=1), groups, level))
 
 
-def log_loss(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
+def log_loss(
+    truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95
+) -> estimate.Estimate:
     """Return the mean of -log p of the true class; p is clipped at 1e-15.
 
     Parameters are those of `brier`.
     """
-    p = numbers(p, "p")
+    p = estimate.numbers(p, "p")
     if p.ndim == 1:
         y, p = _checked(truth, p)
         own = np.where(y > 0, p, 1.0 - p)
     else:
         codes, p = _checked_rows(truth, p)
         own = p[np.arange(len(p)), codes]
-    return _not_negative(mean(-np.log(np.clip(own, 1e-15, 1.0)), groups, level))
+    return _not_negative(estimate.mean(-np.log(np.clip(own, 1e-15, 1.0)), groups, level))
 
 
-def _not_negative(loss: Estimate) -> Estimate:
+def _not_negative(loss: estimate.Estimate) -> estimate.Estimate:
     """Return the mean of losses with the lower end of its interval clipped at 0."""
     return replace(loss, low=np.maximum(loss.low, 0.0).item())
 
@@ -264,27 +257,27 @@ def calibration_table(
     bins = np.minimum((middle * n_bins / max(n, 1)).astype(np.intp), n_bins - 1)
     where = np.empty(n, dtype=np.intp)
     where[order] = np.repeat(bins, counts)
-    codes = codes_of_groups(groups, n)
+    codes = estimate.codes_of_groups(groups, n)
     found: list[CalibrationBin] = []
     for k in np.unique(where).tolist() if len(values) else []:
         own = where == k
-        seen = share(y[own] > 0, None if codes is None else codes[own], level)
+        seen = estimate.share(y[own] > 0, None if codes is None else codes[own], level)
         low, high, middle = (float(f(p[own])) for f in (np.min, np.max, np.mean))
         found.append(CalibrationBin(low, high, middle, seen))
     return found
 
 
 def _checked(truth: ArrayLike, p: Any) -> tuple[Floats, Floats]:
-    y, p = truths(truth).astype(np.float64), numbers(p, "p")
+    y, p = estimate.truths(truth).astype(np.float64), estimate.numbers(p, "p")
     if y.shape != p.shape:
         raise PsephosError(f"truth and p have shapes {y.shape} and {p.shape}.")
-    refuse_improbable(p)
+    estimate.refuse_improbable(p)
     return y, p
 
 
 def _checked_rows(truth: ArrayLike, p: Floats) -> tuple[Indices, Floats]:
-    codes, p = places(truth, p)
-    refuse_improbable(p)
+    codes, p = estimate.places(truth, p)
+    estimate.refuse_improbable(p)
     if (np.abs(p.sum(axis=1) - 1) > _SUM).any():
         raise PsephosError("p has rows that do not sum to 1: give the probabilities of all classes")
     return codes, p

@@ -9,9 +9,8 @@ from sklearn.base import is_regressor
 from psephos._errors import PsephosError
 from psephos._types import PerRow, TableLike
 from psephos.estimator.labels import read_sample_weight
-from psephos.estimator.members import needed_weight_parameter, weight_parameter
-from psephos.models.boosting.soft.teaching import learnt_labels, learnt_numbers
-from psephos.models.cloning import fitted
+from psephos.estimator.members import fitted, needed_weight_parameter, weight_parameter
+from psephos.models.boosting.soft.model import learnt_labels, learnt_numbers
 
 _Model = TypeVar("_Model")
 _Sparse: Any = scipy.sparse

@@ -1,13 +1,70 @@
-"""Training rows, with copies of a row merged into one of summed weight."""
+"""Training rows: units, copies, numeric designs, and the hashes that a warm start must match."""
 
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from psephos._types import Floats, Indices, NDArray, sparse
+from psephos._errors import PsephosError
+from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, Values, sparse
+from psephos.estimator.columns import dense_columns
 from psephos.estimator.input import Table
+from psephos.vote.codec import register
+from psephos.vote.part import check
 from psephos.vote.rows import first_of, row_groups
+
+_LARGEST = 1e140  # its square can be summed
+_PLAIN = (1e-60, 1e60)  # range in which fourth powers and their sums neither over- nor underflow
+
+
+def refuse_huge(y: Array) -> None:
+    """Raise PsephosError if squares of the target overflow."""
+    most = float(np.abs(y).max(initial=0.0))
+    if most >= _LARGEST:
+        raise PsephosError(f"|y| must be below {_LARGEST:g}; got {most:.3g}. Divide y.")
+
+
+def power_of(most: float, total: float) -> int:
+    """Return the power of two to divide by so that products do not over- or underflow; 0: none."""
+    return 0 if most > _PLAIN[0] and total < _PLAIN[1] else int(np.frexp(most)[1])
+
+
+def power_of_columns(values: Floats) -> Indices:
+    """Return the powers of two to divide the columns of a table by; 0: none. NaN is missing."""
+    most = np.fmax(np.fmax.reduce(values, axis=0), -np.fmin.reduce(values, axis=0))
+    plain = ~((most > 0) & ((most < _PLAIN[0]) | (most > _PLAIN[1])))
+    return np.where(plain, 0, np.frexp(np.where(plain, 0.0, most))[1]).astype(np.intp)
+
+
+def power_of_weights(weight: Floats) -> int:
+    """Return the power of two to divide weights by; 0: none."""
+    return power_of(float(weight.max()), float(weight.sum()))
+
+
+def moments_of_columns(rows: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return each column's weight of present values, their mean and standard deviation, (p,) each.
+
+    Columns whose squares would over- or underflow are scaled first.
+    """
+    power = power_of_columns(rows)
+    rows, present = np.ldexp(rows, -power), ~np.isnan(rows)
+    w = present * weight[:, None]
+    total = w.sum(axis=0)
+    safe = np.where(total > 0, total, 1.0)
+    mean = (w * np.where(present, rows, 0.0)).sum(axis=0) / safe
+    variance = (w * np.where(present, rows - mean, 0.0) ** 2).sum(axis=0) / safe
+    with np.errstate(over="ignore"):
+        return total, np.ldexp(mean, power), np.ldexp(np.sqrt(variance), power)
+
+
+def spread_of_columns(rows: Floats, weight: Floats) -> Floats:
+    """Return each column's weighted standard deviation of present values, 1 if it is 0."""
+    deviation = moments_of_columns(rows, weight)[2]
+    return np.where(deviation > 0, deviation, 1.0)
+
 
 Hashes = NDArray[np.uint64]
 _CELLS = 1 << 16  # of a block: they fit into the cache
@@ -117,3 +174,156 @@ def ordered_groups(rows: Floats) -> Indices:
         if len(np.unique(row_groups(head))) == len(distinct):
             break
     return np.argsort(order)[groups]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The numeric columns that a table becomes."""
+
+    source: Indices  # (P,); the column of the table behind each design column
+    level: Floats  # (P,); the code that is 1 in it; NaN: the number itself
+    ptr: Indices  # (p + 1,); the first design column of each column of the table
+
+    @classmethod
+    def of(cls, n_codes: Indices, X: Values) -> "Design":
+        """Return the design of a table (n, p) with so many categories per column (0: numeric).
+
+        A column in which two categories occur has one 0/1 column, that of the second; with one
+        category it is a constant. Categories that do not occur have no column.
+        """
+        levels = {
+            int(j): _encoded(dense_columns(X, np.array([j]))[:, 0]) for j in np.flatnonzero(n_codes)
+        }
+        width = np.ones(len(n_codes), dtype=np.intp)
+        width[list(levels)] = [len(codes) for codes in levels.values()]
+        ptr = np.concatenate([[0], np.cumsum(width)]).astype(np.intp)
+        level = np.full(int(ptr[-1]), np.nan)
+        for j, codes in levels.items():
+            level[ptr[j] : ptr[j + 1]] = codes
+        return cls(np.repeat(np.arange(len(n_codes)), width).astype(np.intp), level, ptr)
+
+    def columns(self, subset: Indices) -> Indices:
+        """Return the design columns of a subset of the table's columns."""
+        spans = [np.arange(int(self.ptr[j]), int(self.ptr[j + 1])) for j in subset.tolist()]
+        return np.concatenate([np.empty(0, dtype=np.intp), *spans]).astype(np.intp)
+
+
+def _encoded(codes: Floats) -> Floats:
+    """Return the codes of a column that have a design column; NaN is missing."""
+    present = np.unique(codes[~np.isnan(codes)])
+    if len(present) == 0:
+        return np.zeros(1)
+    return present[1:] if len(present) == 2 else present
+
+
+REDUCED = "reduced to some of its columns"
+SHRUNK = "left with some of its members"
+
+_FREE = ("n_estimators", "n_jobs", "oob_score", "verbose", "warm_start")  # may change
+_QUIET = ("n_jobs", "verbose")  # of members: they change no prediction
+_ELSEWHERE = ("class_weight", "categorical_features")  # compared as weights, and as the schema
+_ROWS = ("X", "y", "sample_weight (or class_weight)", "groups")
+
+
+@register
+@dataclass(frozen=True)
+class FirstFit:
+    """Digests of the rows and parameters with which members were fitted."""
+
+    tag: ClassVar[str] = "first fit"
+    # of X; of X and y; of these and the weights; of these and the groups. Empty: not known.
+    rows: tuple[str, ...]
+    settings: tuple[str, ...]  # ``name=digest`` of each parameter that must not change
+    since: str = ""  # how the model was changed since; it then cannot be continued
+
+    def __post_init__(self) -> None:
+        check(len(self.rows) in (0, len(_ROWS)), "the first fit has a wrong number of digests")
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        y: LabelsLike,
+        weight: Any,
+        groups: Array | None = None,
+        *,
+        ordered: bool = False,
+    ) -> Self:
+        """Return the digests of a fit.
+
+        `X` array or sparse table of shape (n, p); `y` (n,): class codes, or numbers. `weight`,
+        `groups` (n,) or None; `ordered`: whether the digests depend on the order of the rows.
+        """
+        hashes = row_hashes(X)
+        found = [_digest(hashes, ordered)]
+        codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
+        for k, more in enumerate((y, weight, codes)):
+            if more is not None:
+                hashes = hashes + folded(np.asarray(more)) * multipliers(k + 1)[k]
+                hashes ^= hashes >> np.uint64(29)
+            found.append(_digest(hashes, ordered))
+        params = model.get_params(deep=False)
+        by_tree = params.get("class_weight") == "balanced_subsample"  # row weights lack it
+        elsewhere = _ELSEWHERE[1:] if by_tree else _ELSEWHERE
+        kept = {n: v for n, v in sorted(params.items()) if n not in _FREE + elsewhere}
+        return cls(tuple(found), tuple(f"{n}={_short(_words(v))}" for n, v in kept.items()))
+
+    def changed(self, since: str, *, columns: bool = False) -> Self:
+        """Return the digests of a changed model; `columns`: whether its columns have changed."""
+        return replace(self, rows=() if columns else self.rows, since=since)
+
+    def has(self, now: "FirstFit") -> bool:
+        """Return whether X, y and weights equal those of another fit, as far as that is known."""
+        return not self.rows or self.rows[:-1] == now.rows[:-1]
+
+    def require(self, now: "FirstFit") -> None:
+        """Raise PsephosError, naming the differences, unless another fit may continue this one."""
+        if self.since:
+            raise PsephosError(
+                f"with warm_start=True the model must be as it was fitted: this one was "
+                f"{self.since}. To fit anew, set warm_start=False."
+            )
+        then: Any = dict(one.split("=", 1) for one in self.settings)
+        given: Any = dict(one.split("=", 1) for one in now.settings)
+        other = [name for name in then if given.get(name, then[name]) != then[name]]
+        other += ["class_weight"] if ("class_weight" in then) != ("class_weight" in given) else []
+        table = [n for n, a, b in zip(_ROWS, self.rows, now.rows, strict=False) if a != b]
+        other += table[:1]  # each digest includes those before it
+        if other:
+            raise PsephosError(
+                "with warm_start=True rows, labels, weights and parameters must be those of the "
+                f"first fit (but for n_estimators, n_jobs and oob_score): {' and '.join(other)} "
+                f"{'is' if len(other) == 1 else 'are'} not. To fit anew, set warm_start=False."
+            )
+
+
+def _digest(hashes: Hashes, ordered: bool) -> str:
+    return _short((hashes if ordered else np.sort(hashes)).tobytes())
+
+
+def _short(content: str | bytes) -> str:
+    data = content.encode() if isinstance(content, str) else content
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def _words(value: Any) -> str:
+    """Return a parameter as text that is the same in every process; `_QUIET` are left out."""
+    if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
+        return "None"  # as in a model file
+    if isinstance(value, type) or callable(value):
+        return f"{getattr(value, '__qualname__', type(value).__qualname__)}"
+    if hasattr(value, "get_params"):
+        own = sorted(value.get_params(deep=False).items())
+        inside = ", ".join(f"{n}={_words(v)}" for n, v in own if n not in _QUIET)
+        return f"{type(value).__qualname__}({inside})"
+    if isinstance(value, np.generic):
+        return _words(value.item())
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+        return f"{value.dtype.kind}{value.shape}{_short(value.tobytes())}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_words(k)}: {_words(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_words, value))}]"
+    plain = isinstance(value, bool | int | float | str)
+    return repr(value) if plain else type(value).__qualname__

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from psephos.estimator.contender import Contender
     from psephos.files.cells import MISSING
-    from psephos.protocol.evaluation.label_scores import (
+    from psephos.protocol.evaluation.answers import (
         average_precision,
         coverage,
         hamming_loss,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: The modules of the names, the lightest first: reading a table imports no models or statistics.
 _MODULES = (
     "files.cells", "protocol.tables.files", "protocol.tables.table", "protocol.tables.checking",
-    "estimator.contender", "protocol.evaluation.label_scores", "protocol.evaluation.splits",
+    "estimator.contender", "protocol.evaluation.answers", "protocol.evaluation.splits",
     "protocol.evaluation.stability", "protocol.evaluation.statistics", "protocol.study.folds",
     "protocol.study.comparison", "protocol.running.columns", "protocol.running.contenders",
     "protocol.running.prototype_search", "protocol.running.curve", "protocol.running.runner",

@@ -17,9 +17,8 @@ from psephos import __version__
 from psephos._errors import MissingExtraError, PsephosError
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.near import quoted
-from psephos.scoring.form import plain, vote_of
+from psephos.scoring.form import Branching, bound_in_single, plain, vote_of
 from psephos.scoring.onnx_trees import TreeLevels
-from psephos.scoring.plain_rules import Branching, bound_in_single
 from psephos.vote.choices import TIE
 from psephos.vote.plain import to_plain
 from psephos.vote.reading.core import filled, spans

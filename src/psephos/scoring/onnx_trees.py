@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos.scoring.plain_rules import Branching, bound_in_single
+from psephos.scoring.form import Branching, bound_in_single
 from psephos.vote.reading.trees import spoken_share
 
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from psephos._errors import PsephosError
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.names import Names
-from psephos.scoring.form import plain
-from psephos.scoring.plain_rules import Branching, NodeRule
+from psephos.scoring.form import Branching, NodeRule, plain
 from psephos.vote.reading.core import unpacked
 from psephos.vote.reading.trees import TreeReader
 

@@ -15,27 +15,8 @@ from itertools import count, zip_longest
 from typing import Any
 
 from psephos._errors import PsephosError
-from psephos.scoring.form import plain
-from psephos.scoring.plain_rules import Branching, single_bound
-from psephos.scoring.sql_answer import SqlAnswer
-from psephos.scoring.sql_text import (
-    Layer,
-    above,
-    added,
-    exp_of,
-    expected,
-    interpolated,
-    least_of,
-    literal,
-    not_below_0,
-    of_greatest,
-    of_total,
-    quoted,
-    raised_shares,
-    weight_up_to,
-    with_exponent,
-    within,
-)  # fmt: skip
+from psephos.scoring import sql_text
+from psephos.scoring.form import Branching, plain, single_bound
 from psephos.vote.choices import TIE
 from psephos.vote.reading.answered import needing_all
 from psephos.vote.reading.core import LEVEL, VOTERS, filled, part_of, spans, summed, unpacked
@@ -92,14 +73,14 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     model = plain(estimator)
     writer = _Writer.of(model)
     scores = writer.scores(model["voters"], model["weights"], model["readout"])
-    answer = SqlAnswer(model)
-    kept = {f"k{i}": f"c.{quoted(name)}" for i, name in enumerate(id_columns)}
+    answer = sql_text.SqlAnswer(model)
+    kept = {f"k{i}": f"c.{sql_text.quoted(name)}" for i, name in enumerate(id_columns)}
     shown = {**dict(zip(kept, id_columns, strict=True)), **answer.names}
     _refuse_alike([column["name"] for column in model["columns"]], "the model reads columns")
     _refuse_alike(list(shown.values()), "the SELECT would have columns")
     first = {**kept, **{f"s{k}": score for k, score in enumerate(scores)}}
     first["known"] = writer.known(model["voters"], model["weights"])
-    place = ".".join(map(quoted, table.split(".")))
+    place = ".".join(map(sql_text.quoted, table.split(".")))
     read = _read(model["columns"], id_columns)
     steps = [f"SELECT {read}\nFROM {place} AS d"]
     for n, layer in enumerate(writer.layers):
@@ -110,9 +91,9 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     for n, layer in enumerate(answer.layers):
         steps.append(f"SELECT t.*, {_listed(layer, n + 1)}\nFROM {_step(len(steps))} AS t")
     before = ",\n".join(f"{_step(n)} AS (\n{step})" for n, step in enumerate(steps, 1))
-    outputs = ",\n  ".join(f"{own} AS {quoted(name)}" for own, name in shown.items())
+    outputs = ",\n  ".join(f"{own} AS {sql_text.quoted(name)}" for own, name in shown.items())
     last = f"WITH {before}\nSELECT {outputs}\nFROM {_step(len(steps))}\n"
-    text = _QUOTED_OR_DECIMAL.sub(with_exponent, last)
+    text = _QUOTED_OR_DECIMAL.sub(sql_text.with_exponent, last)
     escaped = any(token[0] == "'" and "\\" in token for token in _QUOTED_OR_DECIMAL.findall(text))
     numeric = any("levels" not in column for column in model["columns"])
     return _TYPES * numeric + _BACKSLASH * escaped + text
@@ -122,25 +103,25 @@ def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:
     """Return the columns that are read, with NULL for NaN and infinity, and the id columns."""
     found: dict[str, str] = {}
     for column in columns:
-        name = quoted(column["name"])
+        name = sql_text.quoted(column["name"])
         number = f"CASE WHEN d.{name} {_FINITE} THEN d.{name} END AS {name}"
         found[name] = f"d.{name}" if "levels" in column else number
-    for name in map(quoted, id_columns):
+    for name in map(sql_text.quoted, id_columns):
         found.setdefault(name, f"d.{name}")
     return ",\n  ".join(found.values()) or "NULL AS nothing"
 
 
 def _step(n: int) -> str:
     """Return the name of a step; steps avoid nested SELECTs, whose depth databases limit."""
-    return quoted(f"psephos step {n}")
+    return sql_text.quoted(f"psephos step {n}")
 
 
-def _listed(layer: Layer, number: int) -> str:
+def _listed(layer: sql_text.Layer, number: int) -> str:
     """Return the columns of a layer, and one that keeps a database from merging it with the next.
 
     If merged, each expression would be computed again wherever its column is used.
     """
-    mark = f"n{number}" if number >= 0 else quoted(f"inner row {-number}")
+    mark = f"n{number}" if number >= 0 else sql_text.quoted(f"inner row {-number}")
     columns = {**layer, mark: "ROW_NUMBER() OVER ()"}
     return ",\n  ".join(f"{expression} AS {name}" for name, expression in columns.items())
 
@@ -167,12 +148,12 @@ class _Writer:
         self, model: str, columns: Sequence[str], levels: Sequence[Any], number: Iterator[int]
     ) -> None:
         self.model, self.columns, self.levels, self._number = model, columns, levels, number
-        self.layers: list[Layer] = []  # the first is the innermost SELECT
+        self.layers: list[sql_text.Layer] = []  # the first is the innermost SELECT
 
     @classmethod
     def of(cls, model: dict[str, Any]) -> "_Writer":
         """Return the writer of a plain model."""
-        columns = [f"c.{quoted(column['name'])}" for column in model["columns"]]
+        columns = [f"c.{sql_text.quoted(column['name'])}" for column in model["columns"]]
         return cls(model["model"], columns, [c.get("levels") for c in model["columns"]], count(1))
 
     def _beside(self, columns: Sequence[str], levels: Sequence[Any]) -> "_Writer":
@@ -205,7 +186,9 @@ class _Writer:
         found: list[str] = []
         for k in range(len(votes[0])):
             terms = [f"{a!r} * ({v[k]})" for a, v in zip(alpha, votes, strict=True) if a]
-            found.append(added(terms) if scale == 1.0 else f"({added(terms)}) / {scale!r}")
+            found.append(
+                sql_text.added(terms) if scale == 1.0 else f"({sql_text.added(terms)}) / {scale!r}"
+            )
         return found
 
     def _medians(self, votes: _Exprs, share: list[float]) -> list[str]:
@@ -214,13 +197,13 @@ class _Writer:
         weights = [w for w in share if w]
         kept = self._layers("vote", [v for v, w in zip(votes, share, strict=True) if w])
         for own in zip(*kept, strict=True):
-            reached = self._layer("reached", [weight_up_to(v, own, weights) for v in own])
+            reached = self._layer("reached", [sql_text.weight_up_to(v, own, weights) for v in own])
             for test in (f">= {0.5 - TIE!r}", f"> {0.5 + TIE!r}"):
                 pairs = zip(own, reached, strict=True)
                 left = [f"CASE WHEN {r} {test} THEN {v} END" for v, r in pairs]
                 while len(left := self._layer("least", left)) > 1:
                     parts = range(0, len(left), _TOGETHER)
-                    left = [least_of(left[i : i + _TOGETHER]) for i in parts]
+                    left = [sql_text.least_of(left[i : i + _TOGETHER]) for i in parts]
                 found += left
         pairs = zip(found[::2], found[1::2], strict=True)
         return [f"({low} + {high}) / 2.0" for low, high in pairs]
@@ -263,7 +246,7 @@ class _Writer:
         if codes:
             words = levels or [str(code) for code in range(len(codes))]
             return [
-                (f"{name} IN ({', '.join(literal(words[c]) for c in own)})", b)
+                (f"{name} IN ({', '.join(sql_text.literal(words[c]) for c in own)})", b)
                 for b in sorted(set(codes) - {-1})
                 if (own := [c for c, way in enumerate(codes) if way == b and c < len(words)])
             ]
@@ -282,7 +265,7 @@ class _Writer:
     def _layer(self, name: str, expressions: Sequence[str]) -> list[str]:
         """Add a layer of columns, and return their names."""
         number = next(self._number)
-        names = [quoted(f"{name} {number} {i}") for i in range(len(expressions))]
+        names = [sql_text.quoted(f"{name} {number} {i}") for i in range(len(expressions))]
         self.layers.append(dict(zip(names, expressions, strict=True)))
         return [f"c.{one}" for one in names]
 
@@ -292,7 +275,9 @@ class _Writer:
             j: int = part["columns"][i]
             one = self.columns[j]
             if level == level:  # a category: 1 or 0, and NULL if it is unknown
-                word = literal(self.levels[j][int(level)] if self.levels[j] else int(level))
+                word = sql_text.literal(
+                    self.levels[j][int(level)] if self.levels[j] else int(level)
+                )
                 known = f"CASE WHEN {self._known(j)} THEN 0.0 END"
                 one = f"CASE WHEN {one} = {word} THEN 1.0 ELSE {known} END"
             made.append(one)
@@ -308,7 +293,7 @@ class _Writer:
 
     def _ranked_voters(self, part: dict[str, Any]) -> _Exprs:
         lines = [
-            interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
+            sql_text.interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
             for j, (a, b) in zip(part["columns"], spans(part["start"]), strict=True)
         ]
         scores = [f"COALESCE({line}, 0.0)" for line in lines]
@@ -335,8 +320,10 @@ class _Writer:
         scores = self._layers("inner vote", scores)
         several = [t for t, own in enumerate(scores) if len(own) > 1]
         if part["says"] == "probability" and several:
-            kept = self._layers("share", [not_below_0(raised_shares(scores[t])) for t in several])
-            shares = [of_total(own, f"({added(own)})") for own in kept]
+            kept = self._layers(
+                "share", [sql_text.not_below_0(sql_text.raised_shares(scores[t])) for t in several]
+            )
+            shares = [sql_text.of_total(own, f"({sql_text.added(own)})") for own in kept]
             for t, own in zip(several, self._layers("chance", shares), strict=True):
                 scores[t] = own
         found: _Exprs = []
@@ -374,21 +361,21 @@ class _Writer:
             return scores
         codes = list(zip(*(part["value"][c] for c in target["classes"]), strict=True))
         if says == "probability" and len(scores) == 1:
-            up = within(f"((1.0 + {scores[0]}) / 2.0)", 0.0, 1.0)
+            up = sql_text.within(f"((1.0 + {scores[0]}) / 2.0)", 0.0, 1.0)
             return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in codes]
         if says == "probability":
-            return expected(scores, [part["value"][c] for c in target["classes"]])
+            return sql_text.expected(scores, [part["value"][c] for c in target["classes"]])
         if len(scores) == 1:
             level = repr(target["bound"]) if "bound" in target else _LEVEL
-            return [above(scores[0], level, repr(a), repr(b)) for a, b in codes]
-        return [of_greatest(scores, f" - {_LEVEL}", map(repr, own)) for own in codes]
+            return [sql_text.above(scores[0], level, repr(a), repr(b)) for a, b in codes]
+        return [sql_text.of_greatest(scores, f" - {_LEVEL}", map(repr, own)) for own in codes]
 
     def _trees(self, part: dict[str, Any]) -> _Exprs:
         trees = Branching(part)
         found: _Exprs = []
         for voter, (start, end) in enumerate(trees.group):
             each = [self._tree_vote(trees, tree) for tree in range(start, end)]
-            voted = [added([one[k] for one in each]) for k in range(len(each[0]))]
+            voted = [sql_text.added([one[k] for one in each]) for k in range(len(each[0]))]
             if trees.grouped:
                 means = [f"({one}) / {float(end - start)!r}" for one in voted]
                 voted = self._votes_of_means(trees, means)
@@ -400,7 +387,7 @@ class _Writer:
 
     def _known(self, j: int) -> str:
         levels = self.levels[j]
-        words = f" IN ({', '.join(map(literal, levels))})" if levels else " IS NOT NULL"
+        words = f" IN ({', '.join(map(sql_text.literal, levels))})" if levels else " IS NOT NULL"
         return self.columns[j] + words
 
     @staticmethod
@@ -411,8 +398,10 @@ class _Writer:
         codes = list(zip(*trees.code, strict=True))
         if trees.says == "probability":
             terms = [zip(shares, column, strict=True) for column in codes]
-            return [added([f"({s}) * {c!r}" for s, c in own]) for own in terms]
-        return [of_greatest([f"({s})" for s in shares], "", map(repr, own)) for own in codes]
+            return [sql_text.added([f"({s}) * {c!r}" for s, c in own]) for own in terms]
+        return [
+            sql_text.of_greatest([f"({s})" for s in shares], "", map(repr, own)) for own in codes
+        ]
 
     def _tree_vote(self, trees: Branching, tree: int) -> list[str]:
         """Return the vote of a tree, one expression per output."""
@@ -425,7 +414,7 @@ class _Writer:
         if trees.divides(tree):
             parts = list(self._parts(trees, root, []))
             return [
-                added([" * ".join([*way, repr(trees.value[n][k])]) for n, way in parts])
+                sql_text.added([" * ".join([*way, repr(trees.value[n][k])]) for n, way in parts])
                 for k in outputs
             ]
         ends = list(self._ends(trees, root, []))
@@ -542,18 +531,22 @@ class _Writer:
         """Return the votes of scores with one per class."""
         if part["says"] == "answer":
             codes = list(zip(*part["value"], strict=True))
-            return [[of_greatest(own, "", map(repr, one)) for one in codes] for own in scores]
-        tops = self._layers("top", [[of_greatest(own, "", own)] for own in scores])
+            return [
+                [sql_text.of_greatest(own, "", map(repr, one)) for one in codes] for own in scores
+            ]
+        tops = self._layers("top", [[sql_text.of_greatest(own, "", own)] for own in scores])
         pairs = list(zip(scores, tops, strict=True))
-        odds = self._layers("odds", [[exp_of(f"({v} - {t})") for v in own] for own, (t,) in pairs])
-        shares = [of_total(own, f"({added(own)})") for own in odds]
-        return [expected(own, part["value"]) for own in self._layers("likely", shares)]
+        odds = self._layers(
+            "odds", [[sql_text.exp_of(f"({v} - {t})") for v in own] for own, (t,) in pairs]
+        )
+        shares = [sql_text.of_total(own, f"({sql_text.added(own)})") for own in odds]
+        return [sql_text.expected(own, part["value"]) for own in self._layers("likely", shares)]
 
     def _vote(self, part: dict[str, Any], score: str) -> list[str]:
         """Return the K votes from the one score of two classes."""
         pairs = list(zip(*part["value"], strict=True))
         if part["says"] == "answer":
-            return [above(score, "0.0", repr(a), repr(b)) for a, b in pairs]
+            return [sql_text.above(score, "0.0", repr(a), repr(b)) for a, b in pairs]
         up = f"1.0 / (1.0 + EXP(-({part['slope']!r} * ({score}))))"
         return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in pairs]
 
@@ -564,4 +557,4 @@ class _Writer:
         if part.get("fill"):
             names = {i: f"COALESCE({name}, {part['fill'][i]!r})" for i, name in names.items()}
         terms = [f"{coef[i]!r} * {name}" for i, name in names.items()]
-        return f"{added(terms)} + {constant!r}" if terms else repr(constant)
+        return f"{sql_text.added(terms)} + {constant!r}" if terms else repr(constant)

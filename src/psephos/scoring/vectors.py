@@ -1,11 +1,12 @@
-"""Conformance vectors: generated rows with a model's predictions of them, and its names.
+"""Conformance vectors: generated rows with a model's predictions; rounding of rows that it keeps.
 
-They are stored in the model file, so that a reader of the file can check its own predictions. They
-contain no training row and no value of one (see `psephos.vote.marks`).
+Vectors are stored in the model file, so that a reader of the file can check its own predictions.
+They contain no training row and no value of one (see `psephos.vote.marks`).
 """
 
+import copy
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,9 +18,11 @@ from psephos.files.cells import FARTHEST
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.names import Names
 from psephos.scoring.reader.model import conformance_words
-from psephos.vote import Ballots, Vote
+from psephos.vote import Ballots, Local, LocalRelevance, Neighbours, Vote
 from psephos.vote.codec import register
-from psephos.vote.part import check
+from psephos.vote.operations.cases import CaseVoters, PrototypeVoters
+from psephos.vote.part import Voters, check
+from psephos.vote.weights.gaussian_kernels import KernelWeights
 
 _MOST = 1 << 16  # the most values of the rows in a model file
 _GAPS, _EXACT = 0.1, 0.4  # the shares of values that are missing, or exactly at a breakpoint
@@ -316,3 +319,36 @@ def _words_of(vote: Vote, names: Names, rows: Floats) -> list[str]:
             if '"row": "' not in json.dumps(own.reasons[0][t].data(own.names), default=str):
                 ballots.append((number, own.words(0, t)))
     return conformance_words(names, classes, ballots)
+
+
+def with_rounded_rows(estimator: Any, digits: int) -> Any:
+    """Return a copy of a fitted estimator with rounded training rows; itself if it keeps none.
+
+    Parameters
+    ----------
+    estimator : fitted estimator of psephos
+    digits : int
+        Significant digits of each value; at least 1.
+    """
+    vote: Vote = estimator.vote_
+    voters: Voters = vote.voters
+    weights: Any = vote.weighting
+    if isinstance(voters, CaseVoters):
+        voters = replace(voters, cases=to_digits(voters.cases, digits))
+    if isinstance(weights, Local):
+        weights = replace(weights, anchors=to_digits(weights.anchors, digits))
+    elif isinstance(weights, LocalRelevance):
+        local = replace(weights.local, anchors=to_digits(weights.local.anchors, digits))
+        weights = replace(weights, local=local)
+    elif isinstance(weights, Neighbours):
+        weights = replace(weights, cases=to_digits(weights.cases, digits))
+    elif isinstance(weights, KernelWeights) and isinstance(voters, PrototypeVoters):
+        cases = to_digits(voters.cases, digits)
+        voters = replace(voters, cases=cases)
+        scaled = (cases - weights.centre) * weights.inverse
+        weights = replace(weights, prototypes=np.ascontiguousarray(scaled))
+    if voters is vote.voters and weights is vote.weighting:
+        return estimator
+    other = copy.copy(estimator)
+    other.vote_ = replace(vote, voters=voters, weighting=weights)
+    return other

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray
 from psephos.kernels.binned_trees.bins import bin_columns
 from psephos.kernels.numerics.ordering import sort_rows
 from psephos.runtime.jit import frozen, run_blocks

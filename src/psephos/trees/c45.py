@@ -9,9 +9,8 @@ import scipy.special
 from numpy.typing import NDArray
 
 from psephos.kernels.numerics.ordering import sort_rows
-from psephos.kernels.sorted_trees.c45_grow import Nodes, grow
+from psephos.kernels.sorted_trees.c45_grow import TIE, C45Growth, Nodes, counts_for, grow
 from psephos.kernels.sorted_trees.c45_prune import Limit, collapse, prune, reached
-from psephos.kernels.sorted_trees.c45_worth import TIE, C45Growth, counts_for
 from psephos.runtime.jit import frozen
 from psephos.trees.tree import SPREAD, Surrogates, Tree
 from psephos.trees.tree_leaves import condition_words, leaves_of

@@ -7,21 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psephos._types import Floats, NDArray
-from psephos.kernels.sorted_trees.cart_grow import (
-    CHILD,
-    COMPLEXITY,
-    RISK,
-    CartNodes,
-    grow,
-    root_of,
-)
-from psephos.kernels.sorted_trees.cart_layout import Cart, Rules, keep_rows, sorted_columns
-from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
+from psephos.kernels.sorted_trees import cart_grow, cart_search
 from psephos.trees.bins import BLOCK_CELLS, columns_of
 
 _Whole = NDArray[np.int64]
 
-_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "twoing": TWOING}
+_CRITERIA = {
+    "gini": cart_search.GINI,
+    "entropy": cart_search.ENTROPY,
+    "log_loss": cart_search.ENTROPY,
+    "twoing": cart_search.TWOING,
+}
 _MAX_LEVELS = 12  # levels of a category in a node up to which every subset is tried
 _ROUND = (4.0 * np.finfo(np.float64).eps) ** 2
 
@@ -62,7 +58,7 @@ class CartProblem(NamedTuple):
 
 
 class Presorted(NamedTuple):
-    """Sorted entries of the columns (``kernels.sorted_trees.cart_layout``), and distinct values."""
+    """Sorted entries of the columns (``kernels.sorted_trees.cart_search``), and distinct values."""
 
     keys: _Whole
     known: _Whole
@@ -77,7 +73,7 @@ class CartData(NamedTuple):
     `centre` was subtracted from numeric labels; `numbers`: their distinct values, sorted.
     """
 
-    cart: Cart
+    cart: cart_search.Cart
     sorted: Presorted
     centre: float
     numbers: Floats
@@ -92,7 +88,7 @@ def presort(table: Any, n_codes: Mapping[int, int]) -> Presorted:
     for first in range(0, p, step):
         span = slice(first, min(first + step, p))
         block = columns_of(table, span).astype(np.float64, copy=False)
-        keys[span], known[span], sizes[span], values = sorted_columns(block)
+        keys[span], known[span], sizes[span], values = cart_search.sorted_columns(block)
         distinct.append(values)
     start = np.concatenate([[0], np.cumsum(sizes)])
     codes = np.array([n_codes.get(j, 0) for j in range(p)], dtype=np.int64)
@@ -122,7 +118,7 @@ def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
         rho = prior / (held / weight.sum())
         cost = prior * loss.sum(axis=1)
         alpha = cost / cost.sum() / (held * (1.0 / weight.sum()))  # rounded as in rpart
-    cart = Cart(
+    cart = cart_search.Cart(
         n_classes=k,
         y=np.asarray(problem.y if k else np.zeros(0), dtype=np.int32),
         target=target,
@@ -143,7 +139,7 @@ def prepare(problem: CartProblem, presorted: Presorted) -> CartData:
 def root_risk(data: CartData, rows: NDArray[np.int32]) -> float:
     """Return the risk of one prediction for all these rows."""
     counts = np.zeros(max(data.cart.n_classes, 1))
-    return float(root_of(data.cart, rows, counts)[3])
+    return float(cart_grow.root_of(data.cart, rows, counts)[3])
 
 
 def grow_tree(
@@ -153,7 +149,7 @@ def grow_tree(
     alpha: float,
     *,
     reuse: bool = False,
-) -> CartNodes:
+) -> cart_grow.CartNodes:
     """Grow a tree on some rows.
 
     `rows` int32; `alpha`: least risk that a split must save. `reuse`: whether a tree of all rows
@@ -167,11 +163,11 @@ def grow_tree(
         kept = np.zeros(len(cart.weight), np.bool_)
         kept[rows] = True
         keys, known = np.empty((keys.shape[0], len(rows) + 1), np.int64), np.empty_like(known)
-        keep_rows(presorted.keys, presorted.known, kept, keys, known)
+        cart_search.keep_rows(presorted.keys, presorted.known, kept, keys, known)
     largest = float(np.abs(cart.target).max(initial=abs(data.centre)))
     n_levels = np.minimum(np.diff(presorted.start), len(rows))
     most = int(n_levels[presorted.n_codes > 0].max(initial=0))
-    rules = Rules(
+    rules = cart_search.Rules(
         settings.min_samples_split,
         settings.min_samples_leaf,
         settings.max_depth,
@@ -189,7 +185,7 @@ def grow_tree(
         cart,
         presorted.n_codes if most > 0 else None,
     )
-    return grow(*parts, rules, alpha, keys, known, rows.copy(), most)
+    return cart_grow.grow(*parts, rules, alpha, keys, known, rows.copy(), most)
 
 
 _SAME = 1e-12  # complexities that differ by less, as a share of the root's risk, are equal
@@ -210,20 +206,20 @@ class Prunings(NamedTuple):
     xstd: Floats
 
 
-def prunings(grown: CartNodes, alpha: float) -> Prunings:
+def prunings(grown: cart_grow.CartNodes, alpha: float) -> Prunings:
     """Return the prunings of a tree that was grown to complexity alpha."""
     whole, real = grown.whole, grown.real
-    inner = whole[:, CHILD] > 0
-    risk = float(real[0, RISK])
-    own = np.where(inner, real[:, COMPLEXITY], -np.inf)
-    levels = np.unique(real[inner, COMPLEXITY])[::-1]
+    inner = whole[:, cart_grow.CHILD] > 0
+    risk = float(real[0, cart_grow.RISK])
+    own = np.where(inner, real[:, cart_grow.COMPLEXITY], -np.inf)
+    levels = np.unique(real[inner, cart_grow.COMPLEXITY])[::-1]
     levels = levels[levels > alpha]
     apart = np.append(True, levels[:-1] - levels[1:] > _SAME * risk)[: len(levels)]
     limits = np.append(levels[apart], alpha)  # the largest of equals: a limit prunes its own nodes
     parent = np.full(len(whole), np.inf)
     above = np.flatnonzero(inner)
     for side in (0, 1):
-        parent[whole[above, CHILD] + side] = real[above, COMPLEXITY]
+        parent[whole[above, cart_grow.CHILD] + side] = real[above, cart_grow.COMPLEXITY]
     # A node is a leaf of the prunings whose limit is at least its own complexity and below its
     # parent's: a run of rows of the table.
     rows = len(limits) + 1
@@ -231,8 +227,8 @@ def prunings(grown: CartNodes, alpha: float) -> Prunings:
     last = np.searchsorted(-limits, -own, side="right")
     steps = np.zeros(rows)
     held = first < last
-    np.add.at(steps, first[held], real[held, RISK])
-    np.add.at(steps, last[held], -real[held, RISK])
+    np.add.at(steps, first[held], real[held, cart_grow.RISK])
+    np.add.at(steps, last[held], -real[held, cart_grow.RISK])
     risks = np.cumsum(steps)[:-1]
     n_splits = np.array([int((own > limit).sum()) for limit in limits], dtype=np.intp)
     unit = risk if risk > 0 else 1.0

@@ -8,21 +8,7 @@ import numpy as np
 from psephos._errors import ModelFileError
 from psephos._types import Array, Floats, NDArray
 from psephos.files.field_types import Nullable
-from psephos.kernels.sorted_trees.cart_grow import (
-    CHILD,
-    CLASS,
-    COMPLEXITY,
-    FIRST,
-    HEAVIER,
-    MEAN,
-    N_RULES,
-    N_SURROGATES,
-    NUMBER,
-    RISK,
-    ROWS,
-    WEIGHT,
-    CartNodes,
-)
+from psephos.kernels.sorted_trees import cart_grow
 from psephos.runtime.jit import run_blocks
 from psephos.trees.cart import CartData, CartSettings, Prunings, grow_tree
 from psephos.trees.tree import STAY, Surrogates, Tree
@@ -204,26 +190,26 @@ class CartGrowth:
         return replace(left, n_features=len(columns), column=where[left.column])
 
 
-def growth_of(grown: CartNodes, data: CartData, table: Prunings) -> CartGrowth:
+def growth_of(grown: cart_grow.CartNodes, data: CartData, table: Prunings) -> CartGrowth:
     """Return the record of a grown tree, with rules in the order of the nodes."""
-    whole, real, inner = grown.whole, grown.real, grown.whole[:, CHILD] > 0
-    held = np.where(inner, whole[:, N_RULES] + whole[:, N_SURROGATES], 0)
+    whole, real, inner = grown.whole, grown.real, grown.whole[:, cart_grow.CHILD] > 0
+    held = np.where(inner, whole[:, cart_grow.N_RULES] + whole[:, cart_grow.N_SURROGATES], 0)
     start = np.cumsum(held) - held
-    rules = np.repeat(whole[:, FIRST] - start, held) + np.arange(int(held.sum()))
+    rules = np.repeat(whole[:, cart_grow.FIRST] - start, held) + np.arange(int(held.sum()))
     sizes = grown.rule_whole[rules, 4]
     ends = np.cumsum(sizes)
     levels = np.repeat(grown.rule_whole[rules, 3] - (ends - sizes), sizes) + np.arange(sizes.sum())
-    risk = float(real[0, RISK])
+    risk = float(real[0, cart_grow.RISK])
     return CartGrowth(
         n_features=len(data.sorted.known),
         regression=data.cart.n_classes == 0,
-        number=whole[:, NUMBER],
-        n_rows=whole[:, ROWS],
-        weight=real[:, WEIGHT],
-        risk=real[:, RISK],
-        complexity=real[:, COMPLEXITY] / (risk if risk > 0 else 1.0),
-        n_rules=np.where(inner, whole[:, N_RULES], 0),
-        n_surrogates=np.where(inner, whole[:, N_SURROGATES], 0),
+        number=whole[:, cart_grow.NUMBER],
+        n_rows=whole[:, cart_grow.ROWS],
+        weight=real[:, cart_grow.WEIGHT],
+        risk=real[:, cart_grow.RISK],
+        complexity=real[:, cart_grow.COMPLEXITY] / (risk if risk > 0 else 1.0),
+        n_rules=np.where(inner, whole[:, cart_grow.N_RULES], 0),
+        n_surrogates=np.where(inner, whole[:, cart_grow.N_SURROGATES], 0),
         column=grown.rule_whole[rules, 0],
         counted=grown.rule_whole[rules, 1],
         side=np.where(sizes > 0, 0, grown.rule_whole[rules, 2]),
@@ -241,16 +227,18 @@ def growth_of(grown: CartNodes, data: CartData, table: Prunings) -> CartGrowth:
     )
 
 
-def tree_of(growth: CartGrowth, grown: CartNodes, data: CartData, use_surrogates: int) -> Tree:
+def tree_of(
+    growth: CartGrowth, grown: cart_grow.CartNodes, data: CartData, use_surrogates: int
+) -> Tree:
     """Return the tree for prediction.
 
     A row that no rule can send goes, as during growth, to the child of more known weight. It stays
     at the node if both have the same weight, or if the majority is not used after surrogates.
     """
     cart, whole = data.cart, grown.whole
-    child = whole[:, CHILD]
+    child = whole[:, cart_grow.CHILD]
     inner = child > 0
-    at, more = np.where(inner, child, 0), whole[:, HEAVIER]
+    at, more = np.where(inner, child, 0), whole[:, cart_grow.HEAVIER]
     larger = np.where(more == 0, STAY, (more > 0).astype(np.intp))
     own, surrogate = growth.role == 0, growth.role == 2
     if use_surrogates == 0:
@@ -316,19 +304,19 @@ def _codes(growth: CartGrowth, n_codes: _Whole) -> dict[int, NDArray[np.intp]]:
     return out
 
 
-def _means(grown: CartNodes, data: CartData) -> Floats:
+def _means(grown: cart_grow.CartNodes, data: CartData) -> Floats:
     """Return the mean of each node; if its rows have one number, exactly that number."""
-    mean, known = grown.real[:, MEAN] + data.centre, data.numbers
+    mean, known = grown.real[:, cart_grow.MEAN] + data.centre, data.numbers
     largest = max(abs(float(known[0])), abs(float(known[-1])))
-    slack = (grown.whole[:, ROWS] + 2) * np.finfo(float).eps * largest  # of rounding
+    slack = (grown.whole[:, cart_grow.ROWS] + 2) * np.finfo(float).eps * largest  # of rounding
     above = np.minimum(np.searchsorted(known, mean), len(known) - 1)
     below = np.maximum(above - 1, 0)
     near = np.where(mean - known[below] < known[above] - mean, known[below], known[above])
-    alike = grown.real[:, RISK] <= grown.real[:, WEIGHT] * slack**2
+    alike = grown.real[:, cart_grow.RISK] <= grown.real[:, cart_grow.WEIGHT] * slack**2
     return np.where(alike & (np.abs(near - mean) <= slack), near, mean)
 
 
-def _values(grown: CartNodes, data: CartData) -> Floats:
+def _values(grown: cart_grow.CartNodes, data: CartData) -> Floats:
     cart = data.cart
     if cart.n_classes == 0:
         return _means(grown, data)[:, None]
@@ -339,7 +327,7 @@ def _values(grown: CartNodes, data: CartData) -> Floats:
 
 
 def run_down(
-    grown: CartNodes, tree: Tree, values: NDArray[np.float64], limits: NDArray[np.float64]
+    grown: cart_grow.CartNodes, tree: Tree, values: NDArray[np.float64], limits: NDArray[np.float64]
 ) -> _Whole:
     """Return the node at which each row ends under each limit on the complexity.
 
@@ -348,7 +336,7 @@ def run_down(
     n, every = len(values), np.arange(len(limits))
     ends = np.zeros((n, len(limits)), np.int64)
     # For each node the first limit below its complexity, none at a leaf.
-    below = np.searchsorted(-limits, -grown.real[:, COMPLEXITY], side="right")
+    below = np.searchsorted(-limits, -grown.real[:, cart_grow.COMPLEXITY], side="right")
     below[tree.n_children == 0] = len(limits)
     rows, node, first = np.arange(n), np.zeros(n, np.intp), np.zeros(n, np.intp)
     while len(rows):
@@ -432,7 +420,7 @@ def _left_out(
     tree = tree.on_columns(np.searchsorted(columns, tree.column), np.searchsorted(columns, spare))
     ends = run_down(grown, tree, values(out, columns), _limits(table.cp) * scale)
     if cart.n_classes == 0:
-        return (cart.target[out, None] - grown.real[ends, MEAN]) ** 2
-    answers = grown.whole[ends, CLASS]
+        return (cart.target[out, None] - grown.real[ends, cart_grow.MEAN]) ** 2
+    answers = grown.whole[ends, cart_grow.CLASS]
     truth = cart.y[out, None]
     return cart.rho[truth] * cart.loss[truth, answers]

@@ -1,4 +1,4 @@
-"""Search for the best decision stump over all columns of a table."""
+"""Search for the best stump on presorted columns."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,21 +6,119 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
 
-from psephos.kernels.stump.categories import scan_categories
-from psephos.kernels.stump.scan import (
-    ROW,
-    Worth,
-    quantise,
-    round_weights,
-    scan_ordered,
-    scan_sparse,
-    screen_error,
-    screen_gini,
-)
+from psephos._types import Array, ArrayLike, NDArray
+from psephos.kernels import stump as kernel
+from psephos.kernels.numerics.ordering import sort_rows
 from psephos.runtime.jit import run_blocks
-from psephos.trees.stump_orders import Ordered, presort_dense, presort_sparse
+
+_CHUNK_BYTES = 2**20  # a chunk of columns and its keys fit the second-level cache
+
+
+def sort_columns(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.bool_]]:
+    """Sort columns given as rows of ``values`` (c, n), NaN being missing.
+
+    Returns (c, n) entries ``row | FLAG``, flagged if a threshold may follow; the number of values
+    present in each column (c,); and whether it has any threshold (c,). Missing rows are replaced by
+    the padding row n, which has no weight.
+    """
+    c, n = values.shape
+    order, ranked, n_present = sort_rows(values)
+    cut = np.zeros((c, n), np.bool_)
+    np.greater(ranked[:, 1:], ranked[:, :-1], out=cut[:, :-1])
+    parted = np.flatnonzero((n_present < n) & (n_present > 0))
+    cut[parted, n_present[parted] - 1] = True  # "present or missing"
+    rows = order.astype(np.uint32)
+    rows[np.arange(n) >= n_present[:, None]] = n
+    np.bitwise_or(rows, kernel.FLAG, out=rows, where=cut)
+    return rows, n_present, np.logical_or.reduce(cut, axis=1)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Dense columns of n rows in sorted order, as `sort_columns` returns them.
+
+    ``order`` (c, n), ``columns`` and ``n_present`` are parallel, sorted by column.
+    """
+
+    order: NDArray[np.uint32]
+    columns: NDArray[np.int64]
+    n_present: NDArray[np.int64]
+    any_missing: bool
+
+    @property
+    def n(self) -> int:
+        """Return the number of rows."""
+        return self.order.shape[1]
+
+
+@dataclass(frozen=True)
+class SparseOrdered:
+    """Sparse columns with stored entries in sorted order; see ``kernels.stump``."""
+
+    start: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64]
+    edge: NDArray[np.bool_]
+    n_below: NDArray[np.int64]
+    n_present: NDArray[np.int64]
+    zeros: NDArray[np.bool_]
+    columns: NDArray[np.int64]
+
+
+def presort_dense(X: Array, columns: NDArray[np.int64], n_jobs: int | None) -> Ordered:
+    """Sort the given columns of a dense table; columns without any threshold are dropped."""
+    n, p = len(X), len(columns)
+    width = max(8, min(1024, _CHUNK_BYTES // (8 * n)))
+    order, present, kept = np.empty((p, n), np.uint32), np.empty(p, np.int64), np.ones(p, np.bool_)
+
+    def sort(b: int) -> None:
+        part = slice(b * width, (b + 1) * width)
+        own = columns[part]
+        whole = own[-1] - own[0] == len(own) - 1
+        values = X[:, own[0] : own[-1] + 1] if whole else X[:, own]
+        found = sort_columns(np.ascontiguousarray(values.T, dtype=np.float64))
+        order[part], present[part], kept[part] = found
+
+    run_blocks(sort, -(-p // width), n_jobs)
+    if not kept.all():
+        order, columns, present = order[kept], columns[kept], present[kept]
+    return Ordered(order, columns, present, bool((present < n).any()))
+
+
+def presort_sparse(X: Any, columns: NDArray[np.int64]) -> SparseOrdered:
+    """Sort the stored entries of the given columns of a CSC matrix; zeros are one group."""
+    n, p = X.shape
+    column = np.repeat(np.arange(p), np.diff(X.indptr))
+    data = X.data.astype(np.float64)
+    keep = data != 0.0  # NaN stays
+    column, data, rows = column[keep], data[keep], X.indices[keep].astype(np.int64)
+    by = np.lexsort((data, column))  # NaN last within its column
+    column, data, rows = column[by], data[by], rows[by]
+    start = np.searchsorted(column, np.arange(p + 1)).astype(np.int64)
+    stored = np.diff(start)
+    n_missing = np.bincount(column[np.isnan(data)], minlength=p)
+    n_below = np.bincount(column[data < 0], minlength=p)
+    zeros = stored < n
+    edge = np.ones(len(data), np.bool_)
+    edge[:-1][(column[1:] == column[:-1]) & (data[1:] == data[:-1])] = False
+    groups = np.bincount(column[edge & ~np.isnan(data)], minlength=p)
+    alive = (groups + zeros + (n_missing > 0)) > 1
+    wanted = np.zeros(p, np.bool_)
+    wanted[columns] = True
+    return SparseOrdered(
+        start,
+        rows,
+        data,
+        edge,
+        n_below.astype(np.int64),
+        (stored - n_missing).astype(np.int64),
+        zeros,
+        np.flatnonzero(alive & wanted).astype(np.int64),
+    )
+
 
 Criterion = Literal["error", "gini"]
 _BLOCK = 512  # columns searched by one thread at a time: fixed, for the same results
@@ -44,7 +142,7 @@ class Stump:
     left_categories : (n_codes,) bool or None
         Codes that go left; None for a numeric rule.
     gain : float
-        Gain of the split; see ``psephos.kernels.stump.scan``.
+        Gain of the split; see ``psephos.kernels.stump``.
     left_totals, right_totals : (K,) float64
         Weight per class on either side.
     """
@@ -155,10 +253,10 @@ class StumpSearch:
         """
         n = self.X.shape[0]
         padded = np.zeros(n + 1)
-        padded[:n] = round_weights(np.asarray(weights, dtype=np.float64))
+        padded[:n] = kernel.round_weights(np.asarray(weights, dtype=np.float64))
         parent = np.bincount(self.labels, padded, self.n_classes)
         least = float(min_weight_fraction_leaf * parent.sum())
-        crit = Worth(True if criterion == "error" else None, self.n_classes, least)
+        crit = kernel.Worth(True if criterion == "error" else None, self.n_classes, least)
         found: list[_Found] = []
         if self.sparse:
             found += self._best_sparse(crit, padded, parent)
@@ -178,7 +276,7 @@ class StumpSearch:
         n_present = o.n_present[at]
 
         def scan(part: slice, *found: NDArray[Any]) -> None:
-            scan_ordered(
+            kernel.scan_ordered(
                 crit, o.order, at[part], n_present[part], self.labels, weights, parent,
                 np.empty((3, self.n_classes)), *found,
             )  # fmt: skip
@@ -189,7 +287,7 @@ class StumpSearch:
         s = self._sparse
 
         def scan(part: slice, *found: NDArray[Any]) -> None:
-            scan_sparse(
+            kernel.scan_sparse(
                 crit, s.start, s.rows, s.edge, s.n_below, s.n_present, s.zeros, s.columns[part],
                 self.labels, weights, parent, *found,
             )  # fmt: skip
@@ -200,7 +298,7 @@ class StumpSearch:
         widest, which = int(self._n_codes.max()) + 1, np.arange(len(self._n_codes))
 
         def scan(part: slice, gains: NDArray[Any], *_: object) -> None:
-            scan_categories(
+            kernel.scan_categories(
                 crit, self._codes, self._n_codes, which[part], self.labels, weights, parent, gains,
                 np.empty(widest, np.bool_),
             )  # fmt: skip
@@ -240,7 +338,7 @@ class StumpSearch:
         if found.kind == "categorical":
             r = found.at
             out = np.empty(int(self._n_codes[r]) + 1, np.bool_)
-            scan_categories(
+            kernel.scan_categories(
                 crit, self._codes, self._n_codes, np.array([r]), self.labels, weights, parent,
                 np.empty(1), out,
             )  # fmt: skip
@@ -266,7 +364,7 @@ class StumpSearch:
             return left | absent if found.missing_left else left, bool(absent.any())
         o = self._ordered
         n_present = int(o.n_present[found.at])
-        rows = o.order[found.at] & ROW
+        rows = o.order[found.at] & kernel.ROW
         left = np.zeros(n + 1, np.bool_)  # missing rows are the padding row
         if found.missing_left:  # on the right are then the present rows after the cut
             left[:] = True
@@ -290,7 +388,7 @@ class StumpSearch:
 
             return value(found.cut), value(found.cut + 1)
         o = self._ordered
-        rows = o.order[found.at] & ROW
+        rows = o.order[found.at] & kernel.ROW
 
         def at(k: int) -> float:
             if k == o.n_present[found.at]:
@@ -323,7 +421,7 @@ def _promising(
     ``labels`` and ``weights`` (n + 1,) end with the padding row.
     """
     p, n = ordered.order.shape
-    whole = quantise(weights, labels)
+    whole = kernel.quantise(weights, labels)
     if not p or whole is None:
         return np.arange(p)
     signed, total_d, total_w, error = whole
@@ -332,9 +430,9 @@ def _promising(
     def screen(b: int) -> None:
         s, sums = slice(b * _BLOCK, (b + 1) * _BLOCK), np.empty((2, n), np.int32)
         if crit.by_error:
-            screen_error(ordered.order[s], signed, total_d, sums, values[s])
+            kernel.screen_error(ordered.order[s], signed, total_d, sums, values[s])
         else:
-            screen_gini(ordered.order[s], signed, total_d, total_w, sums, values[s])
+            kernel.screen_gini(ordered.order[s], signed, total_d, total_w, sums, values[s])
 
     run_blocks(screen, -(-p // _BLOCK), _jobs(n_jobs, p * n))
     if crit.by_error:

@@ -6,14 +6,10 @@ from html import escape
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import NDArray
 from psephos.files.escaping import printable
 from psephos.files.field_types import Thresholds
-
-__all__ = [
-    "SPREAD", "STAY", "Ends", "Surrogates", "Tree", "TreeNodes", "join_trees", "spans_of",
-]  # fmt: skip
 
 SPREAD, STAY = -1, -2  # values of `missing` besides branches
 _SOFT = -3  # a row goes to both branches in part

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from psephos.kernels.binned_trees import newton_blocks as kernel
+from psephos.kernels.binned_trees import newton_hist as kernel
 from psephos.kernels.binned_trees.newton_hist import FEATURE, FIRST
 from psephos.trees.newton import sizes_of
 

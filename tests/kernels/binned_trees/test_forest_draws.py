@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, chi2
 
+from psephos.kernels.binned_trees.forest_cuts import uniform
 from psephos.kernels.binned_trees.forest_draws import (
     draw_counts,
     make_alias,
     split_counts,
     take_rows,
 )
-from psephos.kernels.binned_trees.forest_random import uniform
-from psephos.trees.forest_rows import Bootstraps, ForestRows
+from psephos.trees.forest import Bootstraps, ForestRows
 
 # NumPy says so where kernels run uncompiled
 pytestmark = pytest.mark.filterwarnings("ignore:overflow")

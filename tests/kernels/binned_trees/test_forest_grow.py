@@ -17,7 +17,7 @@ from psephos.kernels.binned_trees.forest_grow import (
 )
 from psephos.kernels.numerics.criteria import ENTROPY, GINI, SQUARED_ERROR, Criterion
 from psephos.trees.bins import Bins
-from psephos.trees.forest_rows import Unbinned
+from psephos.trees.forest import Unbinned
 
 _spec = importlib.util.spec_from_file_location(
     "forest_twin", Path(__file__).parent / "forest_twin.py"

@@ -2,7 +2,7 @@ import numba
 import numpy as np
 from numpy.testing import assert_allclose
 
-from psephos.kernels.numerics.exponential import exp
+from psephos.kernels.numerics.powers import exp
 
 
 @numba.njit

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.prototypes import masses as prototype_masses
-from psephos.kernels.prototypes.masses import kernel_sums
+from psephos.kernels.prototypes import kernel as prototype_masses
+from psephos.kernels.prototypes.kernel import kernel_sums
 
 
 def example(seed, n=130, m=45, q=6, missing=0.0, categories=0, spike=1.0):

@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.small_models.forest import (
+from psephos.kernels.small_models.tree import (
+    SmallTreeGrowth,
+    TreeTable,
     add_share,
     forest_scores,
+    grow,
+    leaf_of,
+    room,
     tree_seed,
     weigh,
 )
-from psephos.kernels.small_models.tree import SmallTreeGrowth, TreeTable, grow, leaf_of, room
 from psephos.runtime.jit import frozen
 
 # NumPy says so where kernels run uncompiled

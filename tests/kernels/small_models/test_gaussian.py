@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.small_models.gaussian import NEVER
-from psephos.models.swag.learners.gaussian import (
+from psephos.kernels.small_models.moments import NEVER
+from psephos.models.swag.learners.closed_forms import (
     LinearDiscriminantLearner,
     NaiveBayesLearner,
 )

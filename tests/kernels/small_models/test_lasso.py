@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
-from psephos.kernels.small_models.newton import PAD
+from psephos.kernels.small_models.logistic import PAD
 from psephos.runtime.jit import frozen
 
 

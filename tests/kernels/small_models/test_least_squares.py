@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
+from psephos.models.swag.learners.closed_forms import LeastSquaresLearner, RidgeLearner
 from psephos.models.swag.problem import Folds, SearchProblem
 
 LEARNERS = [RidgeLearner(), RidgeLearner(3.0, scale=False), RidgeLearner(0.0)]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
-from psephos.kernels.small_models.newton import PAD, solve
+from psephos.kernels.small_models.logistic import PAD, logistic_model, logistic_scores, solve
 from psephos.runtime.jit import frozen
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics import log_loss, mean_absolute_error, mean_squared_error, roc_auc_score
 
-from psephos.kernels.small_models.losses import (
+from psephos.models.swag.measures import (
     absolute_losses,
     area_losses,
     cost_losses,

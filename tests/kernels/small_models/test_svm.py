@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.small_models.gaussian_svm import machines, rbf_scores, smo
+from psephos.kernels.small_models.gaussian_svm import free_room, machines, rbf_scores, smo
 from psephos.kernels.small_models.linear_svm import hinge, linear_machines, linear_scores
 from psephos.kernels.small_models.svm_common import layout, pair_scores
-from psephos.kernels.small_models.svm_newton_step import free_room
 from psephos.runtime.jit import frozen
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.small_models.gaussian_svm import smo
-from psephos.kernels.small_models.svm_newton_step import (
+from psephos.kernels.small_models.gaussian_svm import (
     MOST_FREE,
     free_room,
     newton_cost,
     newton_step,
+    smo,
 )
 
 

@@ -10,7 +10,16 @@ from scipy.stats import norm
 
 from psephos.kernels.numerics.ordering import sort_rows
 from psephos.kernels.sorted_trees import c45_grow, c45_prune
-from psephos.kernels.sorted_trees.c45_grow import Nodes, grow
+from psephos.kernels.sorted_trees.c45_grow import (
+    TIE,
+    C45Growth,
+    Counts,
+    Nodes,
+    best_cut,
+    code_worth,
+    grow,
+    x_log2_x,
+)
 from psephos.kernels.sorted_trees.c45_prune import (
     Limit,
     added_errors,
@@ -18,14 +27,6 @@ from psephos.kernels.sorted_trees.c45_prune import (
     pessimistic,
     prune,
     reached,
-)
-from psephos.kernels.sorted_trees.c45_worth import (
-    TIE,
-    C45Growth,
-    Counts,
-    best_cut,
-    code_worth,
-    x_log2_x,
 )
 from psephos.runtime.jit import frozen
 

@@ -9,22 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.sorted_trees.cart_layout import (
+from psephos.kernels.sorted_trees.cart_node import agree_numbers, divide, divide_rows, sent
+from psephos.kernels.sorted_trees.cart_search import (
+    ENTROPY,
+    GINI,
     ROW,
     SHIFT,
+    TWOING,
     Cart,
     Scratch,
     Slots,
     cut_between,
     keep_rows,
     put,
+    scan_classes,
+    scan_numbers,
     sorted_columns,
 )
-from psephos.kernels.sorted_trees.cart_node import divide, divide_rows
-from psephos.kernels.sorted_trees.cart_scan import scan_classes, scan_numbers
-from psephos.kernels.sorted_trees.cart_surrogates import agree_numbers, sent
-from psephos.kernels.sorted_trees.cart_worth import ENTROPY, GINI, TWOING
-from psephos.kernels.sorted_trees.cart_worth import worth as worth_of
+from psephos.kernels.sorted_trees.cart_search import worth as worth_of
 
 
 def called(kernel):

@@ -10,14 +10,20 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.binned_trees.bins import bin_columns
-from psephos.kernels.numerics.boosting_losses import logistic_gradients, softmax_gradients
 from psephos.kernels.sorted_trees.newton_exact import (
     exact_split,
     level_totals,
     pack,
     scan_columns,
 )
-from psephos.kernels.sorted_trees.newton_gain import Penalty, gain_of, loss_of, weight_of
+from psephos.kernels.sorted_trees.newton_gain import (
+    Penalty,
+    gain_of,
+    logistic_gradients,
+    loss_of,
+    softmax_gradients,
+    weight_of,
+)
 from psephos.trees.newton import sizes_of
 
 F = np.float32

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.kernels.numerics.criteria import opposite_labels
-from psephos.kernels.stump.scan import (
+from psephos.kernels.stump import (
     FLAG,
     ROW,
     Worth,
@@ -13,7 +13,7 @@ from psephos.kernels.stump.scan import (
     screen_error,
     screen_gini,
 )
-from psephos.trees.stump_orders import sort_columns
+from psephos.trees.stump import sort_columns
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

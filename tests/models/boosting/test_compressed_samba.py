@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 import psephos
 from psephos import CompressedSamBAClassifier, PsephosError, SamBAClassifier
-from psephos.models.boosting.compression import SampleCompression
+from psephos.models.boosting.compressed_samba import SampleCompression
 
 X, Y = load_breast_cancer(return_X_y=True)
 

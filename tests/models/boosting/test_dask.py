@@ -9,8 +9,7 @@ import pytest
 from psephos._errors import PsephosError
 from psephos.models.boosting.out_of_core import fit_blocks, fit_partitions
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
-from psephos.trees.out_of_core.dask import PartitionRows, dask_partitions
-from psephos.trees.out_of_core.rows import ArrayRows
+from psephos.trees.out_of_core.rows import ArrayRows, PartitionRows, dask_partitions
 
 from .test_out_of_core import make as made
 from .test_out_of_core import same_votes, table

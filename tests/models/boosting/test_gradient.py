@@ -20,7 +20,7 @@ from psephos import (
     load,
     save,
 )
-from psephos.trees import newton_exact
+from psephos.trees import newton_grow
 
 NUMBERS = ["squared_error", "absolute_error", "quantile"]
 CLASSES = [("log_loss", 2), ("log_loss", 4), ("exponential", 2)]
@@ -381,7 +381,7 @@ def test_tied_columns_are_drawn_by_the_seed(method):
 
 def test_tied_columns_are_drawn_across_blocks_and_kinds_of_columns(monkeypatch):
     """Columns of few values, of many and of categories are searched in turn, and in blocks."""
-    monkeypatch.setattr(newton_exact, "_BLOCK", 1)  # four columns a block
+    monkeypatch.setattr(newton_grow, "_BLOCK", 1)  # four columns a block
     x = np.repeat([0.0, 1.0], 100)
     fine = x + np.linspace(0, 0.5, 200)
     X = np.column_stack([x, fine, x, fine, x, fine, x, fine, x, x])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.models.boosting.gradient_losses import (
+from psephos.models.boosting.losses import (
     Exponential,
     LeafRows,
     LogLoss,

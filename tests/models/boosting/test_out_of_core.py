@@ -13,7 +13,7 @@ from psephos import (
     save,
 )
 from psephos.models.boosting.out_of_core import fit_blocks
-from psephos.trees import newton_grow, newton_hist
+from psephos.trees import newton_grow
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
 from psephos.trees.out_of_core.rows import ArrayRows, ParquetRows
 
@@ -104,8 +104,8 @@ def test_a_column_of_more_values_than_a_summary_keeps(random_seed, monkeypatch):
     def binned(values, n_codes, max_bin, n_jobs=None, weight=None):
         bins = seen[0]
         codes = bins.codes(values)
-        return newton_hist.BinnedTable(
-            values, codes, newton_hist.side_by_side(codes), bins.n_bins, bins.cuts, {}
+        return newton_grow.BinnedTable(
+            values, codes, newton_grow.side_by_side(codes), bins.n_bins, bins.cuts, {}
         )
 
     monkeypatch.setattr(newton_grow, "bin_table", binned)

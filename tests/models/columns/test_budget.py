@@ -29,10 +29,8 @@ from psephos import (
 )
 from psephos.cli import main
 from psephos.models.columns.budget import bought, ranked
-from psephos.models.columns.problem import correlations
-from psephos.models.columns.selectors import SELECTORS
-from psephos.models.columns.selectors.blend import joined
-from psephos.models.columns.selectors.lars import path_of
+from psephos.models.columns.selection import correlations
+from psephos.models.columns.selectors import SELECTORS, joined, path_of
 
 QUICK = {"selector": "lars", "estimator": CARTClassifier(n_folds=0), "random_state": 0}
 
@@ -89,8 +87,8 @@ def test_univariate_is_the_f_test_on_ranks():
 
 def test_entries_are_those_of_lars():
     """One draw of all rows, by hand."""
-    from psephos.models.columns.problem import SelectionProblem
-    from psephos.models.columns.selectors.lars import entries
+    from psephos.models.columns.selection import SelectionProblem
+    from psephos.models.columns.selectors import entries
     from psephos.models.committees.fitting import Data
 
     table, labels, weight, context = ColumnBudgetClassifier(random_state=0).read(X, Y)
@@ -288,8 +286,8 @@ def test_a_category_of_many_levels_that_decides_is_chosen():
 
 def test_draws_keep_groups_together():
     """Six rows a subject and a column that says which: it does not decide on other subjects."""
-    from psephos.models.columns.problem import SelectionProblem
-    from psephos.models.columns.selectors.lars import drawn_rows
+    from psephos.models.columns.selection import SelectionProblem
+    from psephos.models.columns.selectors import drawn_rows
     from psephos.models.committees.fitting import Data
 
     groups = np.repeat(np.arange(20), 6)

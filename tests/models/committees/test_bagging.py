@@ -20,7 +20,7 @@ from psephos import (
     shrink,
 )
 from psephos.models.training import ordered_groups
-from psephos.trees.forest_rows import Bootstraps
+from psephos.trees.forest import Bootstraps
 from psephos.vote.codec import decode, encode
 
 X, Y = load_wine(return_X_y=True)

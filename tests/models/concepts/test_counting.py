@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psephos.models.concepts.concept import Concept
+from psephos.models.concepts.version_spaces import Concept
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace
 from psephos.vote.voters.counting import Problem, TooManyStates, minimal_negatives
 

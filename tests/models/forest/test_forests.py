@@ -157,7 +157,7 @@ def test_out_of_bag_answers_are_of_trees_that_left_a_row_out(n_classes):
 
 
 def group_of(X, y, memory):
-    from psephos.trees.forest_rows import ForestRows
+    from psephos.trees.forest import ForestRows
 
     rows = ForestRows.of(X, {}, y, np.ones(len(y)), 255, None)
     assert_array_equal(rows.mass, memory.mass)

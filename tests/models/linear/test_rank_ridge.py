@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from psephos import PsephosError, RankRidgeClassifier, RankRidgeRegressor, load, save
-from psephos.models.linear.scoring import score_knots
+from psephos.models.linear.ridge import score_knots
 from psephos.vote import normal_scores
 
 X, Y = load_wine(return_X_y=True)

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.kernels.prototypes.masses import kernel_sums
+from psephos.kernels.prototypes.kernel import kernel_sums
 from psephos.models.prototypes import objective
 from psephos.models.prototypes.objective import BatchObjective
-from psephos.models.prototypes.scaling import ScaledRows
+from psephos.models.prototypes.problem import ScaledRows
 from psephos.vote import KernelScaling
 
 PENALTIES = {"lambda_v": 1e-2, "lambda_w": 1e-3, "lambda_u": 1e-3, "alpha_v": 0.3, "alpha_w": 0.1}

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
 from psephos import PsephosError
-from psephos.models.prototypes.optimiser import choose_start, descend
+from psephos.models.prototypes.objective import choose_start, descend
 
 EXACT = {"factr": 0.0, "gradient_tolerance": 1e-9}
 

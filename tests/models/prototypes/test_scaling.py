@@ -10,8 +10,7 @@ from sklearn.datasets import make_classification
 from psephos import ProsetClassifier
 from psephos.estimator.input import Schema, Table
 from psephos.kernels.prototypes.sums import stage
-from psephos.models.prototypes.problem import merged_rows
-from psephos.models.prototypes.scaling import ScaledRows, read_scaled
+from psephos.models.prototypes.problem import ScaledRows, merged_rows, read_scaled
 from psephos.models.training import Training
 from psephos.vote import KernelScaling
 

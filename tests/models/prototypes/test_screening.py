@@ -3,8 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos.models.prototypes.batches import Screened, descend_screened, descend_thinned
-from psephos.models.prototypes.objective import BatchObjective
-from psephos.models.prototypes.optimiser import WEIGHT_SCALE, choose_start, descend
+from psephos.models.prototypes.objective import WEIGHT_SCALE, BatchObjective, choose_start, descend
 
 
 def stripes(n=300, both=True, seed=0):

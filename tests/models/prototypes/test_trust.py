@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 
 from psephos import ProsetClassifier, load, save
 from psephos.estimator.input import Context
-from psephos.models.prototypes import trust
+from psephos.models.prototypes import growing
 from psephos.models.prototypes.problem import DistinctRows
 
 
@@ -45,8 +45,8 @@ def test_fits_that_pay_are_as_they_were():
 
 def test_a_clear_gain_ends_the_folds_and_noise_does_not(monkeypatch):
     calls = []
-    losses = trust._losses
-    monkeypatch.setattr(trust, "_losses", lambda *given: calls.append(1) or losses(*given))
+    losses = growing._losses
+    monkeypatch.setattr(growing, "_losses", lambda *given: calls.append(1) or losses(*given))
     ProsetClassifier(random_state=0).fit(*load_iris(return_X_y=True))
     assert len(calls) == 2
     calls.clear()
@@ -117,10 +117,10 @@ def test_a_gain_within_its_standard_error_is_not_trusted(spread, trusted, monkey
 
     def losses(some, fitted):
         gain = 0.1 + spread * (-1.0) ** (some.rows // 2)
-        return np.where(np.arange(len(trust.FACTORS)) > 0, 1.0 - gain[:, None], 1.0)
+        return np.where(np.arange(len(growing.FACTORS)) > 0, 1.0 - gain[:, None], 1.0)
 
-    monkeypatch.setattr(trust, "_losses", losses)
-    share = trust.trusted_share(rows, lambda some: None, Context(np.random.SeedSequence(0)))
+    monkeypatch.setattr(growing, "_losses", losses)
+    share = growing.trusted_share(rows, lambda some: None, Context(np.random.SeedSequence(0)))
     assert share == trusted
 
 
@@ -130,9 +130,9 @@ def test_twenty_rows_are_enough_for_a_clear_gain(n, fits, monkeypatch):
     rows = DistinctRows(None, np.arange(n), np.arange(n) % 2, np.ones(n), np.ones(n))
 
     def losses(some, fitted):
-        return np.tile(np.where(trust.FACTORS > 0, 0.9, 1.0), (len(some.rows), 1))
+        return np.tile(np.where(growing.FACTORS > 0, 0.9, 1.0), (len(some.rows), 1))
 
-    monkeypatch.setattr(trust, "_losses", losses)
+    monkeypatch.setattr(growing, "_losses", losses)
     calls = []
-    assert trust.trusted_share(rows, calls.append, Context(np.random.SeedSequence(0))) == 1.0
+    assert growing.trusted_share(rows, calls.append, Context(np.random.SeedSequence(0))) == 1.0
     assert len(calls) == fits

@@ -12,10 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from psephos import PsephosError, SparseWrapperClassifier
 from psephos.models.folding import make_splits
-from psephos.models.swag.backends import Workers, estimate_cost
-from psephos.models.swag.evaluation import Evaluation
+from psephos.models.swag.evaluation import Evaluation, Workers, estimate_cost
 from psephos.models.swag.fitting import search
-from psephos.models.swag.learners.gaussian import LinearDiscriminantLearner
+from psephos.models.swag.learners.closed_forms import LinearDiscriminantLearner
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
 from psephos.models.swag.settings import SearchSettings
@@ -114,7 +113,7 @@ def test_the_cost_of_a_step_is_that_of_the_candidates_tried_times_their_number(m
 
         return work
 
-    monkeypatch.setattr("psephos.models.swag.backends.Workers", workers)
-    monkeypatch.setattr("psephos.models.swag.backends.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("psephos.models.swag.evaluation.Workers", workers)
+    monkeypatch.setattr("psephos.models.swag.evaluation.time.perf_counter", lambda: now[0])
     costs = estimate_cost(judge, SearchSettings(p_max=2, m=40, alpha=0.5), seconds=2.0)
     assert [c.seconds for c in costs] == [0.25 * c.n_candidates for c in costs]

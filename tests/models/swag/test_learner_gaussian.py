@@ -14,7 +14,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from psephos import PsephosError
-from psephos.models.swag.learners.gaussian import (
+from psephos.models.swag.learners.closed_forms import (
     LinearDiscriminantLearner,
     NaiveBayesLearner,
 )

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from psephos import PsephosError
-from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
+from psephos.models.swag.learners.closed_forms import LeastSquaresLearner, RidgeLearner
 from psephos.models.swag.problem import Folds, SearchProblem
 from psephos.vote import Target
 

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from psephos._errors import PsephosError
-from psephos.models.swag.library import Library
-from psephos.models.swag.steps import Dimensions
+from psephos.models.swag.library import Dimensions, Library
 from psephos.vote.codec import decode, encode
 
 WORDS = ("age", "dose", "site", "sex")

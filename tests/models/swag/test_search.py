@@ -13,14 +13,13 @@ from sklearn.naive_bayes import GaussianNB
 
 from psephos import PsephosError, SparseWrapperClassifier
 from psephos.models.folding import make_splits
-from psephos.models.swag.backends import Workers
-from psephos.models.swag.evaluation import Evaluation
+from psephos.models.swag.evaluation import Evaluation, Workers
 from psephos.models.swag.fitting import embedded_count, events_per_variable, search
+from psephos.models.swag.library import make_step, post_process, quantile
 from psephos.models.swag.measures import Errors
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
 from psephos.models.swag.settings import SearchSettings
-from psephos.models.swag.steps import make_step, post_process, quantile
 
 
 # ------------------------------------------------- Algorithms 1 to 3, word for word

@@ -13,8 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from psephos import PsephosError
 from psephos.models.folding import make_splits
-from psephos.models.swag.backends import Store, Workers, identity_of
-from psephos.models.swag.evaluation import Evaluation
+from psephos.models.swag.evaluation import Evaluation, Store, Workers, identity_of
 from psephos.models.swag.fitting import search
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds

@@ -22,9 +22,7 @@ from psephos import (
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.models.weak import liois
 from psephos.models.weak.fitting import odds_map
-from psephos.models.weak.learner import ScoreLearner, descend, least
-from psephos.models.weak.rows import read_rows
-from psephos.models.weak.weighing import importance
+from psephos.models.weak.learner import ScoreLearner, descend, importance, least, read_rows
 from psephos.supervision import MarginLoss, non_negative_pu_risk, pu_risk
 
 TREE = CARTClassifier(min_samples_split=10, n_folds=0)

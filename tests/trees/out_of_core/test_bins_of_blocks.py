@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from psephos._errors import PsephosError
-from psephos.trees.newton_hist import bin_table
+from psephos.trees.newton_grow import bin_table
 from psephos.trees.out_of_core.bins import BlockBins, QuantileSummary
-from psephos.trees.out_of_core.labels import BlockLabels
+from psephos.trees.out_of_core.grow import BlockLabels
 
 
 @pytest.mark.parametrize("max_bin", [3, 8, 256])

@@ -6,18 +6,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.trees.soft.training import (
+from psephos.trees.soft import (
     CrossEntropy,
     SoftPlan,
     SoftTrainer,
+    SoftTrees,
     SquaredError,
     column_norms,
+    forward,
     leaf_spread,
     residual_losses,
     shrink_columns,
+    started,
     summed_loss,
 )
-from psephos.trees.soft.trees import SoftTrees, forward, started
 from psephos.vote import SoftTreeVoters
 
 LOSSES = [SquaredError(), CrossEntropy()]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from psephos.kernels.binned_trees.forest_random import uniform
+from psephos.kernels.binned_trees.forest_cuts import uniform
 from psephos.runtime.jit import jit
 
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFF51AFD7ED558CCD)

@@ -8,30 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from psephos.kernels.binned_trees import forest_cuts
 from psephos.kernels.binned_trees.bins import between
-from psephos.kernels.binned_trees.forest_cuts import (
-    BinSums,
-    ClassScratch,
-    add_rows,
-    cut_many,
-    total_of,
-)
-from psephos.kernels.binned_trees.forest_random import (
-    Values,
-    aim_at_values,
-    ends_of,
-    last_left,
-    place_between,
-    random_cut,
-    settle,
-    uniform,
-)
-from psephos.kernels.binned_trees.forest_sets import (
-    add_categories,
-    clear_categories,
-    cut_categories,
-    random_set,
-)
 from psephos.kernels.numerics.criteria import most, rise, side, side_of_sum
 from psephos.kernels.small_models.tree import draw
 from psephos.runtime.jit import jit
@@ -80,10 +58,10 @@ class Kind(NamedTuple):
     """
 
     numbers: bool | None
-    classes: ClassScratch | None
+    classes: forest_cuts.ClassScratch | None
     best: bool | None
     chance: NDArray[np.uint8] | None
-    values: Values | None
+    values: forest_cuts.Values | None
     mask: NDArray[np.uint8] | None
 
 
@@ -95,7 +73,7 @@ class ForestScratch(NamedTuple):
     w: NDArray[np.float64]
     code: NDArray[np.uint8]
     sums: NDArray[np.float64]
-    bins: BinSums
+    bins: forest_cuts.BinSums
     mask: NDArray[np.uint8]
     stack: NDArray[np.int64]
     shuffled: NDArray[np.int64]
@@ -136,10 +114,12 @@ def kind_of(m: int, n_classes: int, random: bool, unbinned: bool = False) -> Kin
     """Return the kind of trees of at most m rows; `unbinned`: random cuts of values."""
     return Kind(
         True if n_classes <= 2 else None,
-        ClassScratch(np.zeros(n_classes), np.zeros(n_classes)) if n_classes > 2 else None,
+        forest_cuts.ClassScratch(np.zeros(n_classes), np.zeros(n_classes))
+        if n_classes > 2
+        else None,
         None if random else True,
         np.empty(m, np.uint8) if random and not unbinned else None,
-        Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
+        forest_cuts.Values(np.empty(m), np.empty(m, np.uint8)) if unbinned else None,
         None if unbinned else np.empty(256, np.uint8),
     )
 
@@ -154,7 +134,7 @@ def workspace(m: int, n_classes: int, y: NDArray[np.generic], kind: Kind, p: int
         np.empty(m),
         np.empty(m, np.uint8),
         np.empty(n_sums),
-        BinSums(
+        forest_cuts.BinSums(
             np.zeros((256, n_sums)),
             np.zeros(256, np.int64),
             seen,
@@ -258,7 +238,7 @@ def grow(
         top -= 1
         node, start, end, depth = stack[top, 0], stack[top, 1], stack[top, 2], stack[top, 3]
         m = end - start
-        weight, pure = total_of(y, w, start, end, sums, numbers, classes)
+        weight, pure = forest_cuts.total_of(y, w, start, end, sums, numbers, classes)
         f, at, threshold, to_left, worth_most = -1, -1, np.nan, False, -np.inf
         parent = 0.0
         few = m < rule.min_split or m < 2 * least or weight < rule.min_weight
@@ -288,53 +268,57 @@ def grow(
                 if mask is not None:
                     done = table.is_category[g]
                     if done:
-                        present = add_categories(
+                        present = forest_cuts.add_categories(
                             column, row, y, w, start, end, n_bins, bins, numbers, classes
                         )
                         if chance is not None:
-                            worth, several, state = random_set(
+                            worth, several, state = forest_cuts.random_set(
                                 crit, least, bins, present, m, sums, weight, state,
                                 numbers, classes, mask,
                             )  # fmt: skip
                         if best is not None:
-                            worth, several = cut_categories(
+                            worth, several = forest_cuts.cut_categories(
                                 crit, least, bins, present, m, sums, weight, numbers, classes, mask
                             )
-                        clear_categories(bins, present)
+                        forest_cuts.clear_categories(bins, present)
                         if worth > worth_most:
                             for b in range(256):
                                 chosen[b] = mask[b]
                 if not done:
                     if chance is not None:
-                        state, u = uniform(state)
+                        state, u = forest_cuts.uniform(state)
                         low, code = table.low[table.ptr[g] :], chance
-                        first, last, kinds = ends_of(column, n_bins, row, start, m, code)
+                        first, last, kinds = forest_cuts.ends_of(
+                            column, n_bins, row, start, m, code
+                        )
                         several, both = min(kinds, 1), kinds == 2 and first < last
                         if several > 0:
                             here = n_bins - 1  # where all known rows have one code: all of them
                             if first < last:
-                                wanted = place_between(
+                                wanted = forest_cuts.place_between(
                                     low[first], table.high[table.ptr[g] + last], u
                                 )
-                                here = last_left(low, first, last, wanted)
-                            worth, left = random_cut(
+                                here = forest_cuts.last_left(low, first, last, wanted)
+                            worth, left = forest_cuts.random_cut(
                                 crit, least, n_bins, here, both, code, y, w, start, m, sums,
                                 weight, numbers, classes,
                             )  # fmt: skip
                     if values is not None:
-                        state, u = uniform(state)
+                        state, u = forest_cuts.uniform(state)
                         code = values.side
-                        wanted, kinds = aim_at_values(column, row, start, m, u, values)
+                        wanted, kinds = forest_cuts.aim_at_values(column, row, start, m, u, values)
                         several, both = min(kinds, 1), kinds == 2 and wanted < np.inf
                         if several > 0:
                             here = 0
-                            worth, left = random_cut(
+                            worth, left = forest_cuts.random_cut(
                                 crit, least, n_bins, here, both, code, y, w, start, m, sums,
                                 weight, numbers, classes,
                             )  # fmt: skip
                     if best is not None:
-                        add_rows(column, row, y, w, start, end, least > 1, bins, numbers, classes)
-                        worth, here, left, several = cut_many(
+                        forest_cuts.add_rows(
+                            column, row, y, w, start, end, least > 1, bins, numbers, classes
+                        )
+                        worth, here, left, several = forest_cuts.cut_many(
                             crit, least, n_bins, bins, m, sums, weight, terms, numbers, classes
                         )
                 varied += several
@@ -374,7 +358,7 @@ def grow(
             elif best is not None:
                 at, threshold = _place(low, high, at, following)
             elif chance is not None:
-                at, threshold = settle(low, high, at, following, threshold)
+                at, threshold = forest_cuts.settle(low, high, at, following, threshold)
         if missing == 0:  # no missing value in training: they follow the side of more rows
             to_left = middle - start > end - middle
         if is_set:
@@ -393,3 +377,126 @@ def grow(
             top += 1
         nodes += 2
     return nodes, n_sums_kept, n_sets
+
+
+UNIFORM, MIDPOINT, BALANCED = 0, 1, 2
+
+
+@jit
+def _side(node, f, parent, link, cut):
+    """Return (low, high) of a node's cell along coordinate f."""
+    low, high = 0.0, 1.0
+    while node > 0 and not (low > 0.0 and high < 1.0):
+        above = parent[node]
+        if link[above, 0] == f:
+            if node == link[above, 1]:
+                high = min(high, cut[above])
+            else:
+                low = max(low, cut[above])
+        node = above
+    return low, high
+
+
+@jit
+def _unused(node, n_columns, depth, parent, link, state):
+    """Return (state, coordinate), uniformly among those not yet cut above the node in its round."""
+    state, wanted = draw(state, n_columns - depth % n_columns)
+    for f in range(n_columns):
+        used, above = False, node
+        for _ in range(depth % n_columns):
+            above = parent[above]
+            used = used or link[above, 0] == f
+        if not used:
+            if wanted == 0:
+                return state, f
+            wanted -= 1
+    return state, -1
+
+
+@jit
+def grow_pure(kind, n_columns, n_leaves, state, link, cut, missing_left, parent, leaves):
+    """Cut the cube [0, 1]^d into cells.
+
+    Parameters
+    ----------
+    kind : `UNIFORM`: a leaf, a coordinate and a place on its side are drawn uniformly, and it is
+        cut there. `MIDPOINT`: the same, but cut in the middle. `BALANCED`: cut in the middle, level
+        by level (in the last level, leaves are drawn uniformly), with every coordinate once in d
+        levels, in an order drawn separately for each path.
+    state : uint64; state of the random draws
+    link : (2 k - 1, 2) int64; result: coordinate (-1 at a leaf) and first child; the second follows
+        it
+    cut, missing_left : (2 k - 1,) float64, (2 k - 1,) bool; results. A missing value goes to a side
+        with the share of the side's length.
+    parent, leaves : (2 k - 1,) int64, (2 k - 1,) int64; scratch
+    """
+    leaves[0], parent[0], link[0, 0], link[0, 1] = 0, -1, -1, 0
+    first, waiting, depth, nodes, done = 0, 1, 0, 1, 0
+    while done + 1 < n_leaves:
+        # The leaves that may be cut are leaves[first : first + waiting].
+        state, at = draw(state, waiting)
+        node = leaves[first + at]
+        if kind == BALANCED:
+            state, f = _unused(node, n_columns, depth, parent, link, state)
+        else:
+            state, f = draw(state, n_columns)
+        low, high = _side(node, f, parent, link, cut)
+        state, u = forest_cuts.uniform(state)
+        state, v = forest_cuts.uniform(state)
+        share = u if kind == UNIFORM else 0.5
+        link[node, 0], link[node, 1] = f, nodes
+        cut[node] = low + share * (high - low)
+        missing_left[node] = v < share
+        for child in range(nodes, nodes + 2):
+            parent[child], link[child, 0], link[child, 1] = node, -1, 0
+        if kind == BALANCED:  # the children are queued after the level
+            leaves[first + at] = leaves[first]
+            leaves[2 * done + 1], leaves[2 * done + 2] = nodes, nodes + 1
+            first += 1
+            waiting -= 1
+            if waiting == 0:
+                depth += 1
+                waiting = 2 * done + 3 - first
+        else:
+            leaves[at], leaves[waiting] = nodes, nodes + 1
+            waiting += 1
+        nodes += 2
+        done += 1
+
+
+@jit
+def count_cells(X, y, weight, column, link, threshold, missing_left, sums):
+    """Add the weights of rows to `sums` (nodes, K) of the leaves that they reach.
+
+    ``X`` (n, p); the coordinate f of a node is ``column[f]``; ``value <= threshold`` goes to the
+    first child.
+    """
+    for i in range(len(X)):
+        node = 0
+        while link[node, 0] >= 0:
+            value = X[i, column[link[node, 0]]]
+            left = missing_left[node] if np.isnan(value) else value <= threshold[node]
+            node = link[node, 1] + (0 if left else 1)
+        sums[node, y[i]] += weight[i]
+
+
+@jit
+def cell_sides(X, link, cut, low, high, out):
+    """Write to out (n, d) the sides of the cell of each row of X, shape (n, d) in [0, 1].
+
+    ``low`` and ``high`` (d,) are scratch.
+    """
+    for i in range(len(X)):
+        low[:] = 0.0
+        high[:] = 1.0
+        node = 0
+        while link[node, 0] >= 0:
+            f = link[node, 0]
+            if X[i, f] <= cut[node]:
+                high[f] = cut[node]
+                node = link[node, 1]
+            else:
+                low[f] = cut[node]
+                node = link[node, 1] + 1
+        for f in range(len(low)):
+            out[i, f] = high[f] - low[f]

@@ -1,4 +1,4 @@
-"""A whole second-order tree on binned columns, in one call.
+"""Second-order trees on binned columns: a whole tree in one call, or sums of blocks of rows.
 
 Gradient and hessian of a row, rounded to whole numbers, share 64 bits: a histogram costs one
 addition per row and column, sums are exact, and a child's histogram is its parent's minus its
@@ -10,11 +10,14 @@ searched in full.
 The best split of a leaf is searched when the leaf is made; the leaf then waits to be split.
 Histograms of waiting leaves are kept while there is memory for them, so that the larger child's can
 be had by subtraction; otherwise they are computed again when the leaf is split, with the same sums.
+
+Histograms are sums of whole numbers, so they are the same for any order of rows or blocks. Sums in
+floating point are continued from block to block in the order of the rows.
 """
 
 import numpy as np
 
-from psephos.kernels.binned_trees.forest_random import uniform
+from psephos.kernels.binned_trees.forest_cuts import uniform
 from psephos.kernels.small_models.tree import GAMMA
 from psephos.kernels.sorted_trees.newton_exact import hits
 from psephos.kernels.sorted_trees.newton_gain import centre_of, gain_of, loss_of, weight_of
@@ -452,3 +455,41 @@ def leaf_answers(pen, rows, gh, count, nodes, sums, weight, position):
             sums[node, 0], sums[node, 1] = G, H
         low, high = reals[node, LOW], reals[node, HIGH]
         weight[node] = weight_of(pen, sums[node, 0], sums[node, 1], low, high)
+
+
+@jit
+def add_block(codes, start, stop, rows, place, packed, sums):
+    """Add rows of a block to the histograms of their slots, for columns ``start`` to ``stop``.
+
+    `codes` (p, m) uint8; `rows`, `place` (r,) int64, (r,) int32; `packed` (m,) int64, gradient and
+    hessian as one whole number; `sums` (slots, p, 256) int64, result.
+    """
+    for j in range(start, stop):
+        column = codes[j]
+        for k in range(len(rows)):
+            i = np.uintp(rows[k])
+            sums[np.uintp(place[k]), j, np.uintp(column[i])] += packed[i]
+
+
+@jit
+def route_block(codes, node, ints, luts):
+    """Send each row of a block from its node to a child, in place; rows at leaves stay there.
+
+    `codes` (p, m) uint8; `node` (m,) int32; `ints` (nodes, 6) as in `newton_hist`; `luts`
+    (nodes, 256) uint8, 1 for each code whose rows go to the first child of a node, else 0.
+    """
+    for i in range(len(node)):
+        at = node[i]
+        j = ints[at, FEATURE]
+        if j < 0:
+            continue
+        node[i] = ints[at, FIRST] + 1 - np.int64(luts[at, codes[j, i]])
+
+
+@jit
+def add_leaves(gh, node, sums):
+    """Add gradients, hessians (m, 2) and numbers of rows to their nodes' ``sums`` (nodes, 3)."""
+    for i in range(len(node)):
+        sums[node[i], 0] += np.float64(gh[i, 0])
+        sums[node[i], 1] += np.float64(gh[i, 1])
+        sums[node[i], 2] += 1.0

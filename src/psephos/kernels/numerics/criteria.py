@@ -19,11 +19,6 @@ from numpy.typing import NDArray
 
 from psephos.runtime.jit import jit
 
-__all__ = [
-    "ENTROPY", "GINI", "SQUARED_ERROR", "Criterion", "most", "opposite_labels", "rise", "side",
-    "side_of_sum",
-]  # fmt: skip
-
 #: Gini's impurity ``W (1 - sum_k (w_k / W)^2)`` (of numbers 0 and 1 half of it), the entropy
 #: ``-sum_k w_k ln(w_k / W)``, and the sum of squares around the mean.
 GINI, ENTROPY, SQUARED_ERROR = range(3)

@@ -26,28 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.prototypes.kernel import (
-    HALF_LOG2E,
-    LEAST,
-    ROWS,
-    add_special,
-    add_squares,
-    column_terms,
-    exp2_constants,
-    exp2_minus,
-    whole_lanes,
-    whole_lines,
-)
+from psephos.kernels.prototypes import kernel as gaussian
 from psephos.runtime.jit import jit, run_blocks
-
-__all__ = [
-    "ZERO_AT",
-    "Sums",
-    "batch_sums",
-    "squared_distances",
-    "stage",
-]  # fmt: skip
-
 
 _Float = NDArray[np.float64]
 _CHUNK = 2**14  # numbers scaled at once
@@ -70,7 +50,7 @@ class Pairs(NamedTuple):
     def among(self, some: NDArray[np.intp]) -> "Pairs":
         """Return the pairs with some of the prototypes."""
         n = len(some)
-        columns = np.zeros((len(self.columns), whole_lanes(n)), self.columns.dtype)
+        columns = np.zeros((len(self.columns), gaussian.whole_lanes(n)), self.columns.dtype)
         np.take(self.columns, some, axis=1, out=columns[:, :n], mode="clip")
         label = filled_up(self.column_label[some], columns.dtype)
         return self._replace(columns=columns, column_label=label, n_prototypes=n)
@@ -119,7 +99,7 @@ def stage(
 
 def _by_column(table: Any, centre: _Float, dtype: Any) -> NDArray[Any]:
     """Return the columns of a table less their centres, padded to whole lanes by 0."""
-    out = np.zeros((len(centre), whole_lanes(len(table))), dtype)
+    out = np.zeros((len(centre), gaussian.whole_lanes(len(table))), dtype)
     for some, part in _parts(table):
         np.subtract(part.T, centre[:, None], out=out[:, some], casting="same_kind")
     return out
@@ -127,7 +107,7 @@ def _by_column(table: Any, centre: _Float, dtype: Any) -> NDArray[Any]:
 
 def filled_up(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """Return values of prototypes, padded to whole lanes by 0."""
-    out = np.zeros(whole_lanes(len(values)), dtype)
+    out = np.zeros(gaussian.whole_lanes(len(values)), dtype)
     out[: len(values)] = values
     return out
 
@@ -149,11 +129,11 @@ def panel_of(pairs: Pairs, v: _Float, active: NDArray[np.bool_]) -> Panel:
         column = np.concatenate([column[~special], column[special]])
         plain -= int(special.sum())
         last = column[plain:]
-        terms = column_terms(v[last], pairs.is_category[last], pairs.agree[last])
-    scale = v[column] * math.sqrt(HALF_LOG2E)
+        terms = gaussian.column_terms(v[last], pairs.is_category[last], pairs.agree[last])
+    scale = v[column] * math.sqrt(gaussian.HALF_LOG2E)
     if len(terms):
         scale[plain:][terms[:, 0] >= 0.0] = 1.0
-    scale, first = scale.astype(columns.dtype), whole_lines(plain)
+    scale, first = scale.astype(columns.dtype), gaussian.whole_lines(plain)
     lines = np.zeros((first + len(terms), columns.shape[1]), columns.dtype)
     columns.take(column[:plain], axis=0, out=lines[:plain], mode="clip")
     lines[:plain] *= scale[:plain, None]
@@ -258,9 +238,9 @@ def _put_match(label, y, u, constants, match, room):
             match[j] = 1.0 if label[j] == y else 0.0
         return
     for j in range(label.shape[0]):
-        apart = (label[j] - y) * match.dtype.type(u * math.sqrt(HALF_LOG2E))
+        apart = (label[j] - y) * match.dtype.type(u * math.sqrt(gaussian.HALF_LOG2E))
         match[j] = apart * apart
-    exp2_minus(match, room[0], room[1], constants)
+    gaussian.exp2_minus(match, room[0], room[1], constants)
     height = match.dtype.type(u / math.sqrt(2.0 * math.pi))
     for j in range(label.shape[0]):
         match[j] *= height
@@ -305,14 +285,14 @@ def _exponents(references, start, n, panel, distances, factor, room, kernel):
         lines = panel.lines[first : min(first + _BLOCK, whole)]
         x = room[: kernel.shape[0], : lines.shape[0]]
         _fill_rows(references, start, n, panel, first, x)
-        for r in range(0, kernel.shape[0], ROWS):
-            add_squares(x[r : r + ROWS], lines, kernel[r : r + ROWS])
+        for r in range(0, kernel.shape[0], gaussian.ROWS):
+            gaussian.add_squares(x[r : r + gaussian.ROWS], lines, kernel[r : r + gaussian.ROWS])
     for k in range(special):
         mismatch, gap = kind(panel.terms[k, 0]), kind(panel.terms[k, 1])
         source, scale = references[panel.column[panel.plain + k]], panel.scale[panel.plain + k]
         for r in range(n):
             one = source[start + r] * scale
-            add_special(one, panel.lines[whole + k], mismatch, gap, kernel[r])
+            gaussian.add_special(one, panel.lines[whole + k], mismatch, gap, kernel[r])
 
 
 @jit
@@ -327,7 +307,7 @@ def _weigh(start, n, refs, label, w, u, gradient, constants, kernel, room, masse
         i, here = start + r, kernel[r]
         if len(refs.twin) and refs.twin[i] >= 0:  # a reference is left out of its own sums
             here[refs.twin[i]] += refs.apart[i]
-        exp2_minus(here, room[0], room[1], constants)
+        gaussian.exp2_minus(here, room[0], room[1], constants)
         _put_match(label, refs.label[i], u, constants, match, room)
         q, s = _row_masses(here, match, w)
         masses[i, 0], masses[i, 1] = q, s
@@ -353,8 +333,8 @@ def _differentiate(references, start, n, panel, room, kernel, by_v):
         lines = panel.lines[first : min(first + _BLOCK, whole)]
         out, x = by_v[first : first + lines.shape[0]], room[: kernel.shape[0], : lines.shape[0]]
         _fill_rows(references, start, n, panel, first, x)
-        for r in range(0, kernel.shape[0], ROWS):
-            _add_column_sums(kernel[r : r + ROWS], x[r : r + ROWS], lines, out)
+        for r in range(0, kernel.shape[0], gaussian.ROWS):
+            _add_column_sums(kernel[r : r + gaussian.ROWS], x[r : r + gaussian.ROWS], lines, out)
     for k in range(special):
         mismatch, slope, line = panel.terms[k, 0], panel.terms[k, 2], panel.lines[whole + k]
         source, scale = references[panel.column[panel.plain + k]], panel.scale[panel.plain + k]
@@ -372,7 +352,7 @@ def _task(
     size, value, by_u = kernel.shape[0], 0.0, 0.0
     for start in range(first, last, size):
         n = min(size, last - start)
-        here = kernel[: -(-n // ROWS) * ROWS]
+        here = kernel[: -(-n // gaussian.ROWS) * gaussian.ROWS]
         _exponents(references, start, n, near, distances, factor, x, here)
         more, slope = _weigh(start, n, refs, label, w, u, gradient, constants, here, room, masses)
         value += more
@@ -412,15 +392,18 @@ def batch_sums(
     refs = _Evaluated(pairs.label, base_own, base_total, omega, twin, apart)
     distances, alike_v = (np.empty((0, m), dtype), 0.0) if alike is None else alike
     none = np.zeros(len(v), np.bool_)
-    near = panel_of(pairs, v, v > LEAST if alike is None else none)
+    near = panel_of(pairs, v, v > gaussian.LEAST if alike is None else none)
     far = near if columns else panel_of(pairs, v, none)
     span = _span(n_rows, n_rows * m * (len(near.column) + len(far.column) + _PER_PAIR))
     n_tasks = -(-n_rows // span)
     by_v, by_w = np.zeros((n_tasks, len(far.lines))), np.zeros((n_tasks, m))
     parts, masses = np.zeros((n_tasks, 2)), np.empty((n_rows, 2))
-    weight, constants = filled_up(w, dtype), exp2_constants(dtype)
-    factor = dtype.type(alike_v**2 * HALF_LOG2E)
-    size = min(_LARGE_TILE if len(near.column) > _MANY else _TILE, -(-n_rows // ROWS) * ROWS)
+    weight, constants = filled_up(w, dtype), gaussian.exp2_constants(dtype)
+    factor = dtype.type(alike_v**2 * gaussian.HALF_LOG2E)
+    size = min(
+        _LARGE_TILE if len(near.column) > _MANY else _TILE,
+        -(-n_rows // gaussian.ROWS) * gaussian.ROWS,
+    )
 
     def task(k: int) -> None:
         parts[k] = _task(
@@ -436,7 +419,7 @@ def batch_sums(
     if len(far.terms):
         all_v[far.plain : n_read] = all_v[whole:].copy()
     found = np.zeros(len(v))
-    found[far.column] = all_v[:n_read] / (v[far.column] * -HALF_LOG2E)
+    found[far.column] = all_v[:n_read] / (v[far.column] * -gaussian.HALF_LOG2E)
     w_slopes = all_w[: pairs.n_prototypes]
     return Sums(float(value), found, w_slopes, float(by_u), masses[:, 0], masses[:, 1])
 
@@ -456,12 +439,12 @@ def squared_distances(pairs: Pairs, n_jobs: int | None = None) -> NDArray[Any]:
     """Return the squared distances (R, M) of references and prototypes without missing values."""
     q, n, m = len(pairs.columns), len(pairs.label), pairs.columns.shape[1]
     out = np.zeros((n, m), pairs.columns.dtype)
-    panel = panel_of(pairs, np.full(q, HALF_LOG2E**-0.5), np.ones(q, np.bool_))
+    panel = panel_of(pairs, np.full(q, gaussian.HALF_LOG2E**-0.5), np.ones(q, np.bool_))
 
     def task(k: int) -> None:
         first = k * _LARGE_TILE
         size = min(_LARGE_TILE, n - first)
-        here = np.empty((-(-size // ROWS) * ROWS, m), out.dtype)
+        here = np.empty((-(-size // gaussian.ROWS) * gaussian.ROWS, m), out.dtype)
         room = np.empty((len(here), _BLOCK), out.dtype)
         _exponents(pairs.references, first, size, panel, out[:0], out.dtype.type(0), room, here)
         out[first : first + size] = here[:size]

@@ -3,7 +3,7 @@
 ``min over (b, beta) of
 (1 / W) sum_i w_i log(1 + exp(-s_i (b + beta x_i))) + lambda sum_j |beta_j|``
 on standardised columns, W the sum of the weights (Friedman, Hastie and Tibshirani, J. Statistical
-Software 33, 2010, equation 14). Steps are those of `newton`, with the exact penalty in the
+Software 33, 2010, equation 14). Steps are those of `logistic`, with the exact penalty in the
 quadratic problem, which is solved exactly by an active set method (Osborne, Presnell and Turlach,
 IMA J. Numerical Analysis 20, 2000). Each penalty starts from the solution of the one before.
 
@@ -13,18 +13,7 @@ deviation sd_j of its training rows: the same model as on columns standardised b
 
 import numpy as np
 
-from psephos.kernels.small_models.logistic import NARROW, prior
-from psephos.kernels.small_models.newton import (
-    SAFE,
-    advance,
-    curvature,
-    gather,
-    slopes,
-    solve,
-    spread,
-    standardise,
-    weighted_sum,
-)
+from psephos.kernels.small_models import logistic
 from psephos.runtime.jit import jit
 
 _LEAST = 1e-4  # the path ends at this share of the penalty where the first column enters
@@ -56,7 +45,7 @@ def _active_set(H, slope, penalty, beta, step, small, rhs, free):
                 rhs[0, a] -= penalty[j] * sign[j]
             for c in range(a + 1):
                 small[a, c] = H[j, free[c]]
-        solve(small[:count, :count], rhs[0, :count])
+        logistic.solve(small[:count, :count], rhs[0, :count])
         part, leaves = 1.0, -1
         for a in range(count):
             j = free[a]
@@ -113,11 +102,11 @@ def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test
     m = X.shape[0]
     g, h, v, dz = work[0], work[1], work[2], work[3]
     slope, step, penalty = rows[0], rows[1], rows[2]
-    slopes(z, y, w, g, h)
+    logistic.slopes(z, y, w, g, h)
     first = 0.0
     for j in range(m - 1):
         if factor[j] > 0.0:
-            first = max(first, abs(weighted_sum(X[j], g)) / (total * factor[j]))
+            first = max(first, abs(logistic.weighted_sum(X[j], g)) / (total * factor[j]))
     last = np.inf
     for c in range(lambdas.shape[0]):
         by = max(lambdas[c], _LEAST * first)
@@ -126,10 +115,10 @@ def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test
         penalty[m - 1] = 0.0
         delta, size = 0.0, 1.0
         for _ in range(max_iter if by < first and by < last else 0):
-            slopes(z, y, w, g, h)
+            logistic.slopes(z, y, w, g, h)
             for j in range(m):
-                slope[j] = weighted_sum(X[j], g)
-            if delta > SAFE and _passed(slope, penalty, beta, step):
+                slope[j] = logistic.weighted_sum(X[j], g)
+            if delta > logistic.SAFE and _passed(slope, penalty, beta, step):
                 safe = np.log1p(delta) / delta
                 back = size - max(safe, 0.5 * size)
                 size -= back
@@ -140,14 +129,14 @@ def _path(X, y, w, total, factor, lambdas, beta, z, scratch, tol, max_iter, test
                 delta = 0.0 if size <= safe else delta
                 continue
             size = 1.0
-            curvature(X, h, H, v)
+            logistic.curvature(X, h, H, v)
             for j in range(m):
                 for k in range(j):
                     H[k, j] = H[j, k]
             _active_set(H, slope, penalty, beta, step, small, rows[3:], free)
             for j in range(m):
                 beta[j] += step[j]
-            delta = advance(X, step, w, z, dz)
+            delta = logistic.advance(X, step, w, z, dz)
             if delta <= tol:
                 break
         last = by
@@ -161,12 +150,12 @@ def _factors(standard, raw, place, own, w, total, factor):
     d = raw.shape[0]
     narrow = False
     for j in range(d):
-        _, variance = spread(standard[j], w, total)
+        _, variance = logistic.spread(standard[j], w, total)
         factor[j] = np.sqrt(variance)
-        narrow |= place[1, j] > 0.0 and variance < NARROW
+        narrow |= place[1, j] > 0.0 and variance < logistic.NARROW
     if narrow:
         for j in range(d):
-            _, by = standardise(raw[j], w, total, own[j])
+            _, by = logistic.standardise(raw[j], w, total, own[j])
             factor[j] = 1.0 if by > 0.0 else 0.0
     factor[d] = 0.0
     return own if narrow else standard
@@ -223,13 +212,13 @@ def lasso_scores(
     beta, Z = np.empty((1, d + 1)), np.empty((1, n))
     path = np.empty((K, lambdas.shape[0], test.shape[0]))
     for b in range(subsets.shape[0]):
-        gather(XT, subsets[b], masks[n_splits], totals[n_splits], raw, standard, place)
+        logistic.gather(XT, subsets[b], masks[n_splits], totals[n_splits], raw, standard, place)
         for s in range(n_splits):
             w, rows = masks[s], test[test_ptr[s] : test_ptr[s + 1]]
             columns = _factors(standard, raw, place, own, w, totals[s], factor)
             for k in range(K):
                 scores = path[k, :, test_ptr[s] : test_ptr[s + 1]]
-                several = prior(ys[k], w, totals[s], beta[0], Z[0])
+                several = logistic.prior(ys[k], w, totals[s], beta[0], Z[0])
                 _path(
                     columns, ys[k], w, totals[s], factor, lambdas, beta[0], Z[0], scratch,
                     tol, max_iter if several else 0, rows, scores,
@@ -246,18 +235,18 @@ def lasso_model(XT, ys, w, columns, lambdas, tol, max_iter, out):
     """Fit one candidate on rows of weight w (n',), at the last penalty: out (K, d + 1)."""
     K, n = ys.shape
     d = columns.shape[0]
-    total = weighted_sum(w, np.ones(n))
+    total = logistic.weighted_sum(w, np.ones(n))
     raw, place = np.zeros((d, n)), np.empty((2, d))
     standard = np.ones((d + 1, n))
     scratch, factor = _scratch(d + 1, n), np.empty(d + 1)
     beta, Z = np.empty((1, d + 1)), np.empty((1, n))
     none, scores = np.empty(0, np.int32), np.empty((lambdas.shape[0], 0))
-    gather(XT, columns, w, total, raw, standard, place)
+    logistic.gather(XT, columns, w, total, raw, standard, place)
     for j in range(d):
         factor[j] = 1.0 if place[1, j] > 0.0 else 0.0
     factor[d] = 0.0
     for k in range(K):
-        several = prior(ys[k], w, total, beta[0], Z[0])
+        several = logistic.prior(ys[k], w, total, beta[0], Z[0])
         _path(
             standard, ys[k], w, total, factor, lambdas, beta[0], Z[0], scratch,
             tol, max_iter if several else 0, none, scores,

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.sorted_trees.c45_grow import longer, total_of
-from psephos.kernels.sorted_trees.c45_worth import TIE, at_least
+from psephos.kernels.sorted_trees.c45_grow import TIE, at_least, longer, total_of
 from psephos.runtime.jit import jit
 
 _SLACK = 0.1

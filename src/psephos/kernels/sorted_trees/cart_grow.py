@@ -11,21 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from psephos.kernels.sorted_trees.cart_layout import Levels, Scratch, Slots
-from psephos.kernels.sorted_trees.cart_node import (
-    describe,
-    divide,
-    divide_rows,
-    find_rules,
-    find_surrogates,
-    send,
-)
+from psephos.kernels.sorted_trees import cart_node
+from psephos.kernels.sorted_trees.cart_search import Levels, Scratch, Slots
 from psephos.runtime.jit import jit
-
-__all__ = [
-    "CHILD", "CLASS", "COMPLEXITY", "FIRST", "HEAVIER", "MEAN", "NUMBER", "N_RULES",
-    "N_SURROGATES", "RISK", "ROWS", "WEIGHT", "CartNodes", "grow", "root_of",
-]  # fmt: skip
 
 # Columns of `whole` and of `real`, the tables of nodes.
 NUMBER, ROWS, CLASS, CHILD, FIRST, N_RULES, N_SURROGATES, HEAVIER, DEPTH = range(9)
@@ -78,7 +66,7 @@ class Way(NamedTuple):
 def root_of(data, rows, counts):
     """Return the result of `describe` for some rows."""
     target = None if data.n_classes else data.target
-    return describe(target, data, rows, np.int64(0), np.int64(len(rows)), counts)
+    return cart_node.describe(target, data, rows, np.int64(0), np.int64(len(rows)), counts)
 
 
 def _grown_of(held, n_nodes, n_rules, n_levels):
@@ -135,7 +123,7 @@ def _store(slots, held, n_codes, at, level, rule_whole, rule_real, levels):
 @jit
 def _enter(target, data, rules, whole, real, counts, node, number, depth, rows, s, n, alpha):
     """Write a new node, a leaf so far; return whether it may be split."""
-    size, answer, weight, risk, mean = describe(target, data, rows, s, n, counts[node])
+    size, answer, weight, risk, mean = cart_node.describe(target, data, rows, s, n, counts[node])
     for c in range(whole.shape[1]):
         whole[node, c] = 0
     whole[node, NUMBER] = number
@@ -202,7 +190,7 @@ def _begin(data, rules, alpha, rows, known):
 def grow(crit, target, data, n_codes, rules, alpha, keys, known, rows, n_levels):
     """Grow one tree on `rows`, whose sorted entries are ``keys[j, :known[j]]``; both are changed.
 
-    alpha is the least risk that a split must save; `crit` is a criterion of ``cart_worth``, None
+    alpha is the least risk that a split must save; `crit` is a criterion of ``cart_search``, None
     for numbers; `target` holds these, None for classes. `n_codes` is 0 for a column of numbers,
     None if all columns are: numba does not compile code for None. A column has at most `n_levels`
     categories.
@@ -254,7 +242,7 @@ def _grow(
                 if short or level + most_levels > levels.shape[0]:
                     short = True
                     break
-                found, largest = find_rules(
+                found, largest = cart_node.find_rules(
                     crit, target, data, n_codes, rules, keys, s, n, held_at[d], risk, largest,
                     slots, work,
                 )  # fmt: skip
@@ -263,11 +251,11 @@ def _grow(
                 done_risk, done_splits = risk, np.int64(0)
                 d -= 1
                 continue
-            n_surrogates, left, right, lost = find_surrogates(
+            n_surrogates, left, right, lost = cart_node.find_surrogates(
                 data, n_codes, rules, keys, s, n, held_at[d], rows, slots.whole[0, 5], slots,
                 surrogates, work,
             )  # fmt: skip
-            heavier = send(
+            heavier = cart_node.send(
                 data, n_codes, rules, keys, s, n, held_at[d], rows, surrogates, n_surrogates,
                 left, right, lost, work.go,
             )  # fmt: skip
@@ -288,7 +276,7 @@ def _grow(
             whole[node, N_SURROGATES] = n_surrogates
             whole[node, HEAVIER] = heavier
             n_rules += found + n_surrogates
-            n_left, n_right = divide_rows(rows, s, n, work.go, work.rows)
+            n_left, n_right = cart_node.divide_rows(rows, s, n, work.go, work.rows)
             for side in range(2):
                 n_side, start = (n_right, s + n_left) if side else (n_left, s)
                 may = _enter(
@@ -302,7 +290,7 @@ def _grow(
             lives_l = capped - alpha > alpha and at[d + 1, 6] > 0
             lives_r = at[d, 7] > 0
             if lives_l or lives_r:
-                divide(
+                cart_node.divide(
                     keys, held_at[d], s, work.go, n_left, lives_r, held_at[d + 1],
                     held_right[d], work.key,
                 )  # fmt: skip

@@ -1,12 +1,111 @@
-"""One node of a CART: its prediction, rules and surrogates, and the division of its rows."""
+"""One node of a CART: its prediction, rules and surrogates, and the division of its rows.
+
+Surrogates are rules on other columns, by their agreement with a node's own rule: Breiman,
+Friedman, Olshen and Stone (1984), section 5.3; least numbers of rows and the order of equals as in
+rpart.
+"""
 
 import numpy as np
 
-from psephos.kernels.sorted_trees.cart_layout import ROW, SHIFT, cut_between, put
-from psephos.kernels.sorted_trees.cart_levels import best_levels, gather_levels
-from psephos.kernels.sorted_trees.cart_scan import class_sums, scan_classes, scan_numbers
-from psephos.kernels.sorted_trees.cart_surrogates import agree_levels, agree_numbers, sent
+from psephos.kernels.sorted_trees import cart_search
 from psephos.runtime.jit import jit
+
+
+@jit
+def sent(data, keys, j, s, m, go):
+    """Return (weight left, weight right, rows) of the entries that the node's rule sends."""
+    left = right = 0.0
+    rows = np.int64(0)
+    for i in range(s, s + m):
+        row = keys[j, i] & cart_search.ROW
+        if go[row] != 0:
+            rows += data.copies[row]
+            if go[row] < 0:
+                left += data.weight[row]
+            else:
+                right += data.weight[row]
+    return left, right, rows
+
+
+@jit
+def agree_numbers(data, keys, j, s, m, go, left, right, rows):
+    """Return (weight in agreement, last rank below, first above, side of the low values).
+
+    `left`, `right` and `rows` are those of `sent`. A cut must leave at least two rows on both sides
+    and agree more than sending every row to the heavier side; else the side is 0.
+    """
+    best = right if right > left else left
+    low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
+    lead = 0.0  # weight below the cut: sent left less sent right
+    below = np.int64(0)
+    previous = np.int64(-1)
+    for i in range(s, s + m):
+        key = keys[j, i]
+        row, rank = key & cart_search.ROW, key >> cart_search.SHIFT
+        g = go[row]
+        if rank != previous and below >= 2:
+            if rows - below < 2:
+                break
+            if left - lead > best:
+                best, low, high, where = left - lead, previous, rank, np.int64(1)
+            if right + lead > best:
+                best, low, high, where = right + lead, previous, rank, np.int64(-1)
+        if g != 0:
+            lead -= g * data.weight[row]
+            below += data.copies[row]
+        previous = rank
+    return best, low, high, where
+
+
+@jit
+def agree_levels(data, keys, j, s, m, go, left, right, work):
+    """Return (weight in agreement, number of levels, whether the rule is usable).
+
+    `left` and `right` are those of `sent` for this column. A level goes to the side to which most
+    of its weight is sent; on a tie to the heavier of `left` and `right`, and right if they are
+    equal, too. Sides and codes are written to `work`. The rule is usable if it sends at least two
+    rows each way; rpart requires two rows that agree and two that do not, and so rejects a perfect
+    copy of the column.
+    """
+    n_levels = 0
+    last = np.int64(-1)
+    for i in range(s, s + m):
+        key = keys[j, i]
+        row = key & cart_search.ROW
+        g = go[row]
+        if g == 0:
+            continue
+        if key >> cart_search.SHIFT != last:
+            last = key >> cart_search.SHIFT
+            work.level.whole[0, n_levels] = np.int32(data.values[data.start[j] + last])
+            work.level.real[0, n_levels] = 0.0  # sent left
+            work.level.real[1, n_levels] = 0.0  # sent right
+            work.level.whole[1, n_levels] = 0
+            work.level.whole[2, n_levels] = 0
+            n_levels += 1
+        at = n_levels - 1
+        if g < 0:
+            work.level.real[0, at] += data.weight[row]
+            work.level.whole[1, at] += data.copies[row]
+        else:
+            work.level.real[1, at] += data.weight[row]
+            work.level.whole[2, at] += data.copies[row]
+    heavier = -1 if left > right else 1
+    agreement = 0.0
+    to_left, to_right = np.int64(0), np.int64(0)
+    for a in range(n_levels):
+        of_left, of_right = work.level.real[0, a], work.level.real[1, a]
+        side = heavier if of_left == of_right else (-1 if of_left > of_right else 1)
+        rows_l, rows_r = work.level.whole[1, a], work.level.whole[2, a]
+        work.level.whole[4, a] = side
+        if side < 0:
+            agreement += of_left
+            to_left += rows_l + rows_r
+        else:
+            agreement += of_right
+            to_right += rows_l + rows_r
+    return agreement, n_levels, to_left > 1 and to_right > 1
+
 
 _FAINT = 1e-10  # rules below this share of the largest worth so far are dropped, as in rpart
 _ROUND = 1e-13  # gains below this share of the node's weight are rounding errors
@@ -80,7 +179,7 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
         if target is not None:
             rows, weight = _numbers_known(data, keys, j, s, m)
         if crit is not None and (m < n or of_all < 0):
-            rows, weight = class_sums(data, keys, j, s, m, work.sums[0])
+            rows, weight = cart_search.class_sums(data, keys, j, s, m, work.sums[0])
             of_all = 1 if m == n else -1
         if rows < 2 * rules.min_leaf:
             continue
@@ -88,19 +187,19 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
         low, high, where = np.int64(-1), np.int64(-1), np.int64(0)
         worth = 0.0
         if n_codes is not None and n_codes[j] > 0:
-            n_levels = gather_levels(crit, target, data, keys, j, s, m, work)
+            n_levels = cart_search.gather_levels(crit, target, data, keys, j, s, m, work)
             if n_levels < 2:
                 continue
-            worth = best_levels(
+            worth = cart_search.best_levels(
                 crit, target, data, rules.min_leaf, rules.max_levels, rows, n_levels, work
             )
         else:
             if target is not None:
-                worth, low, high, where = scan_numbers(
+                worth, low, high, where = cart_search.scan_numbers(
                     target, data, rules.min_leaf, keys, j, s, m, rows
                 )
             if crit is not None:
-                worth, low, high, where = scan_classes(
+                worth, low, high, where = cart_search.scan_classes(
                     crit, data, rules.min_leaf, keys, j, s, m, rows, work
                 )
         if worth <= _ROUND * (risk if data.n_classes == 0 else weight):
@@ -112,7 +211,7 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
             continue
         if worth > largest:
             largest = worth
-        slot, held = put(slots, held, worth)
+        slot, held = cart_search.put(slots, held, worth)
         if slot >= 0:
             _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work)
     return held, largest
@@ -122,7 +221,7 @@ def find_rules(crit, target, data, n_codes, rules, keys, s, n, known, risk, larg
 def _numbers_known(data, keys, j, s, m):
     rows, weight = np.int64(0), 0.0
     for i in range(s, s + m):
-        row = keys[j, i] & ROW
+        row = keys[j, i] & cart_search.ROW
         rows += data.copies[row]
         weight += data.weight[row]
     return rows, weight
@@ -143,7 +242,7 @@ def _write(data, n_codes, slots, slot, j, rows, low, high, where, n_levels, work
             slots.level[1, slot, a] = work.level.whole[4, a]
     else:
         at = data.start[j]
-        slots.real[slot, 1] = cut_between(data.values[at + low], data.values[at + high])
+        slots.real[slot, 1] = cart_search.cut_between(data.values[at + low], data.values[at + high])
 
 
 @jit
@@ -155,13 +254,13 @@ def _follow(data, n_codes, keys, s, m, slots, slot, go):
     at = 0
     for i in range(s, s + m):
         key = keys[j, i]
-        row = key & ROW
+        row = key & cart_search.ROW
         if go[row] != 0:
             continue
         if n_codes is None or n_levels == 0:
-            go[row] = where if key >> SHIFT <= low else -where
+            go[row] = where if key >> cart_search.SHIFT <= low else -where
         else:
-            code = np.int32(data.values[data.start[j] + (key >> SHIFT)])
+            code = np.int32(data.values[data.start[j] + (key >> cart_search.SHIFT)])
             while at < n_levels and slots.level[0, slot, at] < code:
                 at += 1
             if at < n_levels and slots.level[0, slot, at] == code:
@@ -216,7 +315,7 @@ def find_surrogates(data, n_codes, rules, keys, s, n, known, rows, chosen, slots
         adjusted = (agree - most / total) / (1.0 - most / total)
         if not serves or adjusted <= _FAINT:
             continue
-        slot, held = put(surrogates, held, agree)
+        slot, held = cart_search.put(surrogates, held, agree)
         if slot >= 0:
             _write(
                 data, n_codes, surrogates, slot, j, np.int64(0), low, high, where, n_levels, work
@@ -265,7 +364,7 @@ def divide(keys, known, s, go, n_left, right_lives, known_left, known_right, buf
         m_left, m_right = 0, 0
         for i in range(s, s + known[j]):
             key = keys[j, i]
-            g = go[key & ROW]
+            g = go[key & cart_search.ROW]
             buffer[m_right] = key
             keys[j, s + m_left] = key
             m_left += g < 0

@@ -1,14 +1,21 @@
-"""Exact splits of all nodes of one level from columns that are sorted once.
+"""Exact second-order splits of all nodes of one level, by sorted columns, values or categories.
 
 The order of a column never changes. One pass over it computes for each node the running sums of its
 rows in integers: a rounded gradient and hessian share 64 bits, so that a row needs one addition and
 sums do not depend on the order. A second, vectorised pass bounds the gain of all cuts of a node,
 allowing for rounding. Only if the bound exceeds the best split so far is the column evaluated in
 the arithmetic of the reference (`exact_split`): few columns per node.
+
+Of a column with few distinct values the sums are by value, and cuts between values, not rows.
+
+Of a node's categories, the best of all 2^(K-1) divisions into two sets keeps their order by G / H
+(Fisher 1958; here G / (H + lambda), so that rare categories are in the middle): K - 1 cuts are
+evaluated, each with missing values on either side.
 """
 
 import numpy as np
 
+from psephos.kernels.numerics.ordering import order_of
 from psephos.kernels.sorted_trees.newton_gain import centre_of, comes_first, least_of, loss_of
 from psephos.runtime.jit import jit
 
@@ -309,3 +316,180 @@ def scan_columns(
                     pen, values[j], dealt[near:end], forwards, gh, totals[s, 0], totals[s, 1],
                     (root[s], low[s], high[s], direction[j]), j, best,
                 )  # fmt: skip
+
+
+@jit
+def code_columns(values, order, known, most, codes, levels, n_levels):
+    """Code the sorted columns with at most `most` distinct values.
+
+    Writes codes (p, n), missing values after the last; levels (p, most), the values; and n_levels
+    (p,), their numbers, 0 for columns with more values.
+    """
+    for j in range(len(n_levels)):
+        count = -1
+        for k in range(known[j]):
+            v = values[j, order[j, k]]
+            if count < 0 or v != levels[j, count]:
+                count += 1
+                if count == most:
+                    break
+                levels[j, count] = v
+            codes[j, order[j, k]] = count
+        n_levels[j] = 0 if count == most else count + 1
+        for k in range(known[j], values.shape[1]):
+            codes[j, order[j, k]] = count + 1
+
+
+@jit
+def _exact_codes(
+    pen, levels, size, codes, rows, forwards, gh, sums, G, H, bounds, column, best
+):  # fmt: skip
+    """Improve `best` as `exact_split` does, from sums by value; `sums` (>= size + 1, 2): room."""
+    centre, root = centre_of(pen, G, H, bounds[0])
+    bounds = (root, bounds[1], bounds[2], bounds[3], centre)
+    for c in range(size + 1):
+        sums[c, 0] = sums[c, 1] = 0.0
+    for i in range(len(rows)):
+        r = _U(rows[i])
+        c = _U(codes[r])
+        sums[c, 0] += np.float64(gh[r, 0])
+        sums[c, 1] += np.float64(gh[r, 1])
+    for backwards in range(0 if forwards else 1, 2):
+        acc_g = acc_h = 0.0
+        last = _F(0.0)
+        step = pen.share * H
+        due = step
+        for i in range(size + 1):  # last: all known values against the missing ones
+            over = i == size
+            c = size - 1 - i if backwards else i
+            if not over and sums[c, 1] == 0.0:
+                continue  # no rows
+            v = last if over else levels[c]
+            if acc_h != 0.0 and acc_h >= pen.least and (over or acc_h >= due):
+                if step > 0.0:
+                    due = (np.floor(acc_h / step) + 1.0) * step
+                best = better_cut(
+                    pen, acc_g, acc_h, G, H, bounds, backwards, v, last, over, column, best
+                )
+            if not over:
+                acc_g += sums[c, 0]
+                acc_h += sums[c, 1]
+                last = v
+    return best
+
+
+@jit
+def scan_codes(
+    pen, coded, direction, columns, allowed, slot, gh, packed, level, scale, rows, start, hist,
+    running, sums, loss, split, missing_left, chosen,
+):  # fmt: skip
+    """Find the best split of every slot among some coded columns; see `scan_columns`.
+
+    Parameters
+    ----------
+    coded : (codes (p, n), levels (p, most), n_levels (p,), known (p,))
+    scale : factors (of gradients, of hessians) that made them integers
+    rows, start : the rows of slot s are ``rows[start[s] : start[s] + size[s]]``
+    hist, running, sums : scratch, (S + 1, most + 1), (most,) and (most + 1, 2)
+    """
+    codes, levels, n_levels, known = coded
+    totals, whole, size, root, low, high = level
+    for at in range(len(columns)):
+        j = columns[at]
+        count, mine, absent = n_levels[j], codes[j], known[j] < len(slot)
+        for s in range(len(whole)):
+            for c in range(count + 1):
+                hist[s, c] = 0
+        for i in range(len(slot)):
+            hist[_U(slot[i]), _U(mine[i])] += packed[i]
+        for s in range(len(whole)):
+            if len(allowed) and not allowed[s, j]:
+                continue
+            if totals[s, 1] < 2.0 * pen.least * (1.0 - 1e-9):
+                continue
+            total = np.int64(0)
+            for c in range(count):
+                total += hist[s, c]
+                running[c] = total
+            if hits(
+                pen, running[:count], absent, whole[s] - total, whole[s], size[s], False,
+                root[s],
+                loss[s], scale[0], scale[1],
+            ):  # fmt: skip
+                inside = rows[start[s] : start[s] + size[s]]
+                best = (loss[s], split[s], missing_left[s], chosen[s])
+                loss[s], split[s], missing_left[s], chosen[s] = _exact_codes(
+                    pen, levels[j], count, mine, inside, absent and count > 1, gh, sums,
+                    totals[s, 0], totals[s, 1], (root[s], low[s], high[s], direction[j]), j, best,
+                )  # fmt: skip
+
+
+@jit
+def split_categories(
+    pen, x, column, allowed, slot, gh, level, sums, ratio, present, room, loss, chosen,
+    missing_left, members,
+):  # fmt: skip
+    """Improve the best split of every slot by one categorical column.
+
+    Parameters
+    ----------
+    x : (n,) float32 codes, NaN where missing
+    allowed : (S,) whether a node may use the column; empty if all may
+    slot, gh, level : see `scan_columns`
+    sums : (S + 1, n_codes, 3) zeros, for gradients, hessians and rows by code
+    ratio, present, room : scratch, (n_codes,) float64, (n_codes,) and (2, n_codes) int64
+    loss, chosen, missing_left : (S,) the best so far, updated
+    members : (S, >= n_codes) the codes of the first child of updated splits
+    """
+    totals, _whole, _size, root, low, high = level
+    slots, n_codes = len(loss), len(ratio)
+    for i in range(len(slot)):
+        if x[i] == x[i]:
+            c = np.int64(x[i])
+            sums[slot[i], c, 0] += np.float64(gh[i, 0])
+            sums[slot[i], c, 1] += np.float64(gh[i, 1])
+            sums[slot[i], c, 2] += 1.0
+    for s in range(slots):
+        if len(allowed) and not allowed[s]:
+            continue
+        count = np.int64(0)
+        known_g = known_h = 0.0
+        for c in range(n_codes):
+            if sums[s, c, 2] > 0.0:
+                g, h = sums[s, c, 0], sums[s, c, 1]
+                present[count] = c
+                ratio[count] = g / (h + pen.lam) if h + pen.lam > 0.0 else 0.0
+                known_g += g
+                known_h += h
+                count += 1
+        if count == 0:
+            continue
+        order = room[order_of(ratio, count, room)]
+        absent_g, absent_h = totals[s, 0] - known_g, totals[s, 1] - known_h
+        centre, base = centre_of(pen, totals[s, 0], totals[s, 1], root[s])
+        best = -1
+        acc_g = acc_h = 0.0
+        for i in range(count):
+            acc_g += sums[s, present[order[i]], 0]
+            acc_h += sums[s, present[order[i]], 1]
+            for side in range(2):
+                left_g, left_h = acc_g + side * absent_g, acc_h + side * absent_h
+                right_g, right_h = totals[s, 0] - left_g, totals[s, 1] - left_h
+                if left_h < pen.least or right_h < pen.least or left_h == 0.0 or right_h == 0.0:
+                    continue
+                if i == count - 1 and side == 1:
+                    continue
+                left_g, right_g = left_g - centre * left_h, right_g - centre * right_h
+                got = loss_of(
+                    pen, left_g, left_h, right_g, right_h, base, low[s], high[s], np.int64(0)
+                )
+                drawn = got == loss[s] and comes_first(pen.ties, column, chosen[s])
+                better = got > loss[s] or drawn
+                if better and got < np.inf:
+                    best = i
+                    loss[s], chosen[s], missing_left[s] = got, column, side == 1
+        if best >= 0:
+            for c in range(members.shape[1]):
+                members[s, c] = False
+            for i in range(best + 1):
+                members[s, present[order[i]]] = True

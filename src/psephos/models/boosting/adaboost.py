@@ -14,9 +14,8 @@ from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
-from psephos.models.boosting.loop import TOO_GREAT, Round
+from psephos.models.boosting.loop import TOO_GREAT, Round, log_odds
 from psephos.models.boosting.parameters import BoostedClassifier
-from psephos.models.boosting.skeleton import log_odds
 from psephos.models.training import Training
 from psephos.vote import Constant, Readout, Vote, Voters
 

@@ -15,11 +15,11 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, NDArray
 from psephos.base import VoteEstimator
 from psephos.estimator.input import Context
+from psephos.estimator.members import in_codes, refuse_categories, seed_parameters
 from psephos.estimator.params import refuse_unread
 from psephos.kernels.numerics.criteria import opposite_labels
 from psephos.models.boosting.loop import Round, VoterLearner, boost
-from psephos.models.boosting.warm import continued, digests, keep, refuse_watched
-from psephos.models.cloning import in_codes, refuse_categories, seed_parameters
+from psephos.models.boosting.parameters import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch
 from psephos.vote import (

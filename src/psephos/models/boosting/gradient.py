@@ -17,19 +17,17 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.common import hold_out_rows
-from psephos.models.boosting.gradient_losses import (
+from psephos.models.boosting.losses import (
     GradientLoss,
     LeafRows,
     classification_loss,
     regression_loss,
 )
 from psephos.models.boosting.newton_fit import column_values, vote_of
-from psephos.models.boosting.warm import WarmStart, continued, digests, keep
-from psephos.models.ensemble import BoostedSum
-from psephos.models.leaves import Leaves
+from psephos.models.boosting.parameters import WarmStart, continued, digests, keep
+from psephos.models.ensemble import BoostedSum, Leaves
 from psephos.models.sampling import drawn_columns
-from psephos.models.training import Training
-from psephos.models.units import power_of_weights
+from psephos.models.training import Training, power_of_weights
 from psephos.runtime.progress import tracked
 from psephos.trees.gradient import GradientLimits, SquaresGrower
 from psephos.trees.newton import TreeSample

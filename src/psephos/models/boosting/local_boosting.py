@@ -14,17 +14,9 @@ from psephos.estimator.distributions import Choice, Integers, LogUniform, Unifor
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import ClassWeight, Constraint, Function, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
+from psephos.models.boosting import loop
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
-from psephos.models.boosting.expertise import Geometry, anchors_of
-from psephos.models.boosting.loop import Round
 from psephos.models.boosting.parameters import LocalClassifier
-from psephos.models.boosting.skeleton import (
-    DIFFICULTIES,
-    RELEVANCES,
-    Skeleton,
-    first_weights,
-    log_odds,
-)
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Constant, Readout, Vote, Voters
 
@@ -146,8 +138,10 @@ class LocalBoostingClassifier(LocalClassifier):
         small={"n_estimators": 4, "says": "probability", "random_state": 0},
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "relevance": Function(tuple(RELEVANCES), "of a BoostingRound that returns one a row"),
-        "difficulty": Function(tuple(DIFFICULTIES), "of a BoostingRound that returns one a row"),
+        "relevance": Function(tuple(loop.RELEVANCES), "of a BoostingRound that returns one a row"),
+        "difficulty": Function(
+            tuple(loop.DIFFICULTIES), "of a BoostingRound that returns one a row"
+        ),
         "says": Options(("answer", "probability")),
         "weighting": Options(("local", "log-odds")),
         "prior": OneOf((ClassWeight(), Function((), "of X and y that returns one a row")), True),
@@ -180,24 +174,26 @@ class LocalBoostingClassifier(LocalClassifier):
 
     def _steps(self, data: Training, readout: Readout, context: Context) -> BoostingSteps:
         """Return lines 2, 5 and 7 of Algorithm 1, and the vote of the rounds."""
-        skeleton = Skeleton(data, self.relevance, self.difficulty)
+        skeleton = loop.Skeleton(data, self.relevance, self.difficulty)
         bits = isinstance(self.relevance, str) and self.relevance == "exp" and self.says == "answer"
 
-        def reweight(pi: Floats, rounds: list[Round], _: object) -> Floats:
+        def reweight(pi: Floats, rounds: list[loop.Round], _: object) -> Floats:
             return skeleton.reweight(pi, rounds)
 
-        def constant(rounds: list[Round], voters: Voters) -> Vote:
+        def constant(rounds: list[loop.Round], voters: Voters) -> Vote:
             k = data.target.n_classes
-            alpha = np.array([log_odds(r.error, k) if r.error > 0 else 1.0 for r in rounds])
+            alpha = np.array([loop.log_odds(r.error, k) if r.error > 0 else 1.0 for r in rounds])
             return Vote(voters, Constant(voters.n_features, alpha), readout, data.target)
 
-        prior = first_weights(self.prior, data)
+        prior = loop.first_weights(self.prior, data)
         if self.weighting == "log-odds":
             return BoostingSteps(reweight, constant, skeleton.relate, prior)
-        anchors = anchors_of(len(data.y), self.n_anchors, context)
-        geometry = Geometry(data, anchors, self.a, self.b, self.distance_scale, self.column_scale)
+        anchors = loop.anchors_of(len(data.y), self.n_anchors, context)
+        geometry = loop.Geometry(
+            data, anchors, self.a, self.b, self.distance_scale, self.column_scale
+        )
 
-        def local(rounds: list[Round], voters: Voters) -> Vote:
+        def local(rounds: list[loop.Round], voters: Voters) -> Vote:
             weights = (geometry.local if bits else geometry.graded)(rounds, voters)
             return Vote(voters, weights, readout, data.target)
 

@@ -1,17 +1,25 @@
-"""The boosting loop, with local expertise: Algorithm 1 of the SamBA supplement.
+"""Boosting with local expertise, Algorithm 1 of the SamBA supplement, and SamBA's local weights.
 
 A recipe defines how the next voter is learned and how sample weights are updated after each round.
 AdaBoost has one weight per voter, SamBA one relevance per voter and sample.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
+from psephos.estimator.input import Context
+from psephos.estimator.labels import class_factors
+from psephos.files.field_types import GREATEST
+from psephos.kernels.prediction.similarity import Metric, mean_distance
+from psephos.models.training import Training, power_of_columns, spread_of_columns
 from psephos.runtime.progress import tracked
+from psephos.vote import InverseDistance, Local, LocalRelevance, Voters
 
 _STILL = 1e-14  # relative change of the sample weights up to which a round had no effect
 TOO_GREAT = "sample weights beyond float64"  # why a loop ended
@@ -139,3 +147,299 @@ def _evaluated(voter: Any, predicted: NDArray[Any], y: Indices, pi: Floats) -> R
     share = predicted[np.arange(len(y)), y]
     answers = predicted.argmax(axis=1)
     return Round(voter, answers, answers == y, float((pi * (1.0 - share)).sum()), share)
+
+
+@dataclass(frozen=True)
+class BoostingRound:
+    """What a relevance or difficulty function sees: one round, on the training rows.
+
+    Not the voters of other rounds, and no row that is held out. Arrays cannot be written to.
+    Copies of a row (in all columns and the label) are one row here.
+
+    Parameters
+    ----------
+    t : int
+        The round, from 0.
+    X : ndarray or sparse array of shape (m, n_features)
+        The rows: NaN is missing, categories are codes.
+    y : ndarray of shape (m,)
+        Their labels.
+    agreement : ndarray of shape (m,)
+        h_t(x_i) y_i: 1 where the voter is right, -1/(K-1) where it is wrong (-1 for two classes),
+        between where it says probabilities.
+    share : ndarray of shape (m,)
+        Probability the voter gives to the row's class, 1 or 0 where it says classes;
+        ``agreement`` is (K share - 1) / (K - 1).
+    weight : ndarray of shape (m,)
+        pi_t, which sum to 1.
+    error : float
+        Sum of ``weight * (1 - share)``: the voter's weighted error.
+    n_classes : int
+        K.
+    relevance : ndarray of shape (m,), default=None
+        omega_t, for a difficulty function; None for a relevance function.
+    """
+
+    t: int
+    X: Any
+    y: NDArray[Any]
+    agreement: Floats
+    share: Floats
+    weight: Floats
+    error: float
+    n_classes: int
+    relevance: Floats | None = None
+
+
+def log_odds(error: float, n_classes: int) -> float:
+    """Return AdaBoost's weight of a voter by SAMME, ln((1 - error) / error) + ln(K - 1)."""
+    return np.log((1.0 - error) / error) + np.log(n_classes - 1.0)
+
+
+def _log_odds_factor(seen: BoostingRound) -> Floats:
+    """Return exp(-alpha_t h_t y / 2), without the factor that is common to all rows."""
+    if seen.error <= 0:
+        return np.ones(len(seen.y))
+    return np.exp(log_odds(seen.error, seen.n_classes) * (1.0 - seen.share))
+
+
+def _exponential(seen: BoostingRound) -> Floats:
+    return np.exp(-(np.asarray(seen.relevance) * seen.agreement))
+
+
+#: Line 5, by name: SamBA's omega and AdaBoost's.
+RELEVANCES: Mapping[str, Callable[[BoostingRound], Floats]] = {
+    "exp": lambda seen: np.exp(seen.agreement),
+    "right": lambda seen: seen.share,
+}
+#: Line 7, by name: SamBA's factor and AdaBoost's.
+DIFFICULTIES: Mapping[str, Callable[[BoostingRound], Floats]] = {
+    "exp": _exponential,
+    "log-odds": _log_odds_factor,
+}
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """Lines 5 and 7 of Algorithm 1 on the training rows; return values of functions are checked."""
+
+    data: Training
+    relevance: Any
+    difficulty: Any
+
+    def relate(self, pi: Floats, t: int, last: Round) -> Floats:
+        """Return the relevance of a round's voter on each row."""
+        return self._called("relevance", RELEVANCES, self._seen(pi, t, last))
+
+    def reweight(self, pi: Floats, rounds: list[Round]) -> Floats:
+        """Return the next sample weights, not yet normalised."""
+        last = rounds[-1]
+        seen = replace(self._seen(pi, len(rounds) - 1, last), relevance=_fixed(last.relevance))
+        return pi * self._called("difficulty", DIFFICULTIES, seen)
+
+    @cached_property
+    def _X(self) -> Any:
+        return _rows(self.data)
+
+    def _seen(self, pi: Floats, t: int, last: Round) -> BoostingRound:
+        target = self.data.target
+        k: int = target.n_classes
+        share = last.right.astype(np.float64) if last.share is None else last.share
+        return BoostingRound(
+            t, self._X, _fixed(target.classes[self.data.y]), _fixed((k * share - 1.0) / (k - 1.0)),
+            _fixed(share), _fixed(pi), last.error, k,
+        )  # fmt: skip
+
+    def _called(self, name: str, known: Mapping[str, Any], seen: BoostingRound) -> Floats:
+        given = getattr(self, name)
+        if isinstance(given, str):
+            return known[given](seen)
+        return checked(given(seen), f"{name} in round {seen.t}", self.data.table.rows)
+
+
+def first_weights(prior: Any, data: Training) -> Floats | None:
+    """Return pi_1 up to a factor: each row's weight times its prior; None if `prior` is None.
+
+    `prior` None, 'balanced', dict or callable.
+    """
+    if prior is None:
+        return None
+    if callable(prior):
+        each = checked(prior(_rows(data), data.target.classes[data.y]), "prior", data.table.rows)
+    else:
+        totals = np.bincount(data.y, data.weight, minlength=data.target.n_classes)
+        totals = totals.astype(np.float64)
+        each = class_factors(prior, data.target.classes.tolist(), totals, "prior")[data.y]
+    if not (each * data.weight).sum() > 0:
+        raise PsephosError("prior is 0 on every row: at least one row needs a positive prior.")
+    return data.weight * each
+
+
+def checked(values: Any, what: str, rows: Array) -> Floats:
+    """Return what a function of the user's returned, a finite number of at least 0 a row."""
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(())
+    if numbers.shape != rows.shape:
+        raise PsephosError(
+            f"{what} did not return one number for each of the {len(rows)} rows it was given: it "
+            f"returned {type(values).__name__} of shape {np.shape(values)}."
+        )
+    bad = np.flatnonzero(~((numbers >= 0) & (numbers <= GREATEST)))
+    if len(bad):
+        raise PsephosError(
+            f"{what} is {numbers[bad[0]]:g} for row {rows[bad[0]]}: it must be at least 0 and at "
+            f"most {GREATEST:g}."
+        )
+    return numbers
+
+
+def _rows(data: Training) -> Any:
+    """Return the rows as a function of the user's may see them."""
+    values = data.table.values
+    return _fixed(values) if isinstance(values, np.ndarray) else values.copy()
+
+
+def _fixed(array: Any) -> Any:
+    """Return a view that cannot be written to."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+_ANCHORS = 1 << 20  # task id of the seed that draws anchors: above any number of voters
+
+
+def relevance(n_classes: int) -> tuple[float, float]:
+    """Return omega where a voter is wrong and where it is right: exp(-1/(K-1)) and e."""
+    return float(np.exp(-1.0 / (n_classes - 1))), float(np.e)
+
+
+def anchors_of(n_rows: int, n_anchors: int | None, context: Context) -> Indices:
+    """Return the rows that serve as anchors: all, or `n_anchors` drawn without replacement."""
+    if n_anchors is None:
+        return np.arange(n_rows)
+    if n_anchors > n_rows:
+        raise PsephosError(
+            f"n_anchors={n_anchors} is more than the {n_rows} distinct training rows: lower it, "
+            "or use None for all rows."
+        )
+    drawn = context.generator(_ANCHORS).choice(n_rows, n_anchors, replace=False)
+    return np.sort(drawn).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """SamBA's distance on given columns, its similarity and its weights, from the training rows."""
+
+    data: Training  # distinct rows
+    anchors: Indices  # (m',); rows that serve as anchors
+    a: float
+    b: float
+    distance_scale: str | None  # {'mean', 'sum', None}
+    column_scale: str | None  # {'std', None}
+    # (q,); columns the distance reads whatever the voters read; None are those of the voters
+    columns: Indices | None = None
+    unit: float | None = None  # distance that counts as 1, if it is fixed beforehand
+    # cache: the similarity of the last columns
+    similarities: dict[bytes, InverseDistance] = field(
+        default_factory=dict[bytes, InverseDistance], compare=False, repr=False
+    )
+
+    def read(self, columns: Indices) -> Floats:
+        """Return the training rows on these columns, dense float64."""
+        return self.data.table.dense(columns)
+
+    def metric(self, columns: Indices, rows: Floats) -> Metric:
+        """Return the distance on these columns; `absent` is set later, from the mean distance."""
+        levels = self.data.table.schema.levels
+        category = np.array([int(j) in levels for j in columns], dtype=bool)
+        scale = np.ones(len(columns))
+        if self.column_scale == "std" and len(columns):
+            scale = np.where(category, 1.0, spread_of_columns(rows, self.data.weight))
+        else:
+            self._refuse_far(columns[~category], rows[:, ~category])
+        return Metric(scale, category, 0.0)
+
+    def _refuse_far(self, columns: Indices, rows: Floats) -> None:
+        """Raise PsephosError if squares of a column's numbers would be beyond float64."""
+        far = columns[power_of_columns(rows) != 0]
+        if len(far):
+            name = self.data.table.schema.words().columns[int(far[0])]
+            raise PsephosError(
+                f"column {name!r} holds numbers whose squares are beyond float64: distances in the "
+                "unit of the column cannot be computed. Use column_scale='std', or multiply the "
+                "column by a constant."
+            )
+
+    def scale(self, mean: float) -> float:
+        """Return what divides distances, given their mean over training pairs."""
+        if self.unit is not None:
+            return self.unit
+        return mean if self.distance_scale == "mean" and mean > 0 else 1.0
+
+    def similarity(self, columns: Indices, rows: Floats) -> InverseDistance:
+        """Return the similarity on these columns, scaled by the training pairs' mean distance."""
+        known = self.similarities.get(columns.tobytes())
+        if known is not None:
+            return known
+        metric = self.metric(columns, rows)
+        mean = self.unit
+        if mean is None:
+            mean = mean_distance(rows, self.data.weight, metric)
+        found = InverseDistance(
+            a=float(self.a),
+            b=float(self.b),
+            scale=self.scale(mean),
+            per_query=self.distance_scale == "sum",
+            column_scale=metric.scale,
+            is_category=metric.is_category,
+            absent=mean,
+        )
+        self.similarities.clear()  # only the last columns are reused
+        self.similarities[columns.tobytes()] = found
+        return found
+
+    def local(self, rounds: list[Round], voters: Voters) -> Local:
+        """Return the weights of equation (1), omega normalised as in line 9 of Algorithm 3.
+
+        omega is divided by its sum over anchors and voters and multiplied by the anchors' total
+        weight (m where no row has a weight), so that mass times decision is the source's sum.
+        """
+        low, high = relevance(self.data.target.n_classes)
+        weight = self.data.weight[self.anchors]
+        right = np.stack([r.right[self.anchors] for r in rounds], axis=1)
+        total = float((weight @ np.where(right, high, low)).sum())
+        scale = float(weight.sum()) / total
+        return self._anchored(right, low * scale, high * scale, voters)
+
+    def graded(self, rounds: list[Round], voters: Voters) -> LocalRelevance:
+        """Return the local weights of rounds whose relevance may be any number of at least 0."""
+        weight = self.data.weight[self.anchors]
+        omega = np.stack([np.asarray(r.relevance)[self.anchors] for r in rounds], axis=1)
+        total = float((weight @ omega).sum())
+        if total <= 0:
+            raise PsephosError(
+                "relevance is 0 for every voter on every anchor: no voter would have weight. Let "
+                "it return a positive number on some rows, or keep more anchors."
+            )
+        nobody = self._anchored(np.empty((len(weight), 0), dtype=bool), 1.0, 1.0, voters)
+        return LocalRelevance(nobody, omega * (float(weight.sum()) / total))
+
+    def _anchored(self, right: NDArray[np.bool_], low: float, high: float, voters: Voters) -> Local:
+        columns = voters.columns if self.columns is None else self.columns
+        rows = self.read(columns)
+        return Local(
+            n_features=voters.n_features,
+            columns=columns,
+            similarity=self.similarity(columns, rows),
+            anchors=np.ascontiguousarray(rows[self.anchors]),
+            anchor_weight=self.data.weight[self.anchors],
+            right=np.packbits(right, axis=1),
+            voters=right.shape[1],
+            low=low,
+            high=high,
+            rows=self.data.table.rows[self.anchors],
+            anchor_class=self.data.y[self.anchors],
+        )

@@ -13,9 +13,8 @@ from psephos.estimator.params import Anything, Constraint, Function, Interval, O
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.losses import Unit, classification, regression
 from psephos.models.boosting.newton_fit import CONTENDER, fit_newton
-from psephos.models.boosting.warm import WarmStart
-from psephos.models.ensemble import BoostedSum
-from psephos.models.leaves import Leaves
+from psephos.models.boosting.parameters import WarmStart
+from psephos.models.ensemble import BoostedSum, Leaves
 from psephos.models.training import Training
 from psephos.vote import Readout
 

@@ -18,11 +18,8 @@ from psephos.models.boosting.newton_fit import directions, drawn_rows, growth, v
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import category_mass
 from psephos.trees.out_of_core.bins import BlockBins, SummaryStream
-from psephos.trees.out_of_core.dask import PartitionRows
-from psephos.trees.out_of_core.disk import DiskRows
-from psephos.trees.out_of_core.grow import boost
-from psephos.trees.out_of_core.labels import BlockLabels
-from psephos.trees.out_of_core.rows import Block, RowSource, counted
+from psephos.trees.out_of_core.grow import BlockLabels, DiskRows, boost
+from psephos.trees.out_of_core.rows import Block, PartitionRows, RowSource, counted
 from psephos.vote import Readout, RegressionTarget, Target
 from psephos.vote.importance import SampleRows
 

@@ -33,8 +33,7 @@ from psephos.estimator.params import (
     kept,
 )
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.columns.problem import SelectionProblem
-from psephos.models.columns.selection import Selection, selected
+from psephos.models.columns.selection import Selection, SelectionProblem, selected
 from psephos.models.columns.selectors import SELECTORS, score_columns
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.naming import (

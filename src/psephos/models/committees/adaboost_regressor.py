@@ -14,14 +14,14 @@ from psephos.estimator.members import weight_parameter
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.adaboost import AdaBoostClassifier
-from psephos.models.boosting.warm import WarmStart, continued, digests, keep
+from psephos.models.boosting.parameters import WarmStart, continued, digests, keep
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
 from psephos.models.training import Training, distinct_rows, ordered_rows
 from psephos.models.tree.cart import CARTRegressor
 from psephos.runtime.progress import tracked
-from psephos.trees.forest_rows import number_of
+from psephos.trees.forest import number_of
 from psephos.vote import Constant, Readout, Vote
 
 _ROWS, _MEMBERS = 0, 1  # task ids of seeds

@@ -27,15 +27,13 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
+from psephos.models import sampling
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble
-from psephos.models.first_fit import REDUCED, FirstFit
-from psephos.models.sampling import OUT_OF_BAG, Draw, DrawsRows, earlier, groups_drawn, out_of_bag
-from psephos.models.training import ordered_groups, row_groups
+from psephos.models.training import REDUCED, FirstFit, ordered_groups, row_groups
 from psephos.models.tree.cart import CARTClassifier, CARTRegressor
-from psephos.models.uncertainty import ClassifierUncertaintyMixin, RegressorUncertaintyMixin
-from psephos.trees.forest_rows import Bootstraps, GroupDraws, number_of
+from psephos.trees.forest import Bootstraps, GroupDraws, number_of
 from psephos.vote import ConstantVoters, Voters
 from psephos.vote.codec import register
 from psephos.vote.operations.joined import join
@@ -46,7 +44,7 @@ from psephos.vote.voters.foreign import TREES, tree_voters
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class BagMemory(Draw):
+class BagMemory(sampling.Draw):
     """How the rows of each member were drawn, as the seed that drew them.
 
     Parameters
@@ -83,7 +81,7 @@ _PART = OneOf((Interval(1, whole=True), Interval(0, 1, open_low=True)))
 _VOTERS = ("nested voters", "joined voters", "tree voters", "linear voters", "naive Bayes voters")
 
 
-class Bag(DrawsRows):
+class Bag(sampling.DrawsRows):
     """Mixin of the methods of a fitted bag."""
 
     memory_: BagMemory
@@ -174,7 +172,7 @@ class _Bagging(Ensemble, Bag):
     categorical_features: CategoricalFeatures = "from_dtype"
     n_jobs: int | None = None
     random_state: SeedLike = None
-    optional: ClassVar[tuple[str, ...]] = OUT_OF_BAG
+    optional: ClassVar[tuple[str, ...]] = sampling.OUT_OF_BAG
     memory_: BagMemory = fitted()
     oob_score_: float | None = fitted()
 
@@ -187,7 +185,7 @@ class _Bagging(Ensemble, Bag):
 
 
 @parameters
-class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
+class BaggingClassifier(_Bagging, sampling.ClassifierUncertaintyMixin, VoteClassifier):
     """The mean of one classifier fitted many times, on samples of rows, of columns, or both.
 
     Use it to reduce the variance of a model that changes much with the sample (a deep tree, C4.5),
@@ -256,7 +254,7 @@ class BaggingClassifier(_Bagging, ClassifierUncertaintyMixin, VoteClassifier):
 
 
 @parameters
-class BaggingRegressor(_Bagging, RegressorUncertaintyMixin, VoteRegressor):
+class BaggingRegressor(_Bagging, sampling.RegressorUncertaintyMixin, VoteRegressor):
     """The mean of one regressor fitted many times, on samples of rows, of columns, or both.
 
     As `BaggingClassifier`.
@@ -365,8 +363,8 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
     draws = size if model.bootstrap else 0
     unit, masses, grouped = group, mass, bool(draws) and data.groups is not None
     if grouped:
-        unit, masses, draws = groups_drawn(data.groups, size, number)
-    old = earlier(model, masses, draws, "members", now) if again else None
+        unit, masses, draws = sampling.groups_drawn(data.groups, size, number)
+    old = sampling.earlier(model, masses, draws, "members", now) if again else None
     seeds = np.append(
         np.empty(0, dtype=np.uint64) if old is None else old.seeds,
         [
@@ -394,7 +392,7 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
     assert voters is not None  # a bag has a member
     vote = mean_vote(voters, data.target)
     weight = np.ones(len(data.y)) if data.weight is None else data.weight
-    scored = out_of_bag(model, vote, memory, unit, data.X, data.y, weight)
+    scored = sampling.out_of_bag(model, vote, memory, unit, data.X, data.y, weight)
     return vote, {"memory_": memory, **scored}
 
 

@@ -13,8 +13,14 @@ from psephos.base import Labels, VoteEstimator
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import one_fit
-from psephos.estimator.members import check_probabilities, needed_weight_parameter
-from psephos.models.cloning import fitted, in_codes, refuse_categories, seed_parameters
+from psephos.estimator.members import (
+    check_probabilities,
+    fitted,
+    in_codes,
+    needed_weight_parameter,
+    refuse_categories,
+    seed_parameters,
+)
 from psephos.models.committees.naming import reads_categories
 from psephos.runtime.progress import progress
 from psephos.runtime.workers import results

@@ -15,6 +15,7 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Sc
 from psephos.estimator.params import Accepts, Anything, Constraint, Options, kept
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.estimator.vote_estimator import VoteEstimator
+from psephos.models.committees import naming
 from psephos.models.committees.fitting import (
     Data,
     MemberTask,
@@ -24,14 +25,6 @@ from psephos.models.committees.fitting import (
     voters_of,
 )
 from psephos.models.committees.levels import fold_plan, pool_weights, side_by_side
-from psephos.models.committees.naming import (
-    CV,
-    MEMBER,
-    check_kind,
-    is_member,
-    reads_categories,
-    weights_of,
-)
 from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from psephos.vote import Available, Readout, Vote, Voters
 from psephos.vote.operations.joined import join
@@ -92,7 +85,7 @@ class _MultiView(VoteEstimator):
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "views": VIEWS,
-        "estimator": MEMBER,
+        "estimator": naming.MEMBER,
         "weights": Anything(),
     }
     absent: ClassVar[str] = "vote"
@@ -156,7 +149,7 @@ class _MultiView(VoteEstimator):
         """Return whether columns may hold categories, named in `categorical_features`."""
         own = [view[1] for view in kept(self.views) or () if len(view) == 3]
         every = [kept(self.estimator), *own]
-        return all(one is None or reads_categories(one) for one in every)
+        return all(one is None or naming.reads_categories(one) for one in every)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -220,7 +213,7 @@ class MultiViewClassifier(_MultiView, VoteClassifier):
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "fusion": Options(("late", "early", "stacked")),
-        "cv": CV,
+        "cv": naming.CV,
     }
 
     forest: ClassVar[Callable[[], VoteEstimator]] = partial(RandomForestClassifier, 300)
@@ -321,15 +314,15 @@ def fit_views(
 ) -> tuple[Vote, tuple[str, ...]]:
     """Return the vote of a member for each view with weight, and the names of these views."""
     given = model.weights if model.fusion == "late" else None
-    alpha = weights_of(given, [name for name, _ in views], "views")
+    alpha = naming.weights_of(given, [name for name, _ in views], "views")
     views = [view for view, weight in zip(views, alpha, strict=True) if weight > 0]
     members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
     for (name, _), one in zip(views, members, strict=True):
-        if not is_member(one):
+        if not naming.is_member(one):
             raise PsephosError(
                 f"view {name!r}: its estimator must be an instance, not a class; got {one!r}."
             )
-        check_kind(model, one, f"the estimator of view {name!r}")
+        naming.check_kind(model, one, f"the estimator of view {name!r}")
     partly = np.array([bool(get_tags(one).input_tags.allow_nan) for one in members])
     here = _here(views, partly, data.X)
     for (name, _), rows in zip(views, here.T, strict=True):

@@ -12,6 +12,7 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.committees import naming
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote
 from psephos.models.committees.levels import (
     StackLevels,
@@ -23,25 +24,13 @@ from psephos.models.committees.levels import (
     read_answers,
     square_weights,
 )
-from psephos.models.committees.naming import (
-    CV,
-    ESTIMATORS,
-    SMALL,
-    SMALL_NUMBERS,
-    NamedMembers,
-    check_kind,
-    checked,
-    default_classifiers,
-    default_regressors,
-    is_member,
-)
 from psephos.models.committees.voting import MemberNames
 from psephos.models.ensemble import Ensemble
 from psephos.vote import OutputWeights, Readout, Vote, Voters
 
 
 @parameters
-class _Stacking(MemberNames, Ensemble, NamedMembers):
+class _Stacking(MemberNames, Ensemble, naming.NamedMembers):
     """Base class of both estimators.
 
     Parameters
@@ -72,7 +61,7 @@ class _Stacking(MemberNames, Ensemble, NamedMembers):
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "levels": Anything(),
         "final_estimator": Anything(),
-        "cv": CV,
+        "cv": naming.CV,
     }
 
     _: KW_ONLY
@@ -137,7 +126,7 @@ class StackingClassifier(_Stacking, VoteClassifier):
 
     contender: ClassVar[Contender] = Contender(
         "stacking", "committees", ensemble=True, grouped=True,
-        small={"estimators": SMALL, "cv": 3, "random_state": 0},
+        small={"estimators": naming.SMALL, "cv": 3, "random_state": 0},
     )  # fmt: skip
 
     _: KW_ONLY
@@ -145,7 +134,7 @@ class StackingClassifier(_Stacking, VoteClassifier):
     class_weight: ClassWeightLike = None
 
     def _members(self) -> list[tuple[str, Estimator]]:
-        return default_classifiers() if self.estimators is None else self._pairs()
+        return naming.default_classifiers() if self.estimators is None else self._pairs()
 
 
 @parameters
@@ -180,11 +169,11 @@ class StackingRegressor(_Stacking, VoteRegressor):
 
     contender: ClassVar[Contender] = Contender(
         "stacking-regressor", "committees", ensemble=True, grouped=True,
-        small={"estimators": SMALL_NUMBERS, "cv": 3, "random_state": 0},
+        small={"estimators": naming.SMALL_NUMBERS, "cv": 3, "random_state": 0},
     )  # fmt: skip
 
     def _members(self) -> list[tuple[str, Estimator]]:
-        return default_regressors() if self.estimators is None else self._pairs()
+        return naming.default_regressors() if self.estimators is None else self._pairs()
 
 
 def stack(model: "_Stacking", data: Data) -> tuple[Vote, dict[str, Any]]:
@@ -211,12 +200,12 @@ def _levels(model: Any) -> list[list[tuple[str, Any]]]:
     listed = model.levels is None or isinstance(model.levels, list | tuple)
     given: list[Any] = [model._members(), *((model.levels or ()) if listed else ())]
     for members in given:
-        if not listed or not ESTIMATORS.allows(members) or members is None:
+        if not listed or not naming.ESTIMATORS.allows(members) or members is None:
             raise PsephosError(
                 f"{type(model).__name__}: levels must be a list of lists of pairs (name, "
                 "estimator), one list per level."
             )
-    return [checked(model, members) for members in given]
+    return [naming.checked(model, members) for members in given]
 
 
 def _final(
@@ -234,13 +223,13 @@ def _final(
         kept = np.flatnonzero(alpha.any(axis=1))
         weights = OutputWeights(voters.n_features, alpha[kept])
         return Vote(voters.take(kept), weights, Readout("sum", "logistic"), target)
-    if not is_member(final):
+    if not naming.is_member(final):
         allowed = "'pool', 'logistic' or a classifier" if k else "'pool' or a regressor"
         raise PsephosError(
             f"{type(model).__name__}: final_estimator must be {allowed} (an instance, not its "
             f"class); got {final!r}."
         )
-    check_kind(model, final, "final_estimator")
+    naming.check_kind(model, final, "final_estimator")
     words = data.names_of(names)
     whole = data.reading(answers, words, passthrough=model.passthrough)
     fitted = fit_all(whole, [MemberTask(final, (99,))])

@@ -13,17 +13,8 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.committees import naming
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
-from psephos.models.committees.naming import (
-    SMALL,
-    SMALL_NUMBERS,
-    NamedMembers,
-    checked,
-    default_classifiers,
-    default_regressors,
-    weights_of,
-    within_range,
-)
 from psephos.models.ensemble import Ensemble
 from psephos.vote import Constant, Readout, Vote
 from psephos.vote.calibration import ClassVotes
@@ -59,7 +50,7 @@ _READ = {
 
 
 @parameters
-class _Voting(MemberNames, Ensemble, NamedMembers):
+class _Voting(MemberNames, Ensemble, naming.NamedMembers):
     """Base class of both estimators.
 
     Parameters
@@ -158,7 +149,7 @@ class VotingClassifier(_Voting, VoteClassifier):
         "members fitted apart on the same rows",
     )
     contender: ClassVar[Contender] = Contender(
-        "voting", "committees", ensemble=True, small={"estimators": SMALL, "random_state": 0}
+        "voting", "committees", ensemble=True, small={"estimators": naming.SMALL, "random_state": 0}
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "voting": Options(("soft", "hard", "borda", "median", "trimmed")),
@@ -172,7 +163,7 @@ class VotingClassifier(_Voting, VoteClassifier):
     class_weight: ClassWeightLike = None
 
     def _members(self) -> list[tuple[str, Estimator]]:
-        return default_classifiers() if self.estimators is None else self._pairs()
+        return naming.default_classifiers() if self.estimators is None else self._pairs()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context
@@ -219,7 +210,7 @@ class VotingRegressor(_Voting, VoteRegressor):
     )  # fmt: skip
     contender: ClassVar[Contender] = Contender(
         "voting-regressor", "committees", ensemble=True,
-        small={"estimators": SMALL_NUMBERS, "random_state": 0},
+        small={"estimators": naming.SMALL_NUMBERS, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "voting": Options(("mean", "median", "trimmed")),
@@ -229,7 +220,7 @@ class VotingRegressor(_Voting, VoteRegressor):
     voting: str = "mean"
 
     def _members(self) -> list[tuple[str, Estimator]]:
-        return default_regressors() if self.estimators is None else self._pairs()
+        return naming.default_regressors() if self.estimators is None else self._pairs()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context
@@ -243,10 +234,14 @@ def _fitted(
     model: Any, says: str, table: Table, labels: Labels, weight: Floats, context: Context
 ) -> tuple[tuple[Any, Any], tuple[str, ...]]:
     """Return (voters, weights) and the names of the members."""
-    members, every = checked(model, model._members()), model._members()
+    members, every = naming.checked(model, model._members()), model._members()
     present = np.array([not isinstance(one, str) for _, one in every])
-    given = weights_of(model.weights, [name for name, _ in every], "members")  # dropped ones, too
-    alpha = weights_of(given[present], [name for name, _ in members], "members that are left")
+    given = naming.weights_of(
+        model.weights, [name for name, _ in every], "members"
+    )  # dropped ones, too
+    alpha = naming.weights_of(
+        given[present], [name for name, _ in members], "members that are left"
+    )
     members = [one for one, weight in zip(members, alpha, strict=True) if weight > 0]
     names, alpha = tuple(name for name, _ in members), alpha[alpha > 0]
     data = Data.of(table, labels, weight, context, model.n_jobs)
@@ -269,7 +264,7 @@ def _class_votes(given: Any, target: ClassTarget) -> ClassVotes | None:
     unknown = [label for label in given if label not in labels]
     if unknown:
         raise PsephosError(f"class_votes must name labels of y; got {unknown[0]!r}.")
-    weight = within_range(np.array([float(given.get(label, 1.0)) for label in labels]))
+    weight = naming.within_range(np.array([float(given.get(label, 1.0)) for label in labels]))
     if not (weight > 0).any():
         raise PsephosError("class_votes must be above 0 for at least one class.")
     return ClassVotes(weight)

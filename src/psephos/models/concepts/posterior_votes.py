@@ -14,16 +14,8 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.labels import row_word
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.concepts.facts import HypothesisFacts, by_tests, facts_of
+from psephos.models.concepts import votes
 from psephos.models.concepts.version_spaces import eliminated, space_of, started
-from psephos.models.concepts.votes import (
-    Limits,
-    WeighedHypotheses,
-    concept_votes,
-    consistent,
-    in_order,
-    log_priors,
-)
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Codes = NDArray[np.int32]
@@ -46,7 +38,9 @@ class Evidence(NamedTuple):
         return float(np.log1p(-self.noise) - np.log(self.noise))
 
 
-def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) -> WeighedHypotheses:
+def noisy(
+    space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int
+) -> votes.WeighedHypotheses:
     """Return the posterior ``P(h | D) ~ P(h) (1 - noise)^agree noise^disagree``.
 
     It is over the whole space if this has at most `most` hypotheses, else over the hypotheses with
@@ -54,16 +48,16 @@ def noisy(space: ConjunctiveSpace, evidence: Evidence, prior: str, most: int) ->
     """
     n_tests = tests_within(space, most)
     found, agreement = _enumerated(space, evidence, n_tests)
-    log = log_priors(space, found, prior) + evidence.slope * agreement
+    log = votes.log_priors(space, found, prior) + evidence.slope * agreement
     weight = np.exp(log - log.max())
     kept = np.flatnonzero(weight > 0)  # others underflow
-    order = kept[in_order(found.take(kept), weight[kept])]
-    return WeighedHypotheses(space, found.take(order), weight[order] / weight.sum())
+    order = kept[votes.in_order(found.take(kept), weight[kept])]
+    return votes.WeighedHypotheses(space, found.take(order), weight[order] / weight.sum())
 
 
 def tests_within(space: ConjunctiveSpace, most: int) -> int:
     """Return the maximum number of tests with which there are at most `most` hypotheses."""
-    number = by_tests([c - 1 for c in space.n_constraints()], _TESTS)
+    number = votes.by_tests([c - 1 for c in space.n_constraints()], _TESTS)
     if space.n_hypotheses <= most:
         return space.n_columns
     total, tests = 1 + number[0], 0
@@ -177,16 +171,16 @@ class PosteriorVotes:
     categorical_features: CategoricalFeatures = "from_dtype"
     random_state: SeedLike = None
     posterior_: tuple[Floats, ...] = fitted()
-    hypotheses_: HypothesisFacts = fitted()
+    hypotheses_: votes.HypothesisFacts = fitted()
     n_tests_: int = fitted()
 
     def _concepts(
         self, table: Table, labels: Labels, weight: Floats, context: Context, *,
         prior: str, drawing: bool,
-    ) -> list[WeighedHypotheses]:  # fmt: skip
+    ) -> list[votes.WeighedHypotheses]:  # fmt: skip
         """Return the posterior of the conjunctions of each concept."""
         space, k = space_of(table, self.n_bins), labels.target.n_classes
-        limits = Limits(self.max_hypotheses, self.n_samples)
+        limits = votes.Limits(self.max_hypotheses, self.n_samples)
         if self.noise == 0:
             memory = eliminated(started(space, k), table, labels, context, 1)
             if len(memory.left_out):
@@ -196,7 +190,9 @@ class PosteriorVotes:
                     "posterior: set noise above 0."
                 )
             return [
-                consistent(space, concept, prior, limits, context.generator(c), listing=drawing)
+                votes.consistent(
+                    space, concept, prior, limits, context.generator(c), listing=drawing
+                )
                 for c, concept in enumerate(memory.concepts)
             ]
         code = space.encode(table.dense())
@@ -224,15 +220,17 @@ class PosteriorVotes:
             ]
         if score == "loudest":  # the others are left out
             parts = [_most_probable(part) for part in parts]
-        vote = concept_votes(parts, labels.target, score, seed)
+        vote = votes.concept_votes(parts, labels.target, score, seed)
         space = space_of(table, self.n_bins)
         tests = tests_within(space, self.max_hypotheses) if self.noise else space.n_columns
-        facts = facts_of(parts, space, prior, tests, loudest=score == "loudest", n_draws=n_draws)
+        facts = votes.facts_of(
+            parts, space, prior, tests, loudest=score == "loudest", n_draws=n_draws
+        )
         posterior = tuple(part.weight for part in parts)
         return vote, {"posterior_": posterior, "hypotheses_": facts, "n_tests_": tests}
 
 
-def _most_probable(part: WeighedHypotheses) -> WeighedHypotheses:
+def _most_probable(part: votes.WeighedHypotheses) -> votes.WeighedHypotheses:
     """Return the most probable hypothesis, with its posterior; S if they are counted.
 
     Under a uniform prior all hypotheses that agree with every row are equally probable, so S is.
@@ -247,7 +245,7 @@ def _most_probable(part: WeighedHypotheses) -> WeighedHypotheses:
             "must be listed to find the most probable: raise max_hypotheses, or set "
             "prior='uniform'."
         )
-    return WeighedHypotheses(part.space, problem.specific, np.ones(1))
+    return votes.WeighedHypotheses(part.space, problem.specific, np.ones(1))
 
 
 def _drawn(weight: Floats, number: int, rng: np.random.Generator) -> tuple[Indices, Floats]:

@@ -12,8 +12,7 @@ from psephos.estimator.distributions import Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.concepts import version_spaces
-from psephos.models.concepts.facts import HypothesisFacts, facts_of
+from psephos.models.concepts import version_spaces, votes
 from psephos.models.concepts.version_spaces import (
     VersionSpaces,
     collapsed,
@@ -21,7 +20,6 @@ from psephos.models.concepts.version_spaces import (
     constraint,
     number_of,
 )
-from psephos.models.concepts.votes import Limits, concept_votes, consistent
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
 VOTERS = ("hypotheses", "counted hypotheses", "joined voters")
@@ -129,7 +127,7 @@ class VersionSpaceClassifier(VoteClassifier):
     categorical_features: CategoricalFeatures = "from_dtype"
     random_state: SeedLike = None
     memory_: VersionSpaces = fitted()
-    hypotheses_: HypothesisFacts = fitted()
+    hypotheses_: votes.HypothesisFacts = fitted()
 
     def _fit_vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context
@@ -148,16 +146,16 @@ class VersionSpaceClassifier(VoteClassifier):
                 )
         memory = version_spaces.eliminated(before, table, labels, context, self.max_boundary)
         self._report(memory, labels, len(before.left_out))
-        limits = Limits(self.max_hypotheses, self.n_samples)
+        limits = votes.Limits(self.max_hypotheses, self.n_samples)
         parts = [
-            consistent(memory.space, concept, "uniform", limits, context.generator(k))
+            votes.consistent(memory.space, concept, "uniform", limits, context.generator(k))
             for k, concept in enumerate(memory.concepts)
         ]
-        facts = facts_of(parts, memory.space, "uniform", memory.space.n_columns)
+        facts = votes.facts_of(parts, memory.space, "uniform", memory.space.n_columns)
         if context.previous is not None:
             facts = facts.within(self.hypotheses_)  # a reduced model has lost columns
         found = {"memory_": memory, "hypotheses_": facts}
-        return concept_votes(parts, target, "normalised", 0), found
+        return votes.concept_votes(parts, target, "normalised", 0), found
 
     def _report(self, memory: VersionSpaces, labels: Labels, known: int) -> None:
         """Warn of rows with which no hypothesis agrees, or raise, by `on_collapse`."""

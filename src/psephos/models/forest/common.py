@@ -1,44 +1,53 @@
-"""Fit of forests, their warm start, and the importances and draws that a fitted forest keeps."""
+"""Parameters, fit and warm start of forests, and the draws that a fitted forest keeps."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, SeedLike, TableLike
-from psephos.base import Labels
-from psephos.estimator.input import Context, FittedVote, Table
-from psephos.estimator.params import refuse_unread
-from psephos.kernels.binned_trees.forest_grow import ForestGrowth
-from psephos.models.ensemble import Ensemble
-from psephos.models.first_fit import REDUCED, FirstFit
-from psephos.models.leaves import Leaves
-from psephos.models.sampling import (
-    Draw,
-    DrawsRows,
-    drawn_columns,
-    earlier,
-    groups_drawn,
-    out_of_bag,
+from psephos._types import (
+    Array,
+    ClassWeightLike,
+    Floats,
+    Indices,
+    LabelsLike,
+    NDArray,
+    PerRow,
+    SeedLike,
+    TableLike,
 )
-from psephos.models.units import power_of_weights, refuse_huge
+from psephos.base import Labels, VoteClassifier, VoteRegressor
+from psephos.estimator import params
+from psephos.estimator.contender import Anatomy, Contender
+from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
+from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.files.field_types import Nullable
+from psephos.kernels.binned_trees.forest_grow import ForestGrowth
+from psephos.models import sampling
+from psephos.models.ensemble import Ensemble, Leaves
+from psephos.models.training import REDUCED, FirstFit, power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
-from psephos.trees.forest import Forest, grow_forest
-from psephos.trees.forest_rows import Bootstraps, ForestRows, GroupDraws, balanced_classes
+from psephos.trees.forest import (
+    Bootstraps,
+    Forest,
+    ForestRows,
+    GroupDraws,
+    balanced_classes,
+    grow_forest,
+)
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 from psephos.vote.target import AnyTarget
 
-if TYPE_CHECKING:
-    from psephos.models.forest.parameters import _Forest
-
 
 @register
 @dataclass(frozen=True, kw_only=True)
-class ForestMemory(Draw):
+class ForestMemory(sampling.Draw):
     """How a forest was grown.
 
     The rows of each tree are kept as the seed that drew them, n + T numbers in all.
@@ -130,7 +139,7 @@ _SAME = {"log_loss": "entropy", "friedman_mse": "squared_error"}  # synonyms of 
 _FEW = 1000  # most rows of a table that need not be binned
 
 
-class GrownForest(Leaves, DrawsRows, Ensemble):
+class GrownForest(Leaves, sampling.DrawsRows, Ensemble):
     """Mixin of the methods and attributes of a fitted forest."""
 
     vote_: Vote
@@ -226,12 +235,12 @@ def fit_forest(
     size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
     unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
     if grouped:
-        unit, mass, size = groups_drawn(context.groups, size, rows.number)
-    old: Any = earlier(model, mass, size, "trees", now) if again else None
+        unit, mass, size = sampling.groups_drawn(context.groups, size, rows.number)
+    old: Any = sampling.earlier(model, mass, size, "trees", now) if again else None
     seeds = _seeds(context, 0 if old is None else len(old.seeds), model.n_estimators)
     evaluated = (unit, table.values, labels.y, weight)
     if old is not None and not len(seeds):
-        return before, {"memory_": old, **out_of_bag(model, before, old, *evaluated)}
+        return before, {"memory_": old, **sampling.out_of_bag(model, before, old, *evaluated)}
     rule = _rule(
         model, drawn_rows or (rows.number if rows.counts else len(labels.y)), table.values.shape[1]
     )
@@ -254,7 +263,7 @@ def fit_forest(
         impurity=importance, seeds=seeds, mass=mass, size=size, first_fit=now, ranked=ranked,
         grouped=grouped,
     )  # fmt: skip
-    return vote, {"memory_": memory, **out_of_bag(model, vote, memory, *evaluated)}
+    return vote, {"memory_": memory, **sampling.out_of_bag(model, vote, memory, *evaluated)}
 
 
 def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
@@ -273,7 +282,7 @@ def _check_bootstrap(model: "_Forest") -> None:
         "with bootstrap=False, as every tree is grown on all rows: set bootstrap=True, or leave "
         "max_samples out."
     )
-    refuse_unread(model, ("max_samples",), why)
+    params.refuse_unread(model, ("max_samples",), why)
 
 
 def _reads_values(model: "_Forest", table: Table) -> bool:
@@ -295,7 +304,7 @@ def _rule(model: "_Forest", n: float, p: int) -> ForestGrowth:
         2**31 if model.max_depth is None else int(model.max_depth),
         int(split) if split >= 2 else max(2, int(np.ceil(split * n))),
         int(leaf) if leaf >= 1 else int(np.ceil(leaf * n)),
-        drawn_columns(model.max_features, p),
+        sampling.drawn_columns(model.max_features, p),
     )
 
 
@@ -331,3 +340,183 @@ def tree_voters(forest: Forest, target: AnyTarget, n_features: int) -> TreeVoter
         category_left=nodes.category_left,
         answer=nodes.answer,
     )
+
+
+_SHARE = params.Interval(0, 1, open_low=True)
+_PART = params.Interval(0, 1, open_low=True, open_high=True)
+#: Parameters of a small forest, for tests.
+SMALL: Mapping[str, Any] = {"n_estimators": 4, "random_state": 0}
+
+
+def uniform(found_by: str) -> Anatomy:
+    """Return the anatomy of a mean of trees."""
+    return Anatomy(("tree voters",), "constant", "normalised", found_by)
+
+
+def taking_part(name: str) -> Contender:
+    """Return how a forest of classes takes part in comparisons."""
+    drawn = {
+        "quick": {
+            "max_depth": Integers(2, 10),
+            "min_samples_leaf": Integers(1, 5),
+            "class_weight": BALANCED,
+        },
+        "samba": {
+            "n_estimators": Integers(1, 300),
+            "max_depth": Integers(1, 10),
+            "criterion": Choice(("gini", "entropy")),
+            "class_weight": WEIGHTS,
+        },
+    }
+    first = {"quick": {"class_weight": "balanced"}}
+    return Contender(name, "forest", drawn, ensemble=True, first=first, small=SMALL)
+
+
+@parameters
+class _Forest(GrownForest):
+    """Base class of all forests.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of trees, T.
+    max_depth : int
+        Maximum depth of a tree; None: no limit.
+    min_samples_split : int or float
+        Minimum number of rows of a node that is split; below 1 a share of a tree's rows.
+    min_samples_leaf : int or float
+        Minimum number of rows on either side of a split; below 1 a share of a tree's rows. A row
+        drawn twice counts as two: see the notes of `RandomForestClassifier`.
+    min_weight_fraction_leaf : float
+        Minimum share of a tree's weight on either side of a split.
+    max_features : int, float, {'sqrt', 'log2'} or None
+        Columns drawn at a node: a number, a share, the square root or binary logarithm of the
+        number of columns, or all. If all columns drawn are constant at the node, more are drawn.
+    bootstrap : bool
+        Whether every tree is grown on rows drawn with replacement, or on all rows. With `groups` in
+        `fit`, whole groups are drawn, with the same number of rows on average.
+    oob_score : bool
+        Whether to predict every training row by the trees that were not grown on it (or on a row of
+        its group); needs `bootstrap`.
+    warm_start : bool
+        Whether `fit` keeps the fitted trees and adds trees up to `n_estimators`, the same that a
+        larger forest with the same seed would have. Table, weights and all parameters except
+        `n_estimators`, `oob_score` and `n_jobs` must be those of the first fit.
+    max_samples : int, float or None
+        Rows drawn for a tree, or their share; None is 1.0. Needs `bootstrap`.
+    max_bins : int
+        Maximum number of bins of a numeric column: see the notes of `RandomForestClassifier`.
+    n_jobs : int
+        Threads that grow trees; the forest does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the draws; tree t depends only on the seed and t.
+
+    Attributes
+    ----------
+    impurity_importance_ : ndarray of shape (`n_features_in_`,)
+        Each column's share of the decrease of impurity, the mean over trees: scikit-learn's
+        `feature_importances_`.
+    memory_ : ForestMemory
+        The seed of each tree, from which its sample can be drawn again.
+    """
+
+    constraints: ClassVar[Mapping[str, params.Constraint]] = {
+        "min_samples_split": params.OneOf((params.Interval(2, whole=True), _PART)),
+        "min_samples_leaf": params.OneOf((params.Interval(1, whole=True), _PART)),
+        "min_weight_fraction_leaf": params.Interval(0, 0.5, open_high=True),
+        "max_features": params.OneOf(
+            (params.Interval(1, whole=True), _SHARE, params.Options(("sqrt", "log2"))), none=True
+        ),
+        "max_samples": params.OneOf((params.Interval(1, whole=True), _SHARE), none=True),
+        "max_bins": params.Interval(2, MAX_BINS, whole=True),
+    }  # fmt: skip
+    random_cuts: ClassVar[bool] = False
+
+    n_estimators: int = 100
+    _: KW_ONLY
+    criterion: str = "gini"
+    max_depth: int | None = None
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_fraction_leaf: float = 0.0
+    max_features: Any = "sqrt"
+    bootstrap: bool = True
+    oob_score: bool = False
+    warm_start: bool = False
+    max_samples: float | None = None
+    max_bins: int = 255
+    categorical_features: CategoricalFeatures = "from_dtype"
+    n_jobs: int | None = None
+    random_state: SeedLike = None
+    optional: ClassVar[tuple[str, ...]] = sampling.OUT_OF_BAG
+    memory_: ForestMemory = fitted()
+    oob_score_: float | None = fitted()
+
+    def _fit_vote(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> FittedVote:
+        return fit_forest(self, table, labels, weight, context, random=self.random_cuts)
+
+
+@parameters
+class ClassForest(_Forest, sampling.ClassifierUncertaintyMixin, VoteClassifier):
+    """Base class of forests for classification.
+
+    Parameters
+    ----------
+    criterion : {'gini', 'entropy', 'log_loss'}
+        The impurity that splits decrease; the last two are the same.
+    class_weight : dict, 'balanced', 'balanced_subsample' or None
+        Weights of the training rows by class, times `sample_weight`. With 'balanced' a bootstrap
+        draws rows of rare classes more often. 'balanced_subsample' draws by `sample_weight` and
+        then weights the sample of a tree so that its classes have equal weight;
+        `min_samples_split` and `min_samples_leaf` then count distinct rows. Without a bootstrap it
+        is 'balanced'.
+
+    Attributes
+    ----------
+    oob_score_ : float
+        Weighted accuracy of the out-of-bag predictions; only with ``oob_score=True``.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Mean class shares over the trees for which a row is out of bag; NaN if there is none. Rows
+        of weight 0 are left out.
+    """
+
+    constraints: ClassVar[Mapping[str, params.Constraint]] = {
+        "criterion": params.Options(("gini", "entropy", "log_loss")),
+        "class_weight": params.ClassWeight(("balanced", "balanced_subsample")),
+    }
+
+    _: KW_ONLY
+    warm_start: bool = False
+    class_weight: ClassWeightLike = None
+    oob_decision_function_: Nullable | None = fitted()
+
+
+@parameters
+class NumberForest(_Forest, sampling.RegressorUncertaintyMixin, VoteRegressor):
+    """Base class of forests for regression.
+
+    Parameters
+    ----------
+    criterion : {'squared_error', 'friedman_mse'}
+        Two names for the same criterion: splits decrease the sum of squares around the mean, by
+        Friedman's ``W_L W_R / (W_L + W_R) (mean_L - mean_R)^2``. The absolute error is not
+        available, as it has no sums per bin.
+
+    Attributes
+    ----------
+    oob_score_ : float
+        Weighted R^2 of the out-of-bag predictions; only with ``oob_score=True``.
+    oob_prediction_ : ndarray of shape (n_samples,)
+        The out-of-bag predictions; NaN if a row was drawn for every tree.
+    """
+
+    constraints: ClassVar[Mapping[str, params.Constraint]] = {
+        "criterion": params.Options(("squared_error", "friedman_mse"))
+    }
+
+    _: KW_ONLY
+    criterion: str = "squared_error"
+    max_features: Any = 1.0
+    oob_prediction_: Nullable | None = fitted()

@@ -12,12 +12,10 @@ from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.ensemble import Ensemble
-from psephos.models.leaves import Leaves
+from psephos.models.ensemble import Ensemble, Leaves
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.progress import progress
-from psephos.trees.forest import SPLITS, PureTree, pure_tree, theory_leaves
-from psephos.trees.forest_rows import number_of
+from psephos.trees.forest import SPLITS, PureTree, number_of, pure_tree, theory_leaves
 from psephos.vote import Constant, Readout, TreeVoters, Vote
 
 _MOST_LEAVES = 2**20  # of the theory, whose n is the sum of integer weights

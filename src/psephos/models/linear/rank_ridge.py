@@ -13,10 +13,8 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
-from psephos.models.design import Design
-from psephos.models.linear.ridge import Ridge, default_alphas, fit_ridge
-from psephos.models.linear.scoring import ScoredColumns
-from psephos.models.training import Training, distinct_rows, ordered_rows
+from psephos.models.linear.ridge import Ridge, ScoredColumns, default_alphas, fit_ridge
+from psephos.models.training import Design, Training, distinct_rows, ordered_rows
 from psephos.vote import (
     CodedVoters,
     Constant,

@@ -14,7 +14,7 @@ from psephos.estimator.distributions import Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.units import power_of_columns, spread_of_columns
+from psephos.models.training import power_of_columns, spread_of_columns
 from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import PosteriorTable as Posteriors
 from psephos.vote.operations.distance import METRICS

@@ -15,7 +15,7 @@ from scipy.spatial import KDTree
 
 from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
-from psephos.kernels.prototypes.masses import kernel_sums
+from psephos.kernels.prototypes.kernel import kernel_sums
 from psephos.models.prototypes.candidates import (
     BatchRows,
     draw_candidates,
@@ -23,10 +23,14 @@ from psephos.models.prototypes.candidates import (
     hard_rows,
     misread_rows,
 )
-from psephos.models.prototypes.objective import BatchObjective
-from psephos.models.prototypes.optimiser import WEIGHT_SCALE, Minimum, choose_start, descend
-from psephos.models.prototypes.problem import Masses, PrototypeProblem, Settings
-from psephos.models.prototypes.scaling import Scaled
+from psephos.models.prototypes.objective import (
+    WEIGHT_SCALE,
+    BatchObjective,
+    Minimum,
+    choose_start,
+    descend,
+)
+from psephos.models.prototypes.problem import Masses, PrototypeProblem, Scaled, Settings
 from psephos.runtime.progress import tracked
 from psephos.vote import PrototypeBatch
 

@@ -12,18 +12,9 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures
 from psephos.estimator.params import ClassWeight, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.prototypes.growing import EXTRAS, Growing
+from psephos.models.prototypes import problem
+from psephos.models.prototypes.growing import EXTRAS, Growing, Validated
 from psephos.models.prototypes.mixture import NormalMixture, mixture_of
-from psephos.models.prototypes.problem import (
-    CONTENDER,
-    SHARED,
-    DistinctRows,
-    PrototypeProblem,
-    class_problem,
-    number_problem,
-)
-from psephos.models.prototypes.scaling import Scaled
-from psephos.models.prototypes.trust import Validated
 from psephos.vote.target import AnyTarget
 
 _READOUT = "normalised"
@@ -206,9 +197,9 @@ class ProsetClassifier(_Proset, Validated, VoteClassifier):
     True
     """
 
-    contender: ClassVar[Contender] = CONTENDER
+    contender: ClassVar[Contender] = problem.CONTENDER
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
+        **problem.SHARED,
         "grouping": Options(("likelihood", "correct")),
         "fallback": Options(("shrink", None)),
         "class_weight": ClassWeight(),
@@ -233,11 +224,11 @@ class ProsetClassifier(_Proset, Validated, VoteClassifier):
         return totals / totals.sum()
 
     def _problem(
-        self, target: Any, scaled: Scaled, rows: DistinctRows, totals: Floats
-    ) -> PrototypeProblem:
+        self, target: Any, scaled: problem.Scaled, rows: problem.DistinctRows, totals: Floats
+    ) -> problem.PrototypeProblem:
         names = tuple(str(name) for name in target.classes.tolist())
         given = scaled, rows.y, rows.weight, rows.names, names, rows.copies
-        return class_problem(*given, self._prior(totals))
+        return problem.class_problem(*given, self._prior(totals))
 
     def partial_fit(
         self,
@@ -324,11 +315,11 @@ class ProsetRegressor(_Proset, Growing, VoteRegressor):
     True
     """
 
-    contender: ClassVar[Contender] = CONTENDER.of_numbers(
+    contender: ClassVar[Contender] = problem.CONTENDER.of_numbers(
         "proset-regressor", "fallback", notes="states a distribution"
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        **SHARED,
+        **problem.SHARED,
         "lambda_u": OneOf((Interval(0), Options(("auto",)))),
     }
     extras: ClassVar[tuple[str, ...]] = EXTRAS
@@ -353,13 +344,13 @@ class ProsetRegressor(_Proset, Growing, VoteRegressor):
         return np.array([mean, max(deviation, 1e-12 * abs(mean), np.finfo(float).tiny)])
 
     def _problem(
-        self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, totals: Floats
-    ) -> PrototypeProblem | None:
+        self, target: AnyTarget, scaled: problem.Scaled, rows: problem.DistinctRows, totals: Floats
+    ) -> problem.PrototypeProblem | None:
         mean, deviation = totals.tolist()
         if deviation <= 1e-12 * abs(mean):
             return None
         given = scaled, rows.y, rows.weight, rows.names
-        return number_problem(*given, (mean, deviation), rows.copies)
+        return problem.number_problem(*given, (mean, deviation), rows.copies)
 
     def partial_fit(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> Self:
         """Add one batch whose candidates are new rows.

@@ -10,9 +10,8 @@ from psephos._types import Array, ColumnLists, Floats
 from psephos.estimator.input import Table
 from psephos.models.committees.levels import pool_weights, square_weights
 from psephos.models.swag.evaluation import Evaluation
-from psephos.models.swag.library import Library
+from psephos.models.swag.library import Library, Step, dimensions_of
 from psephos.models.swag.problem import SearchProblem, prior_scores
-from psephos.models.swag.steps import Step, dimensions_of
 from psephos.vote import Available, Readout, Vote, join
 from psephos.vote.multiplicity import multiplicity_of
 from psephos.vote.part import Columns

@@ -13,14 +13,14 @@ from sklearn.utils import get_tags
 
 from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, Indices
-from psephos.estimator.members import weight_parameter
+from psephos.estimator.members import fitted, weight_parameter
 from psephos.estimator.params import Accepts, is_estimator
-from psephos.models.cloning import fitted
-from psephos.models.swag.learners.gaussian import (
+from psephos.models.swag.learners.closed_forms import (
+    LeastSquaresLearner,
     LinearDiscriminantLearner,
     NaiveBayesLearner,
+    RidgeLearner,
 )
-from psephos.models.swag.learners.least_squares import LeastSquaresLearner, RidgeLearner
 from psephos.models.swag.learners.logistic import LassoLogisticLearner, LogisticLearner
 from psephos.models.swag.learners.support import LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner

@@ -20,7 +20,7 @@ from psephos.estimator.params import ClassWeight, Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.ensemble import Ensemble
 from psephos.models.swag.assembling import disagreeing_models, usable_models
-from psephos.models.swag.backends import StepCost
+from psephos.models.swag.evaluation import StepCost
 from psephos.models.swag.fitting import cost_of, fit_library
 from psephos.models.swag.library import Library, library_of
 from psephos.models.swag.mechanisms import CLASSIFIERS, REGRESSORS, mechanism

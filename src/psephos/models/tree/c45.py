@@ -13,7 +13,7 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.leaves import Leaves
+from psephos.models.ensemble import Leaves
 from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.tree import Tree
 from psephos.vote import Constant, Readout, Vote, branch_voters

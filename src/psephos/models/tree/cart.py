@@ -14,19 +14,10 @@ from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.kernels.sorted_trees.cart_layout import ROW
+from psephos.kernels.sorted_trees.cart_search import ROW
+from psephos.models.training import power_of, power_of_weights, refuse_huge
 from psephos.models.tree.cart_readings import CartReadings, cut
-from psephos.models.units import power_of, power_of_weights, refuse_huge
-from psephos.trees.cart import (
-    CartProblem,
-    CartSettings,
-    grow_tree,
-    one_se_row,
-    prepare,
-    presort,
-    prunings,
-    root_risk,
-)
+from psephos.trees import cart
 from psephos.trees.cart_growth import CartGrowth, cross_validate, growth_of, tree_of
 from psephos.trees.tree import Tree
 from psephos.vote import Constant, CostTarget, Readout, Vote, branch_voters
@@ -262,7 +253,7 @@ class CARTClassifier(_CART, VoteClassifier):
         priors, loss = _priors(self.priors, k), _losses(self.loss, k)
         if loss is not None:
             target = CostTarget(target.classes, loss)
-        problem = CartProblem(k, labels.y, weight, np.empty(0, np.int64), priors, loss)
+        problem = cart.CartProblem(k, labels.y, weight, np.empty(0, np.int64), priors, loss)
         return fit_cart(self, table, problem, target, context)
 
 
@@ -323,7 +314,7 @@ class CARTRegressor(_CART, VoteRegressor):
     def _fit_vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context
     ) -> FittedVote:
-        problem = CartProblem(0, labels.y, weight, np.empty(0, np.int64))
+        problem = cart.CartProblem(0, labels.y, weight, np.empty(0, np.int64))
         return fit_cart(self, table, problem, labels.target, context)
 
 
@@ -360,7 +351,7 @@ def _losses(loss: Any, k: int) -> Floats | None:
     return array
 
 
-def in_units(problem: CartProblem) -> tuple[CartProblem, tuple[int, int]]:
+def in_units(problem: cart.CartProblem) -> tuple[cart.CartProblem, tuple[int, int]]:
     """Return the problem, and the powers of two by which its weights and numbers were divided.
 
     The powers are 0 unless products would over- or underflow.
@@ -398,7 +389,7 @@ def out_of_units(
 def fit_cart(
     model: "_CART",
     table: Table,
-    problem: CartProblem,
+    problem: cart.CartProblem,
     target: AnyTarget,
     context: Context,
 ) -> FittedVote:
@@ -409,23 +400,23 @@ def fit_cart(
     n, p = table.values.shape
     problem = problem._replace(copies=_copies(problem.weight), costs=_costs(model.costs, p))
     folds = _folds(model, n, context)
-    presorted = presort(table.values, table.n_codes)
+    presorted = cart.presort(table.values, table.n_codes)
     known = _known_rows(presorted.keys, presorted.known, n)
     if len(known) < n and len(known) > 0:
         table = table.take(known)
         fewer = {name: getattr(problem, name)[known] for name in ("y", "weight", "copies")}
         problem = _balanced_again(problem._replace(**fewer), problem, model)
         folds = None if folds is None else folds[known]
-        presorted = presort(table.values, table.n_codes)
+        presorted = cart.presort(table.values, table.n_codes)
     settings = _settings(model, p)
     if problem.n_classes == 0:
         refuse_huge(problem.y)
     problem, units = in_units(problem)
-    data = prepare(problem, presorted)
+    data = cart.prepare(problem, presorted)
     rows = np.arange(len(problem.weight), dtype=np.int32)
-    risk = root_risk(data, rows)
-    grown = grow_tree(data, settings, rows, settings.cp * risk, reuse=folds is None)
-    found = prunings(grown, settings.cp * risk)
+    risk = cart.root_risk(data, rows)
+    grown = cart.grow_tree(data, settings, rows, settings.cp * risk, reuse=folds is None)
+    found = cart.prunings(grown, settings.cp * risk)
     if folds is not None:
         part = _part_of(table)
         found = cross_validate(data, settings, found, part, folds, model.n_jobs, risk)
@@ -439,7 +430,7 @@ def fit_cart(
                 "one_standard_error needs cross-validation: n_folds must be at least 2, with rows "
                 "of two or more groups."
             )
-        cp = float(found.cp[one_se_row(found)])
+        cp = float(found.cp[cart.one_se_row(found)])
         tree, growth = cut(tree, growth, cp), growth.pruned(cp)
     return _vote(tree, p, target), {"growth_": growth}
 
@@ -460,9 +451,9 @@ def _votes(shares: Floats) -> Floats:
     return (k * shares - 1.0) / (k - 1)
 
 
-def _settings(model: Any, p: int) -> CartSettings:
+def _settings(model: Any, p: int) -> cart.CartSettings:
     split, leaf = int(model.min_samples_split), model.min_samples_leaf
-    return CartSettings(
+    return cart.CartSettings(
         cp=float(model.cp),
         min_samples_split=min(split, int(_COUNT)),
         min_samples_leaf=min(max(1, round(split / 3)) if leaf is None else int(leaf), int(_COUNT)),
@@ -475,7 +466,9 @@ def _settings(model: Any, p: int) -> CartSettings:
     )
 
 
-def _balanced_again(fewer: CartProblem, every: CartProblem, model: "_CART") -> CartProblem:
+def _balanced_again(
+    fewer: cart.CartProblem, every: cart.CartProblem, model: "_CART"
+) -> cart.CartProblem:
     """Return the problem of fewer rows with classes balanced as they were among all rows."""
     if not isinstance(getattr(model, "class_weight", None), str):
         return fewer

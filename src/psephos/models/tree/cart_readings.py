@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Floats
 from psephos.estimator.input import Schema
 from psephos.estimator.params import Interval
-from psephos.models.leaves import Leaves
+from psephos.models.ensemble import Leaves
 from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
 from psephos.vote import Vote, branch_voters

@@ -13,20 +13,11 @@ from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Ta
 from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
-from psephos.models.design import Design
+from psephos.models import training
 from psephos.models.folding import make_splits
-from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.models.units import moments_of_columns, power_of_weights, refuse_huge
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.threads import one_thread
-from psephos.trees.linear import (
-    LinearGrowth,
-    LinearProblem,
-    LinearSettings,
-    grow_linear,
-    held_out_losses,
-    limits_of,
-)
+from psephos.trees import linear
 from psephos.trees.tree import Tree
 from psephos.vote import (
     CodedVoters,
@@ -222,19 +213,19 @@ class LinearTreeRegressor(_LinearTree, VoteRegressor):
 class _Inputs(NamedTuple):
     """The inputs of the linear models: their design, training means and standard deviations."""
 
-    design: Design | None
+    design: training.Design | None
     mean: Floats
     scale: Floats
 
     @classmethod
     def of(cls, X: Floats, weight: Floats, n_codes: Indices) -> "_Inputs":
         """Return the inputs of a table (n, p)."""
-        design = Design.of(n_codes, X) if n_codes.any() else None
-        _, mean, scale = moments_of_columns(cls._numbers(design, X), weight)
+        design = training.Design.of(n_codes, X) if n_codes.any() else None
+        _, mean, scale = training.moments_of_columns(cls._numbers(design, X), weight)
         return cls(design, mean, np.where(scale > 0, scale, np.inf))
 
     @staticmethod
-    def _numbers(design: Design | None, X: Floats) -> Floats:
+    def _numbers(design: training.Design | None, X: Floats) -> Floats:
         return X if design is None else design_matrix(X, design.source, design.level)
 
     def standardised(self, X: Floats) -> Floats:
@@ -245,7 +236,7 @@ class _Inputs(NamedTuple):
 class _Chosen(NamedTuple):
     """A pruned tree, its penalty, and the smallest held-out loss for each penalty."""
 
-    growth: LinearGrowth
+    growth: linear.LinearGrowth
     alpha: float
     losses: Floats
 
@@ -254,19 +245,21 @@ def _fitted(
     model: "_LinearTree", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> FittedVote:
     if context.groups is None:  # so copies of a row are held out together
-        rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
+        rows = training.ordered_rows(
+            training.distinct_rows(training.Training(table, labels.target, labels.y, weight))
+        )
         table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)
     X, y, k = table.dense(), labels.y, labels.target.n_classes
     power = 0
     if not k:
-        refuse_huge(y)
+        training.refuse_huge(y)
         power = int(np.frexp(np.abs(y).max())[1])
         y = np.ldexp(y, -power)
-    weight = np.ldexp(weight, -power_of_weights(weight))
+    weight = np.ldexp(weight, -training.power_of_weights(weight))
     n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
     inputs = _Inputs.of(X, weight, n_codes)
     whole = bool(((weight == np.floor(weight)) & (weight < 2.0**31)).all())
-    problem = LinearProblem(
+    problem = linear.LinearProblem(
         X=X,
         Z=inputs.standardised(X),
         Y=np.eye(k)[y] if k > 2 else y[:, None].astype(np.float64),
@@ -283,7 +276,7 @@ def _fitted(
 
 
 def _splits(
-    model: "_LinearTree", problem: LinearProblem, y: Array, context: Context
+    model: "_LinearTree", problem: linear.LinearProblem, y: Array, context: Context
 ) -> list[_Split]:
     """Return the folds, fewer if a class has fewer rows; none if rows cannot be divided."""
     groups, k = context.groups, problem.n_classes
@@ -297,21 +290,21 @@ def _splits(
 
 def _chosen(
     model: "_LinearTree",
-    problem: LinearProblem,
+    problem: linear.LinearProblem,
     splits: list[_Split],
 ) -> _Chosen:
     """Return the tree with the penalty and limit of the smallest loss on held-out rows."""
     alphas = _PENALTIES if model.alphas is None else tuple(np.ravel(model.alphas).tolist())
     n, held = len(problem.X), np.zeros(len(problem.X), np.bool_)
     plans = [_settings(model, alpha, n) for alpha in alphas]
-    found: dict[int, LinearGrowth] = {}
+    found: dict[int, linear.LinearGrowth] = {}
 
     def grow(i: int) -> None:
-        found[i] = grow_linear(problem, plans[i])
+        found[i] = linear.grow_linear(problem, plans[i])
 
     run_blocks(grow, len(alphas), model.n_jobs)
     grown = [found[i] for i in range(len(alphas))]
-    limits = [limits_of(one) for one in grown]
+    limits = [linear.limits_of(one) for one in grown]
     if not splits:
         middle = len(alphas) // 2
         return _Chosen(grown[middle], alphas[middle], np.zeros(len(alphas)))
@@ -322,8 +315,8 @@ def _chosen(
         i = task % len(alphas)
         part = problem.take(train)
         share = part.weight.sum() / problem.weight.sum()
-        growth = grow_linear(part, plans[i])
-        errors[i][test] = held_out_losses(growth, problem.take(test), share * limits[i])
+        growth = linear.grow_linear(part, plans[i])
+        errors[i][test] = linear.held_out_losses(growth, problem.take(test), share * limits[i])
 
     run_blocks(one, len(splits) * len(alphas), model.n_jobs)
     for _, test in splits:
@@ -331,10 +324,10 @@ def _chosen(
     return _least(model, problem.weight[held], [e[held] for e in errors], alphas, grown, limits)
 
 
-def _settings(model: "_LinearTree", alpha: float, n_rows: int) -> LinearSettings:
+def _settings(model: "_LinearTree", alpha: float, n_rows: int) -> linear.LinearSettings:
     few = min(_MOST_TERMS, max(3, n_rows // 5))
     terms = few if model.max_terms is None else model.max_terms
-    return LinearSettings(float(alpha), terms, model.max_depth, model.min_samples_leaf)
+    return linear.LinearSettings(float(alpha), terms, model.max_depth, model.min_samples_leaf)
 
 
 def _least(
@@ -342,7 +335,7 @@ def _least(
     weight: Floats,
     errors: list[Floats],
     alphas: tuple[float, ...],
-    grown: list[LinearGrowth],
+    grown: list[linear.LinearGrowth],
     limits: list[Floats],
 ) -> _Chosen:
     """Return the best of all prunings; of ties the one with fewest leaves and greatest penalty."""
@@ -367,7 +360,7 @@ def _least(
 
 # ---------------------------------------------------------------------- the vote
 def _vote(
-    growth: LinearGrowth, inputs: _Inputs, power: int, target: AnyTarget, n_features: int
+    growth: linear.LinearGrowth, inputs: _Inputs, power: int, target: AnyTarget, n_features: int
 ) -> Vote:
     tree, k = growth.tree, target.n_classes
     leaves = np.flatnonzero(tree.n_children == 0)
@@ -384,7 +377,7 @@ def _vote(
 
 
 def _voters(
-    growth: LinearGrowth, leaves: Indices, inputs: _Inputs, power: int, target: AnyTarget
+    growth: linear.LinearGrowth, leaves: Indices, inputs: _Inputs, power: int, target: AnyTarget
 ) -> Voters:
     """Return the linear models of leaves, on unstandardised inputs."""
     tree, k = growth.tree, target.n_classes

@@ -7,8 +7,7 @@ from psephos._types import ClassWeightLike
 from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.boosting.soft.model import SoftModel
-from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
+from psephos.models.boosting.soft.model import LearnsClasses, LearnsNumbers, SoftModel
 
 _SMALL: Mapping[str, Any] = {"max_depth": 2, "max_iter": 90, "random_state": 0}
 

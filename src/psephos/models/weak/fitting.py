@@ -10,7 +10,7 @@ from psephos._types import Floats
 from psephos.estimator.input import FittedVote
 from psephos.files.names import fixed
 from psephos.models.committees.fitting import MemberTask, fit_all, voters_of
-from psephos.models.weak.rows import WeakRows
+from psephos.models.weak.learner import WeakRows
 from psephos.supervision import ElkanNotoPrior, WeightedRisk, supervised_risk
 from psephos.vote import Constant, Readout, Vote, Voters
 from psephos.vote.calibration import Isotonic

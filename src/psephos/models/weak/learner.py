@@ -1,23 +1,36 @@
-"""Scores linear in inputs, or in kernels around rows, that minimise a risk; and their voters."""
+"""Rows of weak labels: codes, weights, inputs, and linear scores that minimise a risk."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, Indices
+from psephos._types import Floats, Indices, NDArray
+from psephos.base import Labels
 from psephos.estimator.input import Context, Table
-from psephos.models.design import Design
-from psephos.models.linear.scoring import ScoredColumns
+from psephos.estimator.members import fitted
+from psephos.models.committees.fitting import Data
+from psephos.models.linear.ridge import ScoredColumns
+from psephos.models.training import Design, Training, distinct_rows, ordered_rows
 from psephos.optimise.adam import Adam
 from psephos.runtime.threads import one_thread
-from psephos.supervision import NonNegativeRisk, Risk, WeightedRisk
+from psephos.supervision import (
+    KLIEP,
+    ULSIF,
+    NonNegativeRisk,
+    Risk,
+    WeightedRisk,
+    non_negative_pu_risk,
+)
 from psephos.supervision.grids import median_width
+from psephos.supervision.risks import MarginLoss
 from psephos.vote import (
     CodedVoters,
     KernelVoters,
@@ -26,6 +39,10 @@ from psephos.vote import (
     design_matrix,
     linear_models,
 )
+from psephos.vote.target import ClassTarget
+
+if TYPE_CHECKING:
+    from psephos.models.weak.settings import WeakLearner
 
 _QUANTILES = 1000  # maximum number of values of a column whose scores are kept
 
@@ -278,3 +295,230 @@ def descend(
         slope = risk.step((A @ point[:-1] + point[-1])[:, None])
         adam.step([np.append(A.T @ slope[:, 0] + 2.0 * alpha * point[:-1], slope.sum())])
     return point
+
+
+@dataclass(frozen=True)
+class WeakRows:
+    """The training rows: codes 1 (positive), 0 (negative), -1 (unlabelled), weights, inputs."""
+
+    model: Any
+    data: Data  # for other classifiers; y holds class indices, -1 for unlabelled rows
+    codes: Indices  # (n,)
+    weight: Floats  # (n,)
+    positive: int  # the index of the positive class
+    inputs: Inputs
+    Z: Floats  # (n, q); scaled inputs of density ratios, priors and the built-in score
+    context: Context
+    counts: dict[int, int]  # number of rows of each code, copies included
+
+    @property
+    def code(self) -> Floats:
+        """Return the codes of the negative and the positive class."""
+        order = [1 - self.positive, self.positive]
+        return self.data.target.code[order]
+
+    @property
+    def loss(self) -> MarginLoss:
+        """Return the loss of the model."""
+        return MarginLoss(self.model.loss)
+
+    @cached_property
+    def linear(self) -> ScoreLearner:
+        """Return the learner of margins that are linear in the inputs."""
+        return ScoreLearner.linear(self.inputs, self.Z)
+
+    @property
+    def features(self) -> Floats:
+        """Return the inputs of density ratios and priors.
+
+        With more inputs than rows these are principal components, which preserve distances and
+        penalised linear models.
+        """
+        return self.linear.A
+
+    @property
+    def numbers(self) -> Floats:
+        """Return the table with categories as 0/1 columns, for classifiers of numeric columns."""
+        X, design = self.data.X, self.inputs.design
+        return X if design is None else design_matrix(X, design.source, design.level)
+
+    def take(self, rows: Indices) -> "WeakRows":
+        """Return these rows only, with the same inputs."""
+        return replace(
+            self,
+            data=self.data.take(rows, self.weight[rows]),
+            codes=self.codes[rows],
+            weight=self.weight[rows],
+            Z=self.Z[rows],
+        )
+
+    @property
+    def ignored(self) -> bool:
+        """Return whether recorded negatives are left out."""
+        return getattr(self.model, "negatives", None) == "ignore"
+
+    def coded(self, codes: Indices) -> "WeakRows":
+        """Return the same rows with other codes."""
+        return replace(self, codes=codes)
+
+    def learner(self) -> ScoreLearner:
+        """Return the learner of the model's kernel."""
+        m = self.model
+        if m.kernel == "linear":
+            return self.linear
+        return ScoreLearner.rbf(self.inputs, self.Z, m.sigma, m.n_components, self.context)
+
+
+def read_rows(
+    model: "WeakLearner", table: Table, labels: Labels, weight: Floats, context: Context
+) -> WeakRows:
+    """Return the rows, copies of one label merged, with codes by the positive class."""
+    target = labels.target
+    given = labels.y
+    if context.groups is None:  # so weight 2 equals the row given twice
+        own = ordered_rows(distinct_rows(Training(table, target, labels.y, weight)))
+        table, weight = own.table, own.weight
+        labels = labels._replace(y=own.y)
+    positive = positive_code(model, target)
+    classes = {-1: -1, 0: 1 - positive, 1: positive}
+    counts = {code: int((given == k).sum()) for code, k in classes.items()}
+    y = labels.y
+    codes = np.where(y < 0, -1, np.where(y == positive, 1, 0)).astype(np.intp)
+    data = Data.of(table, labels, weight, context, None)
+    inputs, Z = Inputs.of(table, weight, model.scaling)
+    return negatives_read(
+        WeakRows(model, data, codes, weight, positive, inputs, Z, context, counts)
+    )
+
+
+def positive_code(model: "WeakLearner", target: ClassTarget) -> int:
+    """Return the index of the positive class, whose labels are right."""
+    classes = target.classes.tolist()
+    if model.pos_label is None:
+        return 1
+    if model.pos_label not in classes:
+        raise PsephosError(
+            f"pos_label must be one of the classes {classes}; got {model.pos_label!r}."
+        )
+    return int(classes.index(model.pos_label))
+
+
+def check_weights(model: Any, labels: Labels, weight: Floats) -> None:
+    """Raise PsephosError if a kind of rows that the fit needs has no weight, naming the kind."""
+    positive, y = positive_code(model, labels.target), labels.y
+    if not (y == positive).any():
+        raise PsephosError(
+            f"no row is labelled positive ({labels.target.classes.tolist()[positive]!r}), and "
+            f"{type(model).__name__} needs positive rows: set classes and pos_label."
+        )
+    sides = {-1: "without a label", positive: "labelled positive"}
+    if model.contender.both_recorded:
+        sides[1 - positive] = "labelled negative"
+    for code, kind in sides.items():
+        if (y == code).any() and not (weight[y == code] > 0).any():
+            raise PsephosError(
+                f"sample_weight is zero on every row {kind}: {type(model).__name__} needs such "
+                "rows with weight above 0."
+            )
+
+
+def negatives_read(rows: WeakRows) -> WeakRows:
+    """Return the rows with those labelled negative treated by the parameter `negatives`."""
+    mode = getattr(rows.model, "negatives", "ignore")
+    negative, unlabelled = rows.codes == 0, rows.codes == -1
+    if mode == "ignore" or not negative.any():
+        return rows
+    if mode == "unlabeled":
+        moved = rows.coded(np.where(negative, -1, rows.codes).astype(np.intp))
+        merged = {1: rows.counts[1], 0: 0, -1: rows.counts[-1] + rows.counts[0]}
+        return replace(moved, counts=merged)
+    if not unlabelled.any():
+        return rows
+    raise PsephosError(
+        f"{negative.sum()} rows are labelled negative while others have no label, and a "
+        "positive-unlabelled risk does not use negative labels. Set negatives='ignore' to leave "
+        "them out or negatives='unlabeled' to count them as unlabelled; if recorded negatives may "
+        "be positive, use LIoISClassifier."
+    )
+
+
+_RATIO_TASK = 4
+
+
+def nnpu_scores(rows: WeakRows, prior: float) -> Floats:
+    """Return the margins of all rows by a non-negative positive-unlabelled fit.
+
+    With `estimator` this fit is linear in the inputs.
+    """
+    m = rows.model
+    learner = rows.learner() if m.estimator is None else rows.linear
+    risk = non_negative_pu_risk(rows.codes, prior, MarginLoss("sigmoid"), rows.weight)
+    start = learner.starts(risk, 1)
+    found, *_ = learner.fit(
+        risk, alpha=m.alpha, starts=start, max_iter=m.max_iter, learning_rate=m.learning_rate
+    )
+    return learner.margins(found)
+
+
+def importance(rows: WeakRows, prior: float, score: Floats) -> Floats:
+    """Return sigma of every labelled row: at least 1 for positives, from 0 to 1 for negatives.
+
+    The unlabelled rows with the greatest scores, a share `prior` of their weight, count as positive
+    (U+), the others as negative (U-); with ``pseudo_labels='sign'`` U+ are those with a score above
+    0. q is the share of U+, t that of recorded positives among labelled rows. Then::
+
+        sigma+ = max(1, q / t  r+),           r+ = p(x | U+) / p(x | recorded +)
+        sigma- = min(1, (1 - q) / (1 - t) r-),   r- = p(x | U-) / p(x | recorded -)
+
+    The clips follow from sigma+ = 1 / P(recorded + | x, +) and sigma- = P(- | x, recorded -).
+    """
+    open_ = np.flatnonzero(rows.codes == -1)
+    upper = score[open_] > 0
+    if rows.model.pseudo_labels == "prior" or upper.all() or not upper.any():
+        upper = _upper(score[open_], rows.weight[open_], prior)
+    w = rows.weight
+    q = float(w[open_[upper]].sum() / w[open_].sum())
+    known = rows.codes >= 0
+    t = float(w[rows.codes == 1].sum() / w[known].sum())
+    sigma = np.ones(len(w))
+    features = rows.features
+    for code, part, factor in ((1, upper, q / t), (0, ~upper, (1.0 - q) / (1.0 - t))):
+        top, bottom = open_[part], np.flatnonzero(rows.codes == code)
+        given = features[top], features[bottom], (w[top], w[bottom])
+        ratio = fitted(_ratio(rows, code), *given)
+        found = factor * ratio.predict(features[bottom])
+        sigma[bottom] = np.maximum(found, 1.0) if code else np.minimum(found, 1.0)
+    return sigma
+
+
+def _upper(score: Floats, weight: Floats, prior: float) -> NDArray[np.bool_]:
+    """Return the mask of the share `prior` of rows with the greatest scores: not all, not none."""
+    order = np.argsort(-score, kind="stable")
+    middle = np.cumsum(weight[order]) - weight[order] / 2.0
+    out = np.zeros(len(score), dtype=bool)
+    out[order] = middle <= prior * weight.sum()
+    out[order[0]], out[order[-1]] = True, False
+    return out
+
+
+def _ratio(rows: WeakRows, task: int) -> Any:
+    given, seed = rows.model.density_ratio, rows.context.integer(_RATIO_TASK, task)
+    if isinstance(given, str):
+        return (ULSIF if given == "ulsif" else KLIEP)(random_state=seed)
+    own: Any = clone(given)
+    if "random_state" in own.get_params() and own.get_params()["random_state"] is None:
+        own.set_params(random_state=seed)
+    return own
+
+
+def refuse_no_negative(rows: WeakRows, kind: str) -> None:
+    """Raise PsephosError if no row is recorded negative, or fewer than two are unlabelled."""
+    if not (rows.codes == 0).any():
+        raise PsephosError(
+            f"no row is recorded negative, and {kind} needs such rows: for positive and unlabelled "
+            "rows use PUClassifier."
+        )
+    if (rows.codes == -1).sum() < 2:
+        raise PsephosError(
+            f"{kind} needs at least two rows without a label; got one. Label it, or leave it out."
+        )

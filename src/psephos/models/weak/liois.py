@@ -16,10 +16,9 @@ from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.folding import make_splits
 from psephos.models.weak.fitting import fitted_by, fitted_vote, one_vote, prior_of
+from psephos.models.weak.learner import WeakRows, importance, nnpu_scores, refuse_no_negative
 from psephos.models.weak.one_sided import DENSITY_RATIO, PSEUDO_LABELS, sigma_range
-from psephos.models.weak.rows import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
-from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
 from psephos.supervision.risks import MarginLoss
 

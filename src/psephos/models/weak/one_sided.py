@@ -12,9 +12,8 @@ from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Accepts, Constraint, Options, is_estimator
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import fitted_by, fitted_vote, prior_of
-from psephos.models.weak.rows import WeakRows
+from psephos.models.weak.learner import WeakRows, importance, nnpu_scores, refuse_no_negative
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
-from psephos.models.weak.weighing import importance, nnpu_scores, refuse_no_negative
 from psephos.supervision import one_sided_risk
 
 PSEUDO_LABELS = Options(("prior", "sign"))

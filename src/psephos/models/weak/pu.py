@@ -9,7 +9,7 @@ from psephos.estimator.input import FittedVote
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.weak.fitting import fitted_by, fitted_vote, odds_map, prior_of
-from psephos.models.weak.rows import WeakRows
+from psephos.models.weak.learner import WeakRows
 from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
 from psephos.supervision import non_negative_pu_risk, pu_risk
 

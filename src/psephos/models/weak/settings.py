@@ -18,7 +18,7 @@ from psephos.estimator.params import Anything, Classes, Constraint, Interval, On
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import WeakLabels, fitted_vote, ordinary
-from psephos.models.weak.rows import WeakRows, check_weights, read_rows
+from psephos.models.weak.learner import WeakRows, check_weights, read_rows
 from psephos.supervision import LOSSES
 from psephos.supervision.grids import WIDTH
 

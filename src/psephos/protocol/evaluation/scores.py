@@ -19,25 +19,22 @@ from sklearn import metrics as _metrics
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, Label, NDArray, Values
-from psephos.figures.confusion import balanced_accuracy, called, levelled
-from psephos.figures.discrimination import hand_till
+from psephos.figures.confusion import balanced_accuracy, called, hand_till, levelled
 from psephos.files.names import fixed, number
-from psephos.protocol.evaluation.label_scores import (
+from psephos.protocol.evaluation.answers import (
     LabelAnswers,
-    average_precision,
-    coverage,
-    hamming_loss,
-    one_error,
-    ranking_loss,
-)
-from psephos.protocol.evaluation.number_scores import (
     NumberAnswers,
     absolute_error,
+    average_precision,
+    coverage,
     covered,
+    hamming_loss,
     mean_crps,
     of_points,
+    one_error,
     pinball_loss,
     r_squared,
+    ranking_loss,
     root_squared_error,
 )
 

@@ -45,9 +45,9 @@ from psephos.estimator.distributions import (
     LogUniform,
     Uniform,
 )
+from psephos.estimator.members import fitted
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.files.near import suggest
-from psephos.models.cloning import fitted
 from psephos.protocol.tables.table import DataTable
 from psephos.registry import estimator_classes
 

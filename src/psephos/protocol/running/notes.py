@@ -12,8 +12,13 @@ from psephos.estimator.contender import Contender
 from psephos.figures.confusion import called
 from psephos.files.names import plural
 from psephos.models.prototypes.mixture import NormalMixture
-from psephos.protocol.evaluation.label_scores import LabelAnswers, prior_precision
-from psephos.protocol.evaluation.number_scores import LEVELS, NumberAnswers, r_squared
+from psephos.protocol.evaluation.answers import (
+    LEVELS,
+    LabelAnswers,
+    NumberAnswers,
+    prior_precision,
+    r_squared,
+)
 from psephos.protocol.evaluation.scores import Answers, ClassAnswers, missed_cost
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split
 from psephos.protocol.evaluation.statistics import design_effect

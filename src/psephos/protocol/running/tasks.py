@@ -24,12 +24,14 @@ from psephos.estimator.labels import naming_rows
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
-from psephos.protocol.evaluation.label_scores import (
+from psephos.protocol.evaluation.answers import (
     LabelAnswers,
+    NumberAnswers,
     average_precision,
     label_answers_of,
+    number_answers_of,
+    r_squared,
 )
-from psephos.protocol.evaluation.number_scores import NumberAnswers, number_answers_of, r_squared
 from psephos.protocol.evaluation.scores import (
     TABLES,
     Answers,

@@ -17,8 +17,7 @@ from psephos.estimator.contender import Contender
 from psephos.files.cells import Cells
 from psephos.files.escaping import csv_bytes
 from psephos.modelfile import packed
-from psephos.protocol.evaluation.label_scores import label_figures
-from psephos.protocol.evaluation.number_scores import LEVELS
+from psephos.protocol.evaluation.answers import LEVELS, label_figures
 from psephos.protocol.evaluation.splits import Protocol, Rows
 from psephos.protocol.evaluation.statistics import pooled_numbers
 from psephos.protocol.running.proofs import BOUND_COLUMNS

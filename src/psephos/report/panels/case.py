@@ -29,7 +29,7 @@ from psephos.report.study.options import (
 from psephos.report.study.standings import Opening
 from psephos.report.words import places, plural, series
 from psephos.scoring import plain
-from psephos.scoring.rounded_rows import with_rounded_rows
+from psephos.scoring.vectors import with_rounded_rows
 from psephos.vote import Vote
 
 CAPACITY = 3_500_000  # the most bytes of the page for all decision functions

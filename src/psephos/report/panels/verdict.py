@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos.figures.discrimination import of_counts
+from psephos.figures.confusion import of_counts
 from psephos.protocol.evaluation.scores import ResultMetric
 from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
 from psephos.report.study.folder import Folder

@@ -12,7 +12,7 @@ from psephos._types import Array, ArrayLike, Floats, NDArray
 from psephos.kernels.binned_trees.bins import code_values, even_bins
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import MAX_BINS, category_bins, code_categories
-from psephos.trees.newton_hist import edges
+from psephos.trees.newton_grow import edges
 from psephos.trees.out_of_core.rows import weights_of
 
 _LEAST = 1 << 11  # least number of points: fewer would not save time

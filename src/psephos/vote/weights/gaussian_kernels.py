@@ -116,7 +116,7 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
 
         It needs prototypes as voters and a prior, which keeps the mass above 0.
         """
-        from psephos.kernels.prototypes.masses import kernel_sums
+        from psephos.kernels.prototypes.kernel import kernel_sums
 
         of, v = self.batches.batch, self.batches.inverse_bandwidth
         if not isinstance(voters, PrototypeVoters) or not (of == PRIOR).any():

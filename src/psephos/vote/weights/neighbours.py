@@ -149,7 +149,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         every = np.isnan(read).any(axis=1) | plain
         some, rest = np.flatnonzero(~every), np.flatnonzero(every)
         if len(some):
-            from psephos.kernels.prediction.nearest import nearest_cases
+            from psephos.kernels.prediction.similarity import nearest_cases
 
             cases = self.cases / scale
             found = nearest_cases(read[some] / scale, cases, k, left[some], n_jobs)

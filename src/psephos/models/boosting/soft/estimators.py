@@ -7,8 +7,7 @@ from psephos.base import Anatomy, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import BALANCED, Choice, Integers, LogUniform
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.boosting.soft.model import SoftModel
-from psephos.models.boosting.soft.teaching import LearnsClasses, LearnsNumbers
+from psephos.models.boosting.soft.model import LearnsClasses, LearnsNumbers, SoftModel
 
 _FAT = 100  # columns from which comparisons take sparse gates
 

@@ -13,11 +13,9 @@ from psephos._types import Array, Floats, Indices, NDArray
 from psephos.base import Labels
 from psephos.estimator.input import Table
 from psephos.files.field_types import AnySize, Nullable
-from psephos.models.design import Design
-from psephos.models.units import moments_of_columns
+from psephos.models.training import Design, moments_of_columns
 from psephos.optimise.arrays import on_device, on_host
-from psephos.trees.soft.training import CrossEntropy, SoftPlan, SoftTrainer, SquaredError
-from psephos.trees.soft.trees import SoftTrees
+from psephos.trees.soft import CrossEntropy, SoftPlan, SoftTrainer, SoftTrees, SquaredError
 from psephos.vote import (
     CodedVoters,
     Constant,
@@ -164,7 +162,7 @@ class SoftMemory:
     ----------
     inputs : SoftInputs
     gate, bias, leaf : ndarray of float32
-        See `psephos.trees.soft.trees.SoftTrees`.
+        See `psephos.trees.soft.SoftTrees`.
     first, second : tuple of ndarray of float32
         Adam's running means of gradients and of their squares, of the three. Empty: training goes
         on with new ones.

@@ -15,8 +15,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.params import Interval, check_params
 from psephos.kernels.small_models.lasso import lasso_model, lasso_scores
-from psephos.kernels.small_models.logistic import logistic_model, logistic_scores
-from psephos.kernels.small_models.newton import PAD
+from psephos.kernels.small_models.logistic import PAD, logistic_model, logistic_scores
 from psephos.models.swag.learners.common import Scaling, linear_voters, refuse_numbers
 from psephos.models.swag.problem import Says, SearchProblem
 from psephos.runtime.jit import frozen

@@ -12,14 +12,7 @@ from psephos.estimator.params import Flag, Interval, OneOf, Options, Several, ch
 from psephos.kernels.small_models.gaussian_svm import Machines, machines, rbf_scores
 from psephos.kernels.small_models.linear_svm import LinearMachines, linear_machines, linear_scores
 from psephos.kernels.small_models.svm_common import MOST_ROWS, layout
-from psephos.models.swag.learners.common import (
-    Expansion,
-    Scaling,
-    kernel_voters,
-    linear_voters,
-    refuse_numbers,
-    refuse_value,
-)
+from psephos.models.swag.learners import common
 from psephos.models.swag.problem import BoundLearner, Says, SearchProblem
 from psephos.vote import Voters
 
@@ -34,7 +27,7 @@ _COSTS = OneOf((_POSITIVE, Several(_POSITIVE)), none=True)
 
 
 @dataclass(frozen=True)
-class LinearSVMLearner(Scaling):
+class LinearSVMLearner(common.Scaling):
     """Linear support vector machine with an intercept that is not penalised.
 
     Minimises ``|w|^2 / 2 + C sum_i weight_i max(0, 1 - y_i (w'x_i + b))`` over w and b, y = 1 for
@@ -73,7 +66,7 @@ class LinearSVMLearner(Scaling):
 
 
 @dataclass(frozen=True)
-class RBFSVMLearner(Scaling):
+class RBFSVMLearner(common.Scaling):
     """Support vector machine with a Gaussian kernel ``exp(-gamma |z - z'|^2)`` of scaled columns.
 
     Maximises ``sum_i alpha_i - sum_ij alpha_i y_i K_ij alpha_j y_j / 2`` over ``0 <= alpha_i <=
@@ -133,7 +126,7 @@ class _BoundMachines(BoundLearner):
     """What both kinds share: rows by class and the moments of all columns in every split."""
 
     def __init__(self, problem: SearchProblem, name: str, scale: bool) -> None:
-        refuse_numbers(name, problem)
+        common.refuse_numbers(name, problem)
         if len(problem.X) > MOST_ROWS:
             raise PsephosError(
                 f"{name} takes at most {MOST_ROWS} rows, and this table has {len(problem.X)}: use "
@@ -171,7 +164,7 @@ class _LinearMachines(_BoundMachines):
 
     def fit(self, subsets: Sequence[_Subset], says: Says, code: Floats) -> Voters:
         """Return one voter per subset: linear voters, or kernel voters for pairs of classes."""
-        refuse_value(says)
+        common.refuse_value(says)
         models = []
         for subset in subsets:
             columns = np.asarray(subset, dtype=np.intp)
@@ -180,13 +173,13 @@ class _LinearMachines(_BoundMachines):
             intercept = room.coef[:, -1] - (slope * room.scaling[0]).sum(axis=1)
             models.append((columns, slope, intercept))
         if self._problem.n_classes == 2:
-            return linear_voters(self._problem, models, code, says)
+            return common.linear_voters(self._problem, models, code, says)
         # A line is an expansion whose support rows are the axes.
         parts = [
             (c, np.zeros(len(c)), np.ones(len(c)), np.eye(len(c)), coef, level, 1.0)
             for c, coef, level in models
         ]
-        return kernel_voters(self._problem.X.shape[1], parts, code, says, "linear")
+        return common.kernel_voters(self._problem.X.shape[1], parts, code, says, "linear")
 
 
 class _Machines(_BoundMachines):
@@ -250,8 +243,8 @@ class _Machines(_BoundMachines):
 
     def fit(self, subsets: Sequence[_Subset], says: Says, code: Floats) -> Voters:
         """Return one voter per subset, at the C that was best on the folds."""
-        refuse_value(says)
-        parts: list[Expansion] = []
+        common.refuse_value(says)
+        parts: list[common.Expansion] = []
         for subset in subsets:
             columns = np.asarray(subset, dtype=np.intp)
             C = self._C
@@ -269,7 +262,7 @@ class _Machines(_BoundMachines):
             z = (self._problem.X[np.ix_(rows, columns)] - centre) * inverse
             level = room.intercept[0].copy()
             parts.append((columns, centre, inverse, z, dual[:, support], level, gamma))
-        return kernel_voters(self._problem.X.shape[1], parts, code, says, "rbf")
+        return common.kernel_voters(self._problem.X.shape[1], parts, code, says, "rbf")
 
     def remarks(self, subsets: _Subset) -> dict[str, Array]:
         """Return C (B,) as chosen on the folds, where there was a choice."""

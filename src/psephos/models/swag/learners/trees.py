@@ -8,12 +8,12 @@ import numpy as np
 
 from psephos._types import Floats, Indices
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
-from psephos.kernels.small_models.forest import forest_scores
 from psephos.kernels.small_models.tree import (
     SmallTree,
     SmallTreeGrowth,
     TreeScratch,
     TreeTable,
+    forest_scores,
     room,
 )
 from psephos.models.sampling import drawn_columns

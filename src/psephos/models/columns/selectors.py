@@ -1,16 +1,70 @@
-"""Columns that enter the lasso path first, on subsamples of the rows."""
+"""Selectors of columns: each returns a score per column, at least 0; 0 is not selected."""
 
 import warnings
+from collections.abc import Callable, Mapping
 from itertools import chain
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 
-from psephos._types import Floats, Indices
-from psephos.models.columns.problem import SelectionProblem, standardised
+from psephos._errors import PsephosError
+from psephos._types import Estimator, Floats, Indices
+from psephos.models.columns.selection import SelectionProblem, standardised
+from psephos.models.committees.fitting import Data, MemberTask, fit_all
+from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+from psephos.models.linear.ridge import default_alphas, fit_ridge
 
-_DRAWS, _STABLE = 40, 160
+_TREES, _STABLE_TREES = 2000, 10_000
+_LEAF = 5  # rows of a leaf for regression: smaller leaves fit noise and cost most of the time
+
+
+def importance(problem: SelectionProblem) -> Floats:
+    """Return (p,) impurity importances of a forest of 2,000 trees (10,000 if `problem.stable`).
+
+    Classification trees are grown until pure, regression trees to leaves of at least 5 rows.
+    """
+    jobs, trees = problem.data.n_jobs, _STABLE_TREES if problem.stable else _TREES
+    forest = (
+        RandomForestClassifier(trees, n_jobs=jobs)
+        if problem.data.n_classes
+        else RandomForestRegressor(trees, max_features="sqrt", min_samples_leaf=_LEAF, n_jobs=jobs)
+    )
+    model = fit_all(problem.encoded[0], [MemberTask(forest, (1, 0))])[0]
+    return problem.by_column(model.impurity_importance_)
+
+
+def of_model(data: Data, estimator: Estimator) -> Floats:
+    """Return (p,) importances, or absolute coefficients, of an estimator fitted on all columns.
+
+    Raises
+    ------
+    PsephosError
+        If it has neither `feature_importances_` nor `coef_`.
+    """
+    model = fit_all(data, [MemberTask(estimator, (5,))])[0]
+    p = data.X.shape[1]
+    for name in ("feature_importances_", "coef_"):
+        found = getattr(model, name, None)
+        if found is not None and np.shape(found)[-1:] == (p,):
+            return np.abs(np.asarray(found, dtype=np.float64)).reshape(-1, p).sum(axis=0)
+    raise PsephosError(
+        "a selector must have feature_importances_ or coef_ once it is fitted, or be a name such "
+        f"as 'blend'; got {type(estimator).__name__}."
+    )
+
+
+def univariate(problem: SelectionProblem) -> Floats:
+    """Return (p,) absolute correlations of each column's normal scores with the target.
+
+    With more than two classes, the correlations of each class against the rest are summed.
+    """
+    return problem.by_column(problem.correlation.sum(axis=1))
+
+
+_DRAWS, _STABLE_DRAWS = 40, 160
 _SHARE = 0.8
 _ENTRIES = 24
 _FIRST, _SCREENED = 1000, 300  # columns kept by correlation on all rows, and on the drawn ones
@@ -40,7 +94,7 @@ def _first_entries(problem: SelectionProblem, target: int) -> list[Indices]:
     first = screened(problem.correlation[:, target], _FIRST)
     Z = problem.scored.scores(first)
     found: list[Indices] = []
-    for draw in range(_STABLE if problem.stable else _DRAWS):
+    for draw in range(_STABLE_DRAWS if problem.stable else _DRAWS):
         rows = drawn_rows(problem, _SHARE, (2, target, draw))
         found.append(first[entries(problem, target, rows, Z, _SCREENED, _ENTRIES)])
     return found
@@ -138,3 +192,54 @@ def path_of(Z: Floats, y: Floats, n_entries: int) -> Floats:
         return lars_path(Z, y, method="lasso", max_iter=n_entries)[2]
     except ValueError:
         return lars_path(Z, y, method="lar", max_iter=n_entries)[2]
+
+
+_FOLDS = 5
+
+
+def blend(problem: SelectionProblem) -> Floats:
+    """Return (p,) sums of 1 / (4 + rank) over the rankings of `importance` and `lars`.
+
+    Of each ranking the first `problem.depth` columns count. For regression a third ranking is
+    added, by the absolute coefficients of a ridge regression on normal scores.
+    """
+    rankings = [importance(problem), lars(problem)]
+    if not problem.data.n_classes:
+        rankings.append(_ridge(problem))
+    return joined(rankings, problem.depth)
+
+
+def joined(rankings: list[Floats], depth: int) -> Floats:
+    """Return sums of 1 / (4 + rank) of (p,) scores, ranks from 0; a score of 0 has no rank."""
+    total = np.zeros(len(rankings[0]))
+    for score in rankings:
+        best = np.argsort(-score, kind="stable")[:depth]
+        best = best[score[best] > 0]
+        total[best] += 1.0 / (_AFTER + np.arange(len(best)))
+    return total
+
+
+def _ridge(problem: SelectionProblem) -> Floats:
+    """Return (p,) absolute coefficients of a ridge regression on normal scores."""
+    found = fit_ridge(
+        problem.scored, problem.targets[:, 0], 0, problem.weight,
+        default_alphas(problem.scored.shape[1]),
+        n_folds=_FOLDS, groups=problem.data.groups, seed=problem.context.integer(4),
+    )  # fmt: skip
+    return problem.by_column(np.abs(found.coef[0]))
+
+
+SELECTORS: Mapping[str, Callable[[SelectionProblem], NDArray[np.float64]]] = {
+    "blend": blend,
+    "lars": lars,
+    "stability": stability,
+    "importance": importance,
+    "univariate": univariate,
+}
+
+
+def score_columns(problem: SelectionProblem, selector: Any, given: Data) -> NDArray[np.float64]:
+    """Return (p,) scores by a selector's name, or by an estimator fitted on `given`."""
+    if isinstance(selector, str):
+        return SELECTORS[selector](problem)
+    return of_model(given, selector)

@@ -1,1 +1,0 @@
-"""Kernels of the search for the best decision stump."""
