@@ -213,3 +213,42 @@ def test_the_words_of_the_axis_of_answers_stay_inside(visit):
         return [words.left - all.left, all.right - words.right, all.bottom - words.bottom]; }"""
     )
     assert min(room) >= -0.5
+
+
+_LONG = [f"Will you renew the lease? (1 yes, 2 no; 9 without any answer) {k}" for k in (1, 2)]
+
+
+@pytest.mark.parametrize("width", [320, 900])
+@pytest.mark.parametrize(
+    "names",
+    [_LONG, ["Ewing-like | CD99+", "syöpä"], ["SQUAMOUS CELL CARCINOMA IN SITU (G 3)", "a"]],
+)
+def test_long_names_of_classes_cover_nothing_in_the_lanes(visit, names, width):
+    found = visit(1000).evaluate(
+        """([names, width]) => {
+        const lanes = names.map((name) => ({ name, kind: "pos", bins: [1, 1, 2] })),
+          sides = names.map((name) => `called ${name}`),
+          counts = [["1 missed", "1 found"], ["1 cleared", "1 false alarm"]],
+          look = { axis: "answer", threshold: 0.5, sides, counts },
+          { picture, ground } = page.lanes.draw(width, lanes, look);
+        document.querySelector("main").replaceChildren(picture);
+        const box = (one) => one.getBoundingClientRect(), all = box(picture),
+          words = [...picture.querySelectorAll("text")].filter((one) => one.textContent),
+          bars = [...picture.querySelectorAll("rect.pos")],
+          apart = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) < 1
+            || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) < 4;
+        return {
+          outside: words.filter((one) => box(one).left < all.left - 1
+            || box(one).right > all.right + 1 || box(one).top < all.top - 2)
+            .map((one) => one.textContent),
+          covered: words.flatMap((a, i) => [...words.slice(i + 1), ...(ground.narrow ? [] : bars)]
+            .filter((b) => !apart(box(a), box(b)) && /renew|Ewing|SQ|sy/.test(a.textContent))
+            .map((b) => [a.textContent, b.textContent])),
+          whole: words.map((one) => one.querySelector("title")?.textContent || box(one).width
+            && [...(one.querySelector("tspan") ? one.children : [one])]
+              .map((line) => line.textContent).join(" ")),
+        }; }""",
+        [names, width],
+    )
+    assert found["outside"] == found["covered"] == []
+    assert [sum(name in words for words in found["whole"]) for name in names[:1]] == [2]

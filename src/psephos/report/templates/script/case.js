@@ -110,9 +110,9 @@
     }
     const bars = study.order.flatMap((c, lane) => {
       const wide = p[c] * (width - 52),
-        y = 36 * lane; // names are above the bars, not shortened
+        y = 36 * lane; // names are above the bars
       return [
-        text(0, y + 13, classes[c], hue[c]),
+        text(0, y + 13, classes[c], hue[c], "start", width),
         rect(hue[c], 0, y + 18, Math.max(wide, 0.6), 11),
         text(6 + wide, y + 28, chance(p[c])),
       ];

@@ -47,16 +47,8 @@
       },
       ask = ({ label }) => ({ scores: [label - at], label, called: Number(label >= at) }),
       phrase = ({ label }) => [`the prediction is ${write(label, 5)}`];
-    page.turn.show(turn, {
-      calc,
-      x,
-      open,
-      whole: (own) => whole(calc, open, own),
-      fixed,
-      goal,
-      ask,
-      phrase,
-    });
+    const about = { calc, x, open, fixed, goal, ask, phrase };
+    page.turn.show(turn, { ...about, whole: (own) => whole(calc, open, own) });
   };
 
   // The errors of the held-out cases with predictions in the range of this one.
