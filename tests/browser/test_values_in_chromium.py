@@ -23,7 +23,7 @@ from psephos.report import build_report
 from psephos.report.panels.case import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
-from psephos.report.words import shown_names
+from psephos.report.words import chance, shown_names
 from psephos.scoring import plain
 from psephos.scoring.reader.model import PlainModel
 
@@ -199,6 +199,40 @@ def test_an_empty_field_is_a_gap_and_the_page_names_the_next_column_of_the_libra
             assert words in shown.inner_text()
     assert named > 3
     assert exact > 1
+
+
+def test_the_two_predictions_of_a_case_and_which_counts_are_one_sentence(visit, saved, island):
+    page = visit()
+    study, missed = island["values"], island["missed"]
+    key = next(k for k, one in island["case"]["models"].items() if "plain" in one)
+    choose(page, key)
+    held, threshold = missed["models"][key], island["first"]["threshold"]
+    seen = 0
+    for row in study["rows"][:8]:
+        page.locator(by("case-from")).select_option(f"r{row}")
+        i = missed["rows"].index(row)
+        if "q" in held:
+            p = [held["q"][i] / 1e6, 1 - held["q"][i] / 1e6]
+            called = study["positive"] if p[0] >= threshold else 1 - study["positive"]
+            share = p[called != study["positive"]]
+        else:
+            called = held["said"][i]
+            share = held["P"][called][i] / 1e6
+        words = page.locator(f"{by('case-answer')} ~ .say .quiet").text_content()
+        answer = page.locator(by("case-answer")).text_content()
+        own = study["classes"][study["y"][study["rows"].index(row)]]
+        assert f" is {own}. " in words
+        says = f"{study['classes'][called]} ({chance(share)})"
+        before = f", which did not see this case, predicted {says}"
+        if answer == "No answer":
+            assert words.endswith(f"The model of its fold{before}.")
+            continue
+        seen += 1
+        now = f"The saved model, fitted to all cases, predicts {answer.split(' called ')[1]} ("
+        assert now in words
+        end = ": the second counts in the accuracy above."
+        assert words.endswith(f"; the model of its fold{before}{end}")
+    assert seen > 3
 
 
 def test_the_nearest_cases_are_the_nearest(visit, saved, island):
@@ -973,7 +1007,7 @@ def test_a_page_without_cases_shows_none_of_them_in_any_state(load, compared, sa
     assert set(found["starts"]) <= {"e0", "t0", "t1", "t2"}
     assert found["drawn"] == found["near"] == found["turn"] == found["next"] == 0
     text = found["texts"]
-    for words in ("nearest case", "held-out answer, of", "fitted to this case", "What would turn"):
+    for words in ("nearest case", "did not see this case", "What would turn"):
         assert words not in text
     cases = saved.folder.cases
     assert not [one for one in cases.ids if one in text]

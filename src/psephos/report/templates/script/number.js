@@ -89,7 +89,9 @@
       x = own ? own.slice(1) : [...model.start],
       wrong = new Map(),
       worst = own && heldOut()?.worst.find(([row]) => row === own[0]),
-      known = worst ? ` (observed ${worst[2]}, predicted ${worst[3]} when it was held out)` : "",
+      known = worst
+        ? ` (observed ${worst[2]}, predicted ${worst[3]} when it was held out, which counts in the errors above)`
+        : "",
       from = own
         ? `${page.people.name(own[0])}${known}, one of the cases that it was fitted to`
         : `the ${data.typical}`,
