@@ -296,19 +296,28 @@ def test_the_same_values_are_said_only_of_all_columns(visit, island):
     assert f"is not given: {few} of {n} columns are measured, fewer than half" in words
 
 
-def test_who_is_as_near_as_can_be_is_not_called_unfamiliar(visit):
+@pytest.mark.parametrize(
+    ("own", "x", "words"),
+    [
+        ([0, 0, 0], 2, "more typical than 0 % of the study's cases: they are farther from"),
+        ([0, 0, 9], 2.5, "less typical than 67 % of the study's cases: they are nearer to"),
+        ([0, 8, 9], 2.5, "more typical than 67 % of the study's cases: they are farther from"),
+    ],
+)
+def test_a_case_is_more_or_less_typical_than_most(visit, own, x, words):
     page = visit()
-    words = page.evaluate(
-        """() => {
+    found = page.evaluate(
+        """([own, x]) => {
         const box = document.createElement("div"),
-          calc = { spread: [1], own: [0, 0, 0], fields: [] },
+          calc = { spread: [1], own, fields: [] },
           study = { rows: [0, 1, 2], y: [0, 0, 1], classes: ["a", "b"], positive: 1 },
           words = { name: String, person: String, heldOut: () => null, two: true },
-          about = { calc, study, x: [2, 9], rows: [[2, 1], [2, 2], [2, 3]], self: -1 };
+          about = { calc, study, x: [x, 9], rows: [[2, 1], [2, 2], [2, 3]], self: -1 };
         page.near.show(box, { ...about, ...words, answer: { why: "values" } });
-        return box.querySelector('[data-test="familiar"]').textContent; }"""
+        return box.querySelector('[data-test="familiar"]').textContent; }""",
+        [own, x],
     )
-    assert words.startswith("This case is more typical than 0 % of the study's cases")
+    assert found.startswith(f"This case is {words} their nearest case")
 
 
 def test_a_person_chosen_anywhere_is_ringed_in_every_strip(visit, island):
