@@ -26,14 +26,13 @@ const page = (() => {
   // Parts of pictures, and the picture itself, with its description.
   const draw = {
     line: (kind, x1, x2, y1, y2 = y1) => svg("line", { class: kind, x1, x2, y1, y2 }),
-    // How many letters of some words have room in a width.
-    letters: (words, room) => Math.floor((room * words.length) / pen.measureText(words).width),
+    wide: (words) => pen.measureText(words).width,
     // Words at a position. If they are wider than `room`, their middle is left out, as long names often differ at
     // the end, and a title has them all.
     text: (x, y, words, kind = "soft", anchor = "start", room = Infinity) => {
       const all = [...words];
       let [half, shown] = [all.length / 2, words];
-      while (half > 2 && pen.measureText(shown).width > room) {
+      while (half > 2 && draw.wide(shown) > room) {
         half -= 1;
         shown = [...all.slice(0, half), "\u2026", ...all.slice(-half)].join("");
       }

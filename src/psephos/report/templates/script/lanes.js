@@ -1,6 +1,6 @@
 // One dot per case in lanes, drawn at the available width.
 page.lanes = (() => {
-  const { circle, dodged, letters, line, lines, rect, text, wrapped } = page.draw;
+  const { circle, dodged, line, lines, rect, text, wide, wrapped } = page.draw;
   const UNIT = 1e6,
     MOST = 400,
     BINS = 50,
@@ -69,8 +69,8 @@ page.lanes = (() => {
       halo = `${lane.kind} halo`,
       high = base - g.lane - 6,
       heading = `${lane.name} (${cases}${lane.beside || ""})`,
-      wide = letters(lane.name, g.left - 12),
-      name = wrapped(0, base - 12, lane.name, wide, strong, "start", 3.4 * g.left),
+      letters = Math.floor(((g.left - 12) * lane.name.length) / wide(lane.name)),
+      name = wrapped(0, base - 12, lane.name, letters, strong, "start", 3.4 * g.left),
       parts = g.narrow
         ? [text(0, base - g.lane - above, heading, `strong ${halo}`, "start", g.width)]
         : [name, text(0, base + 3, cases), text(0, base + 18, lane.beside || "")];

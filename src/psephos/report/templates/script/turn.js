@@ -196,7 +196,7 @@ page.turn = (() => {
     return page.folded("Columns that cannot change", ...boxes);
   };
   const MEANT =
-    "passing the fewest training cases on the way, within their range. It describes the model; it is not advice to act.";
+    "it passes the fewest training cases on the way, within their range. It describes the model; it is not advice to act.";
   const wordsOf = (change, n) => {
     const many = n > MANY ? ` (the ${MANY} most important were tried)` : "";
     if (!change)
