@@ -252,3 +252,29 @@ def test_long_names_of_classes_cover_nothing_in_the_lanes(visit, names, width):
     )
     assert found["outside"] == found["covered"] == []
     assert [sum(name in words for words in found["whole"]) for name in names[:1]] == [2]
+
+
+def test_no_leader_runs_behind_a_label_where_many_models_are_near(plan):
+    near = [
+        ("majority", 0, 0.5), ("column-budget-4", 4, 0.755), ("swag", 7.2, 0.79),
+        ("column-budget-8", 8, 0.781), ("proset", 14.6, 0.607), ("samba", 15.4, 0.725),
+        ("column-budget-16", 16, 0.755), ("newton-boosting", 43, 0.77),
+        ("sklearn-l1-logistic", 89, 0.73), ("random-forest", 250, 0.787),
+        ("rank-ridge", 480, 0.8), ("sklearn-svm-rbf", 493, 0.624),
+    ]  # fmt: skip
+    leaders = 0
+    for width in (344, 368, 431, 440):
+        marks = plan([point(*one, readable=one[0] == "swag") for one in near], 493, width)[1][
+            "marks"
+        ]
+        for mark in marks:
+            if not mark["text"]["far"]:
+                continue
+            leaders += 1
+            start, end = np.array(mark["text"]["ends"])
+            along = start + np.linspace(0, 1, 200)[:, None] * (end - start)
+            for other in marks:
+                left, top, right, bottom = other["text"]["box"]
+                inside = (along > [left + 1, top + 1]) & (along < [right - 1, bottom - 1])
+                assert other is mark or not inside.all(axis=1).any()
+    assert leaders > 4

@@ -72,13 +72,9 @@ page.pareto = (() => {
   const side = ([ax, ay], [bx, by], [x, y]) => (bx - ax) * (y - ay) - (by - ay) * (x - ax);
   const apart = ([a, b], c, d) => side(a, b, c) * side(a, b, d) < 0;
   const cross = (one, other) => apart(one, ...other) && apart(other, ...one);
-  const through = (ends, [left, top, right, bottom]) =>
-    [0, 1].some((k) =>
-      cross(ends, [
-        [left, [top, bottom][k]],
-        [right, [bottom, top][k]],
-      ]),
-    ); // a diagonal
+  const corner = (area, i, j) => [area[i], area[j]];
+  const through = (ends, area) =>
+    [1, 3].some((j) => cross(ends, [corner(area, 0, j), corner(area, 2, 4 - j)])); // a diagonal
 
   // Each label where it overlaps least, near its own mark; a line joins them if it is far or nearer to another.
   const labels = (marks, frame, written) => {
