@@ -482,7 +482,8 @@ def further(says: Says, cut: Cut) -> str:
     kept = sorted(sorted(shown, key=lambda i: -sizes[i])[:_LISTED])
     words = [value_text(steps[i], 4) for i in kept]
     more = len(shown) - len(kept)
-    return f" There are further steps at {series([*words, f'{more} more'] if more else words)}."
+    what = "is a further step" if len(shown) == 1 else "are further steps"
+    return f" There {what} at {series([*words, f'{more} more'] if more else words)}."
 
 
 def level_words(
