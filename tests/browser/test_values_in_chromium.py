@@ -265,7 +265,7 @@ def test_the_nearest_cases_are_the_nearest(visit, saved, island):
     share = float(page.locator(by("familiar")).get_attribute("data-share"))
     assert share == pytest.approx(np.mean(np.array(calc["own"]) > distance.min()), abs=0.02)
     says = page.locator(f"{by('case-live')} .say").inner_text()
-    assert "a model that was fitted to this case as well" in says
+    assert "The saved model, fitted to all cases, predicts" in says
 
 
 def test_the_same_values_are_said_only_of_all_columns(visit, island):

@@ -243,9 +243,9 @@ def _note(folder: Folder, one: ObservedDisplay, times: int, kept: bool) -> str:
     if one.stated is not None:
         within = share(one.covered(), one.groups)
         words += (
-            " It predicts the 5 to 95 % quantiles of"
-            f" each case: {of(int(one.covered().sum()), n)} cases lie between them (share"
-            f" {rate(within.value)}, 95 % interval {span(within.low, within.high)}; 0.90 at best)."
+            f" It predicts the 5 to 95 % quantiles of each case: {of(int(one.covered().sum()), n)}"
+            f" cases lie between them (share {rate(within.value)}, 95 % interval"
+            f" {span(within.low, within.high)}; 0.90 at best)."
         )
     if folder.about.get("groups") and one.groups is None:
         words += " Intervals take cases as independent, which those of one group are not."

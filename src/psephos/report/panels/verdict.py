@@ -83,7 +83,7 @@ def first_sentences(
     alike = len(reading) > 1 and sure and {s.key for s in reading} <= set(better)
     every = "both" if len(reading) == 2 else f"all {len(reading)}"
     all_ = f", like {every} that read columns," if alike else ""
-    chosen = ", optimistic by its selection" * choice.selected
+    chosen = ", optimistic by its selection" * (not (choice.requested or choice.alone))
     words = [
         f"{s.label} reads {_reads(s)}; its held-out {folder.measure}"
         f"{', averaged over folds,' * (folder.kind == 'numbers')} is"
@@ -277,7 +277,7 @@ def caution(folder: Folder, choice: Opening | None) -> list[str]:
             f" The one shown below was fitted to all {plural(folder.n_rows, 'case')} and reads"
             f" {plural(refit, 'column')}; it was not tested on other cases."
         )
-    if choice and choice.selected:
+    if choice and not (choice.requested or choice.alone):
         words += " It was selected on these folds, so its figures are optimistic."
     return [f"{words} No data from elsewhere were used."]
 

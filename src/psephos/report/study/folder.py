@@ -106,15 +106,14 @@ class Permuted(NamedTuple):
     @property
     def words(self) -> str:
         """Return the explanation of the figures."""
-        among = "among held-out cases"
+        among, none = "among held-out cases", ""
         if self.whole:
             among = f"between whole held-out groups (one target in each of the {self.groups})"
         elif self.groups:
             alone = "(single cases of a group with each other)"
             among = f"{among} within each of the {self.groups} {alone}"
+            none = " A column with one value in each group has no figure."
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
-        none = " A column with one value in each group has no figure."
-        none = none if self.groups and not self.whole else ""
         falls = "falls" if self.measure.sign > 0 else "rises"
         return (
             f"Permuted is how much the {self.measure.words} {falls} when the column's values are"

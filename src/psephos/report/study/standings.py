@@ -113,11 +113,6 @@ class Opening:
     alone: bool = False
     fewest: bool = False
 
-    @property
-    def selected(self) -> bool:
-        """Return whether the model shown was selected on the folds that its figures are of."""
-        return not (self.requested or self.alone)
-
     def named(self) -> list[Standing]:
         """Return the models that the page shows, without repetition."""
         shown = [self.best, self.smallest, *([self.opened] if self.opened else [])]

@@ -35,7 +35,7 @@
 
   // A prediction, with digits by the held-out error: 23.2, not 23.163, if that is 1.97.
   const digitsOf = ({ mae }) => Math.min(Math.max(Math.ceil(1 - Math.log10(mae)), 0), 12);
-  const told = (v, calc, least = 0) =>
+  const written = (v, calc, least = 0) =>
     calc.mae ? page.words.number(v, Math.max(digitsOf(calc), least)) : write(v, 5);
 
   // What would move the prediction across a value that is typed: at first one mean absolute error above it.
@@ -55,7 +55,7 @@
       },
       ask = ({ label }) => ({ scores: [label - at], label, called: Number(label >= at) }),
       own = () => (String(at).split(".")[1] || "").length, // decimals
-      phrase = ({ label }) => [`the prediction is ${told(label, calc, own())}`];
+      phrase = ({ label }) => [`the prediction is ${written(label, calc, own())}`];
     const about = { calc, x, open, fixed, goal, ask, phrase };
     page.turn.show(turn, { ...about, whole: (own) => whole(calc, open, own) });
   };
@@ -77,7 +77,7 @@
     const found = open.answer(whole(model, open, x)),
       look = { className: "big", data: { test: "number-answer", value: found.label } };
     answer.replaceChildren(
-      make("p", found.unanswered ? "No answer" : told(found.label, model), look),
+      make("p", found.unanswered ? "No answer" : written(found.label, model), look),
       ...beyond(model, x),
       make("p", found.unanswered || `${data.unit} ${likeThis(found.label)}`, "note"),
     );
