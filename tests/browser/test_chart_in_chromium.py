@@ -213,3 +213,68 @@ def test_the_words_of_the_axis_of_answers_stay_inside(visit):
         return [words.left - all.left, all.right - words.right, all.bottom - words.bottom]; }"""
     )
     assert min(room) >= -0.5
+
+
+_LONG = [f"Will you renew the lease? (1 yes, 2 no; 9 without any answer) {k}" for k in (1, 2)]
+
+
+@pytest.mark.parametrize("width", [320, 900])
+@pytest.mark.parametrize(
+    "names",
+    [_LONG, ["Ewing-like | CD99+", "syöpä"], ["SQUAMOUS CELL CARCINOMA IN SITU (G 3)", "a"]],
+)
+def test_long_names_of_classes_cover_nothing_in_the_lanes(visit, names, width):
+    found = visit(1000).evaluate(
+        """([names, width]) => {
+        const lanes = names.map((name) => ({ name, kind: "pos", bins: [1, 1, 2] })),
+          sides = names.map((name) => `called ${name}`),
+          counts = [["1 missed", "1 found"], ["1 cleared", "1 false alarm"]],
+          look = { axis: "answer", threshold: 0.5, sides, counts },
+          { picture, ground } = page.lanes.draw(width, lanes, look);
+        document.querySelector("main").replaceChildren(picture);
+        const box = (one) => one.getBoundingClientRect(), all = box(picture),
+          words = [...picture.querySelectorAll("text")].filter((one) => one.textContent),
+          bars = [...picture.querySelectorAll("rect.pos")],
+          apart = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) < 1
+            || Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) < 4;
+        return {
+          outside: words.filter((one) => box(one).left < all.left - 1
+            || box(one).right > all.right + 1 || box(one).top < all.top - 2)
+            .map((one) => one.textContent),
+          covered: words.flatMap((a, i) => [...words.slice(i + 1), ...(ground.narrow ? [] : bars)]
+            .filter((b) => !apart(box(a), box(b)) && /renew|Ewing|SQ|sy/.test(a.textContent))
+            .map((b) => [a.textContent, b.textContent])),
+          whole: words.map((one) => one.querySelector("title")?.textContent || box(one).width
+            && [...(one.querySelector("tspan") ? one.children : [one])]
+              .map((line) => line.textContent).join(" ")),
+        }; }""",
+        [names, width],
+    )
+    assert found["outside"] == found["covered"] == []
+    assert [sum(name in words for words in found["whole"]) for name in names[:1]] == [2]
+
+
+def test_no_leader_runs_behind_a_label_where_many_models_are_near(plan):
+    near = [
+        ("majority", 0, 0.5), ("column-budget-4", 4, 0.755), ("swag", 7.2, 0.79),
+        ("column-budget-8", 8, 0.781), ("proset", 14.6, 0.607), ("samba", 15.4, 0.725),
+        ("column-budget-16", 16, 0.755), ("newton-boosting", 43, 0.77),
+        ("sklearn-l1-logistic", 89, 0.73), ("random-forest", 250, 0.787),
+        ("rank-ridge", 480, 0.8), ("sklearn-svm-rbf", 493, 0.624),
+    ]  # fmt: skip
+    leaders = 0
+    for width in (344, 368, 431, 440):
+        marks = plan([point(*one, readable=one[0] == "swag") for one in near], 493, width)[1][
+            "marks"
+        ]
+        for mark in marks:
+            if not mark["text"]["far"]:
+                continue
+            leaders += 1
+            start, end = np.array(mark["text"]["ends"])
+            along = start + np.linspace(0, 1, 200)[:, None] * (end - start)
+            for other in marks:
+                left, top, right, bottom = other["text"]["box"]
+                inside = (along > [left + 1, top + 1]) & (along < [right - 1, bottom - 1])
+                assert other is mark or not inside.all(axis=1).any()
+    assert leaders > 4

@@ -23,7 +23,7 @@ from psephos.report import build_report
 from psephos.report.panels.case import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
-from psephos.report.words import shown_names
+from psephos.report.words import chance, shown_names
 from psephos.scoring import plain
 from psephos.scoring.reader.model import PlainModel
 
@@ -201,6 +201,40 @@ def test_an_empty_field_is_a_gap_and_the_page_names_the_next_column_of_the_libra
     assert exact > 1
 
 
+def test_the_two_predictions_of_a_case_and_which_counts_are_one_sentence(visit, saved, island):
+    page = visit()
+    study, missed = island["values"], island["missed"]
+    key = next(k for k, one in island["case"]["models"].items() if "plain" in one)
+    choose(page, key)
+    held, threshold = missed["models"][key], island["first"]["threshold"]
+    seen = 0
+    for row in study["rows"][:8]:
+        page.locator(by("case-from")).select_option(f"r{row}")
+        i = missed["rows"].index(row)
+        if "q" in held:
+            p = [held["q"][i] / 1e6, 1 - held["q"][i] / 1e6]
+            called = study["positive"] if p[0] >= threshold else 1 - study["positive"]
+            share = p[called != study["positive"]]
+        else:
+            called = held["said"][i]
+            share = held["P"][called][i] / 1e6
+        words = page.locator(f"{by('case-answer')} ~ .say .quiet").text_content()
+        answer = page.locator(by("case-answer")).text_content()
+        own = study["classes"][study["y"][study["rows"].index(row)]]
+        assert f" is {own}. " in words
+        says = f"{study['classes'][called]} ({chance(share)})"
+        before = f", which did not see this case, predicted {says}"
+        if answer == "No answer":
+            assert words.endswith(f"The model of its fold{before}.")
+            continue
+        seen += 1
+        now = f"The saved model, fitted to all cases, predicts {answer.split(' called ')[1]} ("
+        assert now in words
+        end = ": the second counts in the accuracy above."
+        assert words.endswith(f"; the model of its fold{before}{end}")
+    assert seen > 3
+
+
 def test_the_nearest_cases_are_the_nearest(visit, saved, island):
     page = visit()
     study = island["values"]
@@ -231,7 +265,7 @@ def test_the_nearest_cases_are_the_nearest(visit, saved, island):
     share = float(page.locator(by("familiar")).get_attribute("data-share"))
     assert share == pytest.approx(np.mean(np.array(calc["own"]) > distance.min()), abs=0.02)
     says = page.locator(f"{by('case-live')} .say").inner_text()
-    assert "a model that was fitted to this case as well" in says
+    assert "The saved model, fitted to all cases, predicts" in says
 
 
 def test_the_same_values_are_said_only_of_all_columns(visit, island):
@@ -262,19 +296,28 @@ def test_the_same_values_are_said_only_of_all_columns(visit, island):
     assert f"is not given: {few} of {n} columns are measured, fewer than half" in words
 
 
-def test_who_is_as_near_as_can_be_is_not_called_unfamiliar(visit):
+@pytest.mark.parametrize(
+    ("own", "x", "words"),
+    [
+        ([0, 0, 0], 2, "more typical than 0 % of the study's cases: they are farther from"),
+        ([0, 0, 9], 2.5, "less typical than 67 % of the study's cases: they are nearer to"),
+        ([0, 8, 9], 2.5, "more typical than 67 % of the study's cases: they are farther from"),
+    ],
+)
+def test_a_case_is_more_or_less_typical_than_most(visit, own, x, words):
     page = visit()
-    words = page.evaluate(
-        """() => {
+    found = page.evaluate(
+        """([own, x]) => {
         const box = document.createElement("div"),
-          calc = { spread: [1], own: [0, 0, 0], fields: [] },
+          calc = { spread: [1], own, fields: [] },
           study = { rows: [0, 1, 2], y: [0, 0, 1], classes: ["a", "b"], positive: 1 },
           words = { name: String, person: String, heldOut: () => null, two: true },
-          about = { calc, study, x: [2, 9], rows: [[2, 1], [2, 2], [2, 3]], self: -1 };
+          about = { calc, study, x: [x, 9], rows: [[2, 1], [2, 2], [2, 3]], self: -1 };
         page.near.show(box, { ...about, ...words, answer: { why: "values" } });
-        return box.querySelector('[data-test="familiar"]').textContent; }"""
+        return box.querySelector('[data-test="familiar"]').textContent; }""",
+        [own, x],
     )
-    assert words.startswith("This case is more typical than 0 % of the study's cases")
+    assert found.startswith(f"This case is {words} their nearest case")
 
 
 def test_a_person_chosen_anywhere_is_ringed_in_every_strip(visit, island):
@@ -973,7 +1016,7 @@ def test_a_page_without_cases_shows_none_of_them_in_any_state(load, compared, sa
     assert set(found["starts"]) <= {"e0", "t0", "t1", "t2"}
     assert found["drawn"] == found["near"] == found["turn"] == found["next"] == 0
     text = found["texts"]
-    for words in ("nearest case", "held-out answer, of", "fitted to this case", "What would turn"):
+    for words in ("nearest case", "did not see this case", "What would turn"):
         assert words not in text
     cases = saved.folder.cases
     assert not [one for one in cases.ids if one in text]

@@ -10,7 +10,7 @@ from sklearn.inspection import partial_dependence
 
 from psephos import CARTClassifier, GradientBoostingClassifier, PsephosError
 from psephos.explain import MissedDisplay, ValuesDisplay
-from psephos.explain.effects import about_cut, cut_of
+from psephos.explain.effects import Cut, Pieces, Says, about_cut, cut_of, further
 
 
 @pytest.fixture(scope="module", name="case")
@@ -131,3 +131,21 @@ def test_a_crossing_is_not_rounded_to_the_value_of_a_case():
     assert cut.text == "2.96"
     assert (cut.at < 3.0) == (3.0 > 2.96)
     assert about_cut(2.96, np.array([1.1, 5.2]), "crossing", change).text == "3"
+
+
+@pytest.mark.parametrize(
+    ("jumps", "words"),
+    [
+        ([0.3, 0.2, 0.0], " There is a further step at 4."),
+        ([0.3, 0.2, 0.1], " There are further steps at 4 and 6."),
+        ([0.3, 0.0, 0.0], ""),
+    ],
+)
+def test_further_steps_are_counted_in_words(jumps, words):
+    steps = [2.0, 4.0, 6.0]
+    pieces = Pieces(
+        [0.0, *steps, 8.0], [1.0, 3.0, 5.0, 7.0], steps, [(s - 1, s + 1) for s in steps]
+    )
+    changes = np.outer(jumps, [1.0, -1.0])
+    says = Says(pieces, np.zeros((4, 2)), None, changes, 0.05)
+    assert further(says, Cut(2.0, False, "2", "split", changes[0])) == words

@@ -233,7 +233,7 @@ def test_a_target_constant_in_groups_is_measured_by_whole_groups(tmp_path):
     worse = pd.read_csv(tmp_path / "out" / "permuted.csv").groupby("column")["worse"].mean()
     assert worse["a"] > 0.3
     words = read_folder(tmp_path / "out").permuted("cart").words
-    assert "shuffled between whole groups of a fold (one target in each of the 40" in words
+    assert "shuffled between whole held-out groups (one target in each of the 40" in words
     assert "no figure" not in words
 
 

@@ -142,12 +142,14 @@ def test_the_first_screen_opens_at_the_smallest_model_near_the_best(tmp_path):
     )
     assert words == [
         f"small reads 3 columns; its held-out balanced accuracy is {rate(mean)} (95 %"
-        f" interval {rate(by_cases.low)} to {rate(by_cases.high)}).",
+        f" interval {rate(by_cases.low)} to {rate(by_cases.high)}), optimistic by its selection.",
         "It is significantly better than a constant prediction (0.50; p\u00a0≤\u00a00.05, corrected"
         f" for 4 models), and differs by {small_difference(pair.mean)}"
         f" ({difference(pair.low, 2)} to {difference(pair.high, 2)}) from best, the most accurate,"
         " on 60 columns.",
     ]
+    named = first_sentences(made, rows, choose(rows, available, "small"), [], None, {"small"})
+    assert "optimistic" not in named[0]  # it was requested, not selected
     alone = first_sentences(made, rows, choose(rows, available), [], None, set())
     assert alone[1] == (
         "It is not significantly better than a constant prediction (0.50; p\u00a0>\u00a00.05,"

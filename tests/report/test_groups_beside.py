@@ -82,7 +82,7 @@ def test_groups_are_called_by_their_column_where_it_is_a_word():
 
 def test_what_was_permuted_stayed_within_the_groups(study):
     words = read_folder(study[0]).permuted("cart").words
-    assert "shuffled within each of the 20 groups (single cases of a group with each" in words
+    assert "shuffled among held-out cases within each of the 20 groups (single cases of a" in words
 
 
 def test_nouns_of_groups_in_the_plural():

@@ -104,6 +104,8 @@ def test_a_page_without_cases_names_none(study, tmp_path):
     assert shown["worst"] == []
     assert "dots" not in shown
     assert "the worst cases are not listed" in shown["note"]
+    assert "squares" not in shown["note"].lower()  # a page without script draws none
+    assert "Squares count ten cases and more" in shown["drawn"]
     assert all(not one["cases"] for one in island["number"]["models"].values() if "cases" in one)
     for one in island["observed"]["models"].values():
         assert not {n for column in one["cells"] for n in column} & set(range(1, 10))

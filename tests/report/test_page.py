@@ -168,8 +168,9 @@ def test_the_card_is_the_saved_model_in_its_own_words(compared, summarised, page
 
     report = summarised
     (choice,) = page.all(data_test="card-choice")
-    assert "selected on these folds" in choice["text"]
-    assert "optimistic" in choice["text"]
+    (procedure,) = page.all(data_test="recipe-or-model")
+    assert "selected on these folds, so its figures are optimistic" in procedure["text"]
+    assert "optimistic by its selection" in page.all(data_test="first")[0]["text"]
     key = re.search(r"models/([\w-]+)\.psephos", choice["text"])[1]
     model = load(compared / "models" / f"{key}.psephos")
     about = json.loads((compared / "comparison.json").read_text("utf-8"))

@@ -554,10 +554,13 @@ def test_strips_fields_and_card_stand_in_the_order_of_importance(study):
     strips = [one["whole"] for one in report["island"]["values"]["models"][shown]["columns"]]
     assert card[: len(strips)] == strips
     note = report["values"]["notes"][0]
-    assert note.startswith("Importance, by which columns are sorted, is ")
+    assert note.startswith("Importance, by which columns and fields are sorted, is ")
     assert "how much this model uses a column" in note
-    assert " Permuted is what is lost without it: how the held-out balanced accuracy of the" in note
-    assert note.count("may lead with different columns") == 1
+    what = (
+        "how much the balanced accuracy falls when the column's values are shuffled among held-out"
+    )
+    assert f" Permuted is {what} cases" in note
+    assert note.count("The order by this, or by the folds that read a column, can be another") == 1
 
 
 def test_without_models_of_folds_it_is_said_that_nothing_was_permuted(study, tmp_path):

@@ -481,8 +481,8 @@ def further(says: Says, cut: Cut) -> str:
         return ""
     kept = sorted(sorted(shown, key=lambda i: -sizes[i])[:_LISTED])
     words = [value_text(steps[i], 4) for i in kept]
-    more = len(shown) - len(kept)
-    return f" There are further steps at {series([*words, f'{more} more'] if more else words)}."
+    words += [f"{len(shown) - len(kept)} more"] * (len(shown) > len(kept))
+    return f" There {'are further steps' if shown[1:] else 'is a further step'} at {series(words)}."
 
 
 def level_words(

@@ -187,6 +187,7 @@ def missed_section(
         "wording": {k: v for k, v in asdict(panel.wording).items() if k != "sources"},
         "threshold": panel.threshold,
         "units": panel.units(),
+        "times": answers.times,
     }
     models: dict[str, Any] = {}
     size = len(json.dumps(shared))

@@ -147,6 +147,7 @@ def _model(
         "label": key,
         "lead": lead(folder, parts, one if kept else None),
         "note": _note(folder, one, held_out.times, kept),
+        "drawn": _drawn(one, kept),
         "parts": [_row(folder, p) for p in parts],
         "like": [[p.high if math.isfinite(p.high) else None, *_row(folder, p)] for p in like],
         "worst": worst,
@@ -221,29 +222,30 @@ def _interval(size: Estimate) -> str:
     return f"{three(max(size.low, 0.0))} to {three(size.high)}"
 
 
+def _drawn(one: ObservedDisplay, kept: bool) -> str:
+    """Return the note on the plot, which a page without script does not have."""
+    n = len(one.ids)
+    words = "On the line predictions are right; above it they are too high. "
+    if not kept:
+        return f"{words}Squares count ten cases and more."
+    bars = " Bars are the quantiles." * (one.stated is not None and n <= DRAWN)
+    dots = "The stronger a square, the more cases; dots" if n > DRAWN else "The larger dots"
+    return f"{words}{dots} are the {min(n, WORST)} worst.{bars}"
+
+
 def _note(folder: Folder, one: ObservedDisplay, times: int, kept: bool) -> str:
-    """Return the note on the plot, and on the independence that intervals assume."""
+    """Return the note on the numbers, and on the independence that intervals assume."""
     n = len(one.ids)
     words = f"Predictions and errors are in units of {folder.target}."
-    words += " On the line predictions are right; above it they are too high."
-    if not kept:
-        words += (
-            " This page has no single cases: squares count ten cases and more, and the worst"
-            " cases are not listed."
-        )
-    else:
-        dots = " The stronger a square, the more cases; dots" if n > DRAWN else " The larger dots"
-        words += f"{dots} are the {min(n, WORST)} worst."
+    words += "" if kept else " This page has no single cases: the worst cases are not listed."
     if times > 1:
-        words += (
-            f" A case was held out up to {times} times: its dot is the mean of its predictions."
-        )
+        words += f" A case was held out up to {times} times: these are means of its predictions."
     if one.stated is not None:
         within = share(one.covered(), one.groups)
         words += (
-            f" {'Bars are' if kept and n <= DRAWN else 'It predicts'} the 5 to 95 % quantiles of"
-            f" each case: {of(int(one.covered().sum()), n)} cases lie between them (share"
-            f" {rate(within.value)}, 95 % interval {span(within.low, within.high)}; 0.90 at best)."
+            f" It predicts the 5 to 95 % quantiles of each case: {of(int(one.covered().sum()), n)}"
+            f" cases lie between them (share {rate(within.value)}, 95 % interval"
+            f" {span(within.low, within.high)}; 0.90 at best)."
         )
     if folder.about.get("groups") and one.groups is None:
         words += " Intervals take cases as independent, which those of one group are not."

@@ -198,9 +198,6 @@ def card(choice: Opening, opened: Opened, directions: Mapping[str, str], target:
         "label": choice.opened.label,
         "choice": f"{opened_words(choice)} It is shown as refitted on all cases and saved in"
         f" models/{choice.opened.key}.psephos.",
-        "warning": "It was selected on these folds, so its figure is optimistic."
-        if not (choice.requested or choice.alone)
-        else "",
         "file_words": opened.head,
         "sentences": lines[:_LINES],
         "more": lines[_LINES:],

@@ -83,10 +83,11 @@ def first_sentences(
     alike = len(reading) > 1 and sure and {s.key for s in reading} <= set(better)
     every = "both" if len(reading) == 2 else f"all {len(reading)}"
     all_ = f", like {every} that read columns," if alike else ""
+    chosen = ", optimistic by its selection" * (not (choice.requested or choice.alone))
     words = [
         f"{s.label} reads {_reads(s)}; its held-out {folder.measure}"
         f"{', averaged over folds,' * (folder.kind == 'numbers')} is"
-        f" {_stated(s.score, measure)}{_interval(folder, s, measure)}{_error(folder, s)}.",
+        f" {_stated(s.score, measure)}{_interval(folder, s, measure)}{_error(folder, s)}{chosen}.",
         f"It is{all_} {'' if sure else 'not '}{_against_constant(folder, rows, sure)}"
         f"{_against_best(choice, s, found, rows, sure=sure)}."
         if reading
@@ -276,6 +277,8 @@ def caution(folder: Folder, choice: Opening | None) -> list[str]:
             f" The one shown below was fitted to all {plural(folder.n_rows, 'case')} and reads"
             f" {plural(refit, 'column')}; it was not tested on other cases."
         )
+    if choice and not (choice.requested or choice.alone):
+        words += " It was selected on these folds, so its figures are optimistic."
     return [f"{words} No data from elsewhere were used."]
 
 

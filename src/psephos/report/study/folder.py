@@ -106,21 +106,21 @@ class Permuted(NamedTuple):
     @property
     def words(self) -> str:
         """Return the explanation of the figures."""
-        among = "among the cases of a fold"
+        among, none = "among held-out cases", ""
         if self.whole:
-            among = f"between whole groups of a fold (one target in each of the {self.groups})"
+            among = f"between whole held-out groups (one target in each of the {self.groups})"
         elif self.groups:
             alone = "(single cases of a group with each other)"
-            among = f"within each of the {self.groups} {alone} {among}"
+            among = f"{among} within each of the {self.groups} {alone}"
+            none = " A column with one value in each group has no figure."
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
-        none = " A column with one value in each group has no figure."
-        none = none if self.groups and not self.whole else ""
+        falls = "falls" if self.measure.sign > 0 else "rises"
         return (
-            f"Permuted is what is lost without it: how the held-out {self.measure.words} of the"
-            f" folds' models, not of this one, changes if its values are shuffled {among}: the mean"
-            f" of 20 shuffles in each fold, 0 in a fold whose model does not read it{first}.{none}"
-            " The two may lead with different columns: answers can move and be no worse, and the"
-            " folds' models may use other columns than this one."
+            f"Permuted is how much the {self.measure.words} {falls} when the column's values are"
+            f" shuffled {among}: the mean of 20 shuffles in each fold, by the fold's model, 0 where"
+            f" it does not read the column{first}.{none} The order by this, or by the folds that"
+            " read a column, can be another: answers can move and be no worse, and the folds'"
+            " models may use other columns than this one."
         )
 
 

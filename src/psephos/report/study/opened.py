@@ -95,8 +95,8 @@ class Opened:
         """Return the explanation of importance and permutation importance."""
         none = "The effect of permuting a column was not measured: folds' models are not kept."
         return (
-            "Importance, by which columns are sorted, is how much this model uses a column: how far"
-            " it moves answers to training cases, as a share of all; not what is lost without it."
+            "Importance, by which columns and fields are sorted, is how much this model uses a"
+            " column: how far it moves answers to training cases, as a share of all."
             f" {self.permuted.words if self.permuted else none}{_AGAIN if self.returns else ''}"
         )
 

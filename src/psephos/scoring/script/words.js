@@ -66,14 +66,7 @@ const HOLDS = {
   ">": (a, b) => a > b,
   ">=": (a, b) => a >= b,
 };
-const OPPOSITE = {
-  "<=": ">",
-  ">": "<=",
-  "<": ">=",
-  ">=": "<",
-  in: "not in",
-  "not in": "in",
-};
+const OPPOSITE = { "<=": ">", ">": "<=", "<": ">=", ">=": "<", in: "not in", "not in": "in" };
 
 // a value and its bounds with just enough digits that every printed relation holds
 function compared(value, bounded) {

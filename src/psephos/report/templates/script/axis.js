@@ -177,22 +177,8 @@ page.axis = (() => {
     return details;
   };
 
-  return {
-    again,
-    chart,
-    clamp,
-    deep,
-    hues,
-    named,
-    paint,
-    parts,
-    piece,
-    reach,
-    scale,
-    table,
-    titled,
-    write,
-  };
+  const words = { named, parts, table, titled, write };
+  return { again, chart, clamp, deep, hues, paint, piece, reach, scale, ...words };
 })();
 
 // The name of a case (a row of the table), and its held-out probabilities, null without any.

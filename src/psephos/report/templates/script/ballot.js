@@ -38,13 +38,14 @@ page.ballot = (() => {
   };
 
   // A long sum is folded: the columns that it reads; the whole sum is shown when it is opened.
-  const reasonOf = ({ words, read }, columns) => {
+  const reasonOf = ({ name, words, read }, columns) => {
     const parts = inParts(words, columns);
     if (words.length <= 120) return parts;
     const two = read.slice(0, 2).map((j) => columns[j].name),
       more = read.length > 2 ? ` and ${read.length - 2} more` : "",
       like = words.startsWith("like ") ? words.slice(0, words.indexOf(":")) : "",
-      fold = page.folded(like || two.join(", ") + more || "its reason", ...parts);
+      head = like || two.join(", ") + more || "its reason",
+      fold = page.folded(name ? `${name}: ${head}` : head, ...parts);
     fold.className = "inline";
     return [fold];
   };
@@ -60,7 +61,7 @@ page.ballot = (() => {
         none = { n: 0, weight: 0, contribution: contribution.map(() => 0) },
         old = lines.get(key) || none;
       lines.set(key, {
-        ...{ words, always, read, k: of[0] ?? -1, of, against, n: old.n + 1 },
+        ...{ name, words, always, read, k: of[0] ?? -1, of, against, n: old.n + 1 },
         weight: old.weight + Math.abs(weight),
         contribution: old.contribution.map((v, i) => v + contribution[i]),
       });

@@ -110,9 +110,9 @@
     }
     const bars = study.order.flatMap((c, lane) => {
       const wide = p[c] * (width - 52),
-        y = 36 * lane; // names are above the bars, not shortened
+        y = 36 * lane; // names are above the bars
       return [
-        text(0, y + 13, classes[c], hue[c]),
+        text(0, y + 13, classes[c], hue[c], "start", width),
         rect(hue[c], 0, y + 18, Math.max(wide, 0.6), 11),
         text(6 + wide, y + 28, chance(p[c])),
       ];
@@ -120,16 +120,19 @@
     box.append(...bars);
     return box;
   };
-  // The class of a case of the study, and its held-out prediction.
-  const truthOf = (row, about) => {
+  // The class of a case of the study, and its two predictions: of the saved model, if it has one, and held out.
+  const truthOf = (row, p) => {
     if (row === null) return "";
     const named = person(row),
       held = heldOut(row),
-      before = held
-        ? ` Its held-out answer, of models that were fitted without it, was ${chance(held[about])}.`
-        : "",
-      own = classes[study.y[study.rows.indexOf(row)]];
-    return ` ${named[0].toUpperCase()}${named.slice(1)} is ${own}.${before} The answer here is of a model that was fitted to this case as well.`;
+      own = classes[study.y[study.rows.indexOf(row)]],
+      says = (q) => `${classes[called(q)]} (${chance(q[called(q)])})`,
+      fold = page.data.missed?.times > 1 ? "models of its folds" : "model of its fold",
+      now = p && `The saved model, fitted to all cases, predicts ${says(p)}`,
+      before = held && `the ${fold}, which did not see this case, predicted ${says(held)}`,
+      both = [now, before].filter(Boolean).join("; "),
+      end = now && before ? ": the second counts in the accuracy above." : ".";
+    return ` ${named[0].toUpperCase()}${named.slice(1)} is ${own}. ${both && both[0].toUpperCase() + both.slice(1) + end}`;
   };
   const kind = () => (page.again.map() ? "recalibrated probability" : calc.says);
   const answerBox = (answer) => {
@@ -160,7 +163,7 @@
       }),
       ...(none ? [make("p", why, refusal), ...needed] : likeThis(p, about)),
       ...beyond(calc, x),
-      make("p", [says, make("span", truthOf(rowFrom(), about), "quiet")], "say"),
+      make("p", [says, make("span", truthOf(rowFrom(), none ? null : p), "quiet")], "say"),
       ...(none ? [] : [chart((width) => answerBar(p, width))]),
     ];
   };

@@ -21,11 +21,24 @@ const page = (() => {
     return element;
   };
 
+  const pen = document.createElement("canvas").getContext("2d"); // only to measure words
+  pen.font = `600 12.5px ${getComputedStyle(document.documentElement).getPropertyValue("--sans")}`;
   // Parts of pictures, and the picture itself, with its description.
   const draw = {
     line: (kind, x1, x2, y1, y2 = y1) => svg("line", { class: kind, x1, x2, y1, y2 }),
-    text: (x, y, words, kind = "soft", anchor = "start") =>
-      svg("text", { class: kind, x, y, "text-anchor": anchor }, words),
+    wide: (words) => pen.measureText(words).width,
+    // Words at a position. If they are wider than `room`, their middle is left out, as long names often differ at
+    // the end, and a title has them all.
+    text: (x, y, words, kind = "soft", anchor = "start", room = Infinity) => {
+      const all = [...words];
+      let [half, shown] = [all.length / 2, words];
+      while (half > 2 && draw.wide(shown) > room) {
+        half -= 1;
+        shown = [...all.slice(0, half), "\u2026", ...all.slice(-half)].join("");
+      }
+      const whole = shown === words ? [] : [svg("title", {}, words)];
+      return svg("text", { class: kind, x, y, "text-anchor": anchor }, shown, ...whole);
+    },
     circle: (kind, cx, cy, r, more = {}, ...inside) =>
       svg("circle", { class: kind, cx, cy, r, ...more }, ...inside),
     rect: (kind, x, y, width, height, more = {}) =>
@@ -56,9 +69,10 @@ const page = (() => {
     // Words in lines of at most so many letters, broken between words.
     lines: (words, letters) =>
       words.match(new RegExp(`.{1,${letters}}(?:\\s|$)|.{1,${letters}}`, "g")) || [""],
-    wrapped: (x, y, words, letters, kind, anchor) => {
-      const lines = draw.lines(words, letters),
-        box = draw.text(x, y, "", kind, anchor);
+    wrapped: (x, y, words, letters, kind, anchor, room) => {
+      const box = draw.text(x, y, words, kind, anchor, room),
+        lines = draw.lines(box.firstChild.data, letters);
+      box.firstChild.remove();
       lines.forEach((one, i) => {
         const dy = i ? 14 : -7 * (lines.length - 1); // centred at y
         box.append(svg("tspan", { x, dy }, one.trim()));
@@ -86,12 +100,8 @@ const page = (() => {
     ],
     picture: (width, height, label, more = {}) =>
       svg("svg", {
-        width,
-        height,
-        viewBox: `0 0 ${width} ${height}`,
-        role: "img",
-        "aria-label": label,
-        ...more,
+        ...{ width, height, viewBox: `0 0 ${width} ${height}` },
+        ...{ role: "img", "aria-label": label, ...more },
       }),
   };
 

@@ -1,6 +1,6 @@
 // One dot per case in lanes, drawn at the available width.
 page.lanes = (() => {
-  const { circle, dodged, line, lines, rect, text, wrapped } = page.draw;
+  const { circle, dodged, line, lines, rect, text, wide, wrapped } = page.draw;
   const UNIT = 1e6,
     MOST = 400,
     BINS = 50,
@@ -69,13 +69,12 @@ page.lanes = (() => {
       halo = `${lane.kind} halo`,
       high = base - g.lane - 6,
       heading = `${lane.name} (${cases}${lane.beside || ""})`,
+      letters = Math.floor(((g.left - 12) * lane.name.length) / wide(lane.name)),
+      name = wrapped(0, base - 12, lane.name, letters, strong, "start", 3.4 * g.left),
       parts = g.narrow
-        ? [text(0, base - g.lane - above, heading, `strong ${halo}`)]
-        : [
-            text(0, base - 12, lane.name, strong),
-            text(0, base + 3, cases),
-            text(0, base + 18, lane.beside || ""),
-          ];
+        ? [text(0, base - g.lane - above, heading, `strong ${halo}`, "start", g.width)]
+        : [name, text(0, base + 3, cases), text(0, base + 18, lane.beside || "")];
+    name.setAttribute("transform", `translate(0 ${7 - 7 * page.all("tspan", name).length})`);
     parts.push(line("axis", g.left, g.width - g.right, base + 0.5));
     bars.forEach((k, b) => {
       const [x, height] = [g.x(ends[b]), (k / tallest) * g.lane];
@@ -109,14 +108,14 @@ page.lanes = (() => {
     const y = valueAt(g),
       middle = Math.min(Math.max(cut, g.left + 16), g.width - g.right - 16),
       parts = [text(middle, y, words, "strong halo", "middle")];
-    if (g.narrow)
-      parts.push(
-        text(0, 14, `\u2190 ${below}`),
-        text(g.width, 14, `${above} \u2192`, "soft", "end"),
-      );
-    else {
-      if (cut - g.left > 190) parts.push(text(cut - 28, y, `${below} \u2190`, "soft", "end"));
-      if (g.width - g.right - cut > 190) parts.push(text(cut + 28, y, `\u2192 ${above}`));
+    const side = (x, at, words, anchor, room) =>
+      room > 150 && parts.push(text(x, at, words, "soft", anchor, room));
+    if (g.narrow) {
+      side(0, 14, `\u2190 ${below}`, "start", g.width / 2 - 8);
+      side(g.width, 14, `${above} \u2192`, "end", g.width / 2 - 8);
+    } else {
+      side(cut - 28, y, `${below} \u2190`, "end", cut - 28);
+      side(cut + 28, y, `\u2192 ${above}`, "start", g.width - cut - 28);
     }
     return [...parts, rect("drag", cut - 14, 0, 28, g.height - 30)];
   };
@@ -127,8 +126,8 @@ page.lanes = (() => {
       g = ground(width, lanes.length, two),
       parted = lanes.map(split),
       tallest = Math.max(0, ...parted.flatMap(({ bars }) => bars)),
-      letters = Math.floor((width - g.right) / 5.6),
-      more = 14 * (lines(axis, letters).length - 1), // if the words of the axis take several lines
+      each = Math.floor((width - g.right) / 5.6), // letters
+      more = 14 * (lines(axis, each).length - 1), // if the words of the axis take several lines
       picture = page.draw.picture(width, g.height + more, "", { "aria-hidden": "true" });
     if (two) picture.append(...sidesOf(g, g.x(threshold)));
     const units = lanes.map((lane, k) => parted[k].dots.map((i) => lane.units[i])),
@@ -144,7 +143,7 @@ page.lanes = (() => {
       const anchor = v === 1 ? "end" : v ? "middle" : "start";
       picture.append(text(g.x(v), g.height - 26, v.toFixed(1), "soft", anchor));
     });
-    picture.append(wrapped(width - g.right, g.height - 6 + more / 2, axis, letters, "soft", "end"));
+    picture.append(wrapped(width - g.right, g.height - 6 + more / 2, axis, each, "soft", "end"));
     return { picture, ground: g, tallest };
   };
   return { draw };

@@ -137,7 +137,10 @@ page.near = (() => {
       twins = rows.map((row, i) => i !== self && row.every((v, j) => v === x[j])),
       of = study.classes.map((_, k) => study.y.filter((one, i) => twins[i] && one === k).length),
       same = of.reduce((sum, one) => sum + one, 0);
-    let words = `This case is more typical than ${page.words.percent(share)} of the study's cases${seen}: they are farther from their nearest case than it is from its own.`;
+    const nearer = 1 - share - calc.own.filter((d) => d === found[0][1]).length / calc.own.length,
+      [than, part, far] =
+        nearer > share ? ["less", nearer, "nearer to"] : ["more", share, "farther from"];
+    let words = `This case is ${than} typical than ${page.words.percent(part)} of the study's cases${seen}: they are ${far} their nearest case than it is ${far.split(" ")[1]} its own.`;
     if (same)
       words = `${page.words.plural(same, self < 0 ? "case" : "other case")} of the study${seen} ${same === 1 ? "has" : "have"} the same values${calc.rounding ? ", to the digits shown here" : ""}${x.includes(null) ? ", with the same columns missing" : ""}: ${of.flatMap((k, c) => (k ? [`${k} ${name(c).textContent}`] : [])).join(", ")}.`;
     else if (share < 0.05 && found[0][1])

@@ -22,7 +22,10 @@
     const shown = moved.slice(0, SHOWN).map((one) => {
       const words = `${one.name ? `${one.name}: ` : ""}${one.reason}`;
       return [
-        [...reasonOf({ words, read: one.columns }, columns), ` \u2192 ${signs(String(one.says))}`],
+        [
+          ...reasonOf({ name: one.name, words, read: one.columns }, columns),
+          ` \u2192 ${signs(String(one.says))}`,
+        ],
         part(one),
       ];
     });
@@ -30,9 +33,14 @@
     return list(shown.map(([words, v, bar = v]) => item(words, bar, reach, "", write(v))));
   };
 
+  // A prediction, with digits by the held-out error: 23.2, not 23.163, if that is 1.97.
+  const digitsOf = ({ mae }) => Math.min(Math.max(Math.ceil(1 - Math.log10(mae)), 0), 12);
+  const written = (v, calc, least = 0) =>
+    calc.mae ? page.words.number(v, Math.max(digitsOf(calc), least)) : write(v, 5);
+
   // What would move the prediction across a value that is typed: at first one mean absolute error above it.
   const turned = (calc, open, x, { value, fixed, turn }) => {
-    let at = calc.mae ? Number((value + calc.mae).toPrecision(4)) : null;
+    let at = calc.mae ? Number((value + calc.mae).toFixed(digitsOf(calc))) : null;
     const goal = (press, found) => {
         const set = (v) => {
           at = v;
@@ -46,17 +54,10 @@
         return make("p", make("label", ["A change should move the prediction across ", field]));
       },
       ask = ({ label }) => ({ scores: [label - at], label, called: Number(label >= at) }),
-      phrase = ({ label }) => [`the prediction is ${write(label, 5)}`];
-    page.turn.show(turn, {
-      calc,
-      x,
-      open,
-      whole: (own) => whole(calc, open, own),
-      fixed,
-      goal,
-      ask,
-      phrase,
-    });
+      own = () => (String(at).split(".")[1] || "").length, // decimals
+      phrase = ({ label }) => [`the prediction is ${written(label, calc, own())}`];
+    const about = { calc, x, open, fixed, goal, ask, phrase };
+    page.turn.show(turn, { ...about, whole: (own) => whole(calc, open, own) });
   };
 
   // The errors of the held-out cases with predictions in the range of this one.
@@ -76,7 +77,7 @@
     const found = open.answer(whole(model, open, x)),
       look = { className: "big", data: { test: "number-answer", value: found.label } };
     answer.replaceChildren(
-      make("p", found.unanswered ? "No answer" : write(found.label, 5), look),
+      make("p", found.unanswered ? "No answer" : written(found.label, model), look),
       ...beyond(model, x),
       make("p", found.unanswered || `${data.unit} ${likeThis(found.label)}`, "note"),
     );
@@ -97,7 +98,9 @@
       x = own ? own.slice(1) : [...model.start],
       wrong = new Map(),
       worst = own && heldOut()?.worst.find(([row]) => row === own[0]),
-      known = worst ? ` (observed ${worst[2]}, predicted ${worst[3]} when it was held out)` : "",
+      known = worst
+        ? ` (observed ${worst[2]}, predicted ${worst[3]} when it was held out, which counts in the errors above)`
+        : "",
       from = own
         ? `${page.people.name(own[0])}${known}, one of the cases that it was fitted to`
         : `the ${data.typical}`,

@@ -81,7 +81,7 @@
     at("observed-body").hidden = !m;
     at("observed-absent").hidden = Boolean(m);
     if (m) {
-      page.words.fill({ label: m.label, lead: m.lead, note: m.note });
+      page.words.fill({ label: m.label, lead: m.lead, note: `${m.note} ${m.drawn}` });
       const parts = m.parts.map((cells) => row(cells));
       fillBody("parts", parts);
     }

@@ -1,7 +1,7 @@
 // Accuracy against columns: one mark per model.
 page.pareto = (() => {
   const { svg } = page,
-    { box, circle, ground, line, overlap, path, picture, text } = page.draw,
+    { box, circle, ground, line, overlap, path, picture, text, wide } = page.draw,
     { count, number } = page.words;
   // The positions of the axes in a picture of this width, and the width of a letter.
   const frameOf = (width) => {
@@ -72,11 +72,13 @@ page.pareto = (() => {
   const side = ([ax, ay], [bx, by], [x, y]) => (bx - ax) * (y - ay) - (by - ay) * (x - ax);
   const apart = ([a, b], c, d) => side(a, b, c) * side(a, b, d) < 0;
   const cross = (one, other) => apart(one, ...other) && apart(other, ...one);
+  const corner = (area, i, j) => [area[i], area[j]];
+  const through = (ends, area) =>
+    [1, 3].some((j) => cross(ends, [corner(area, 0, j), corner(area, 2, 4 - j)])); // a diagonal
 
   // Each label where it overlaps least, near its own mark; a line joins them if it is far or nearer to another.
-  const labels = (marks, frame) => {
+  const labels = (marks, frame, written) => {
     const taken = marks.map((m) => about(m, 6)),
-      [named, joined] = [[], []],
       own = marks.filter((m) => m.readable),
       folds = own.flatMap((m) => m.fits.map((fit) => about(fit, 3))),
       finals = own.map(({ final }) => [final - 6, frame.bottom - 10, final + 6, frame.bottom]),
@@ -87,36 +89,37 @@ page.pareto = (() => {
     const placeOf = (m, i, rank) => {
       const [dx, dy, anchor] = AWAY[rank],
         [x, y] = [m.x + dx, m.y + dy],
-        area = box(x, y, anchor, frame.letter * (m.label.length + 1)), // with room for bold type
+        area = box(x, y, anchor, wide(m.label) + 4),
+        placed = marks.flatMap(({ text }, j) => (text && j !== i ? [text] : [])),
+        named = placed.map((one) => one.box),
+        joined = placed.filter((one) => one.far).map((one) => one.ends),
         near = Math.min(...marks.filter((one) => one !== m).map((one) => distance(one, area))),
         nearer = Math.max(distance(m, area) + 2 - near, 0),
         far = Math.abs(dy) > 16 || nearer > 0,
         ends = [
           [m.x, m.y],
           [x, y - 4],
-        ],
-        leader = [Math.min(m.x, x), Math.min(m.y, y), Math.max(m.x, x), Math.max(m.y, y)];
+        ];
       const beyond =
           Math.max(frame.left + 2 - area[0], area[2] - frame.right - 10, 0) +
           Math.max(frame.top - 10 - area[1], area[3] - frame.bottom + 2, 0),
-        others = [...finals, ...named],
+        others = [...written, ...finals, ...named],
         covered =
           sum(others, area) +
           4 * sum(taken.toSpliced(i, 1), area) +
           sum([...folds, ...spans], area) / 2,
-        middle = [area[0], area[2]].map((end) => [end, y - 4]), // no line through a name
-        struck = joined.filter((one) => cross(one, middle) || (far && cross(one, ends))),
-        crossed = 60 * struck.length + (far ? sum(named, leader) : 0),
+        struck = joined.filter((one) => through(one, area) || (far && cross(one, ends))),
+        under = far ? [...written, ...named].filter((one) => through(ends, one)) : [],
+        crossed = 300 * (struck.length + under.length),
         cost = 3 * (covered + crossed + rank + 5 * nearer) + 40 * beyond;
       return { x, y, anchor, far, ends, box: area, cost };
     };
     const order = marks.map((_, i) => i);
     order.sort((i, j) => marks[i].y - marks[j].y || marks[i].x - marks[j].x);
-    order.forEach((i) => {
+    // again when all have a position
+    [...order, ...order, ...order].forEach((i) => {
       const places = AWAY.map((_, rank) => placeOf(marks[i], i, rank));
       marks[i].text = places.reduce((a, b) => (b.cost < a.cost ? b : a));
-      named.push(marks[i].text.box);
-      if (marks[i].text.far) joined.push(marks[i].text.ends);
     });
   };
 
@@ -147,7 +150,8 @@ page.pareto = (() => {
       fits: p.fits.map(([c, score]) => ({ x: across(c), y: up(score) })),
       final: p.final === null ? null : across(p.final),
     }));
-    labels(marks, frame);
+    const stated = box(frame.right, up(constant) - 5, "end", 150); // its words
+    labels(marks, frame, part(constant) >= 0 ? [stated] : []);
     const first = Math.ceil(Math.min(low, high) / step - 1e-9);
     const last = Math.floor(Math.max(low, high) / step + 1e-9);
     const ticks = Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);

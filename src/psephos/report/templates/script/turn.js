@@ -196,14 +196,14 @@ page.turn = (() => {
     return page.folded("Columns that cannot change", ...boxes);
   };
   const MEANT =
-    "by the share of training cases in between, within the training range. It describes the model; it is not advice to act.";
+    "it passes the fewest training cases on the way, within their range. It describes the model; it is not advice to act.";
   const wordsOf = (change, n) => {
     const many = n > MANY ? ` (the ${MANY} most important were tried)` : "";
     if (!change)
       return `No change of one column that can change${many} is enough within the training range, and of two none was found.`;
     return change.length === 1
-      ? `This is the least change of one column${many}, ${MEANT}`
-      : `No change of one column${many} is enough. This is the least found of two, ${MEANT}`;
+      ? `This is the least change of one column${many}: ${MEANT}`
+      : `No change of one column${many} is enough. This is the least found of two: ${MEANT}`;
   };
   // `ask(answer)` has the scores of an answer and the class, or side, on which it is; `phrase` has it in words.
   const show = (box, about) => {

@@ -99,7 +99,7 @@
       look = { kind: hue[k], ringed: model.ringed, rings: [radius + 2, radius + 4] },
       dots = bins ? mine.filter((i) => marked(model, data.rows[i])) : mine; // with bars only dots with a ring
     return [
-      text(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end"),
+      text(width - 2, y - tall - 7, data.classes[k], `${hue[k]} halo strong`, "end", width / 2),
       ...(bins ? bars(column, bins, k, pos, y, tall) : []),
       ...piled(values, dots, pos, frame).flatMap(([i, x, row]) =>
         caseDot(i, [x, y - radius - row * step, radius], { ...look, words: say(i, column.whole) }),
@@ -176,7 +176,7 @@
   const MANY = 16;
   const sizeOf = (level) => level.counts.reduce((a, b) => a + (Number(b) || 0), 0);
   const counted = (n, c) => `${n} of ${data.sizes[c]} ${data.classes[c]}`;
-  const blockOf = (level, y, { label, letters, tall, unit }) => {
+  const blockOf = (level, y, { label, letters, room, tall, unit }) => {
     const high = order.length * tall;
     return [
       ...piece(level.moves, hue, label - 8, y, 5, high),
@@ -187,7 +187,7 @@
           low = y + lane * tall;
         return [
           rect(hue[c], label, low + 1, wide, tall - 3),
-          text(label + wide + 5, low + 11, counted(n, c), "soft small"),
+          text(label + wide + 5, low + 11, counted(n, c), "soft small", "start", room),
         ];
       }),
     ];
@@ -197,18 +197,19 @@
       levels = many
         ? [...column.levels].sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, MANY)
         : column.levels,
-      most = Math.max(1, ...levels.flatMap((level) => level.counts.filter(Number))),
-      room = 14 + 7.2 * Math.max(...order.map((c) => counted(data.sizes[c], c).length)),
+      top = Math.max(1, ...levels.flatMap((level) => level.counts.filter(Number))),
       [tall, gap, label] = [15, 10, Math.min(150, width * 0.34)],
+      counts = order.map((c) => counted(data.sizes[c], c).length),
+      room = Math.min(14 + 7.2 * Math.max(...counts), width - label - 40),
       letters = Math.floor((label - 14) / 7),
       lines = Math.max(...levels.map(({ name }) => page.draw.lines(name, letters).length)),
       each = Math.max(order.length * tall, 15 * lines) + gap,
-      unit = Math.max(width - label - room, 40) / most,
+      unit = Math.max(width - label - room, 40) / top,
       height = levels.length * each + (many ? 16 : 0),
       rest = `${column.levels.length - MANY} categories of fewer cases are in the table`,
       box = picture(width, height, describe(column));
     levels.forEach((level, i) =>
-      box.append(...blockOf(level, i * each, { label, letters, tall, unit })),
+      box.append(...blockOf(level, i * each, { label, letters, room, tall, unit })),
     );
     if (many) box.append(text(label, height - 4, rest));
     return box;
@@ -285,15 +286,16 @@
       });
     });
   // The predicted classes, named where their probability is greatest.
-  const calls = (p, cols, rows, inside) =>
+  const calls = (p, cols, rows, inside, most) =>
     data.classes.flatMap((name, k) => {
       const [, col, row] = p.chances
         .flatMap((line, i) => line.map((chances, j) => [chances, cols[j], rows[i]]))
         .filter(([chances]) => called(chances) === k)
         .reduce((a, b) => (a.length && a[0][k] >= b[0][k] ? a : b), []);
       if (!col) return [];
-      const [x, y] = inside((col[0] + col[1]) / 2, (row[0] + row[1]) / 2);
-      return [text(x, y, `called ${name}`, `${hue[k]} strong halo`, "middle")];
+      const half = Math.min(3.6 * name.length + 25, most / 2),
+        [x, y] = inside((col[0] + col[1]) / 2, (row[0] + row[1]) / 2, half);
+      return [text(x, y, `called ${name}`, `${hue[k]} strong halo`, "middle", most)];
     });
   // Cases as dots; those at zero are spread over its area.
   const planeDots = ({ columns: [a, b], plane: { axes }, ringed }, across, up, y, radius) => {
@@ -327,7 +329,11 @@
       gone = data.rows.filter(lacks).length,
       what = [names[0], names[1] + (gone ? ` \u00b7 ${gone} lack a value` : "")],
       [cols, rows] = [places(across, p.ends[0]), places(up, p.ends[1])],
-      inside = (cx, cy) => [clamp(cx, left + 60, right - 64), clamp(y(cy), 34, bottom - 10)],
+      most = right - left, // of the width of words
+      inside = (cx, cy, half) => [
+        clamp(cx, left + half, right - half),
+        clamp(y(cy), 34, bottom - 10),
+      ],
       words = `The cases on ${names.join(" and ")}, and what the model calls there`,
       box = picture(right + 6, bottom + 48, words),
       upward = ticks(up).map(([px, one]) => [y(px), one]);
@@ -335,7 +341,7 @@
       ...surface(p, cols, rows, y),
       ...ground({ left, right, bottom }, ticks(across), upward, what),
       ...planeDots(one, across, up, y, width < 600 ? 3 : 4),
-      ...calls(p, cols, rows, inside),
+      ...calls(p, cols, rows, inside, most),
     );
     return box;
   };
