@@ -71,9 +71,9 @@ FOLDERS = {
     "testing": 495,
     "trees": 4368,
     "validation": 1415,
-    "vote": 8759,
+    "vote": 8758,
 }
-ALL_CODE = 67_233
+ALL_CODE = 67_232
 #: How often `Any` stands in the source at most: say what a value is (`psephos._types` names what
 #: many signatures share). Like the counts above it only falls.
 ANYS = 3224

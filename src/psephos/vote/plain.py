@@ -142,8 +142,7 @@ def _numbers(data: Any) -> Any:
 def kinds_within(data: Any) -> set[str]:
     """Return the kinds of all parts in plain data."""
     if isinstance(data, list):
-        parts = [one for one in cast("list[Any]", data) if isinstance(one, list | dict)]
-        return {kind for one in parts for kind in kinds_within(one)}
+        return {kind for one in cast("list[Any]", data) for kind in kinds_within(one)}
     if not isinstance(data, dict):
         return set()
     content = cast("dict[str, Any]", data)
