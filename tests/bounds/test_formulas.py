@@ -114,6 +114,15 @@ def test_bounds_lie_above_what_they_bound_and_shrink_with_rows(risk, divergence,
     assert gibbs_kl(risk, divergence, n, delta) <= gibbs_kl(risk, divergence, n, delta, exact=False)
 
 
+@given(st.floats(0, 0.5), st.floats(0, 10), st.integers(10, 10**4), st.floats(1e-3, 0.5))
+def test_sample_compression_has_xi_or_its_limit(risk, divergence, n, delta):
+    size = 3
+    for exact, of in ((True, xi(n - size)), (False, 2 * np.sqrt(n - size))):
+        w = divergence + 4 * size + np.log(of / delta)
+        found = sample_compression(risk, divergence, n, size, delta, exact=exact)
+        assert found == pytest.approx(risk + np.sqrt(w / (2 * (n - size))))
+
+
 def test_numbers_that_are_none_are_sentences():
     for ask in (
         lambda: kl_inverse(1.2, 0.1),
