@@ -467,6 +467,18 @@ def test_a_code_of_sister_questions_is_named_by_one_pattern():
     assert check_table(other, Y)[0].remedy[0] == ("--missing", "q1=9")
 
 
+def test_a_rare_code_of_a_scale_that_others_have_is_found():
+    scale, row = RNG.integers(1, 6, (N, 4)), np.arange(N)
+    few = np.where(row[:, None] < [9, 9, 9, 1], 9, scale)
+    asked = pd.DataFrame(few, columns=["noise", "paths", "toilets", "hedges"])
+    found = check_table(asked, Y)[0]
+    assert found.columns == ("noise", "paths", "toilets", "hedges")
+    assert "'hedges' (the others are 1 to 5)" in found.sentence
+    for other in (few[:, 3] - 1, [9, *range(1, 10)] * (N // 10)):  # 0 to 4 and 8; 1 to 9
+        found = check_table(asked.assign(hedges=other), Y)[0]
+        assert found.columns == ("noise", "paths", "toilets")
+
+
 def test_an_id_that_stands_twice_is_the_group():
     number = 4_000_000 + RNG.choice(90_000, N, replace=False)
     number[-1] = number[0]

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from psephos import MLKNeighborsClassifier, PsephosError
+from psephos.kernels.prediction import tree_walk_binary
 from psephos.testing import small_table
-from psephos.vote.operations import trees
 
 
 @pytest.mark.usefixtures("plain")
 def test_a_kernel_raises_outside_fits():
     with pytest.raises(AssertionError, match="a prediction called the kernel binary_leaves"):
-        trees.binary_leaves()
+        tree_walk_binary.binary_leaves()
 
 
 @pytest.mark.usefixtures("plain")

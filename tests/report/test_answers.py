@@ -62,6 +62,15 @@ def test_without_the_file_there_are_no_answers(builders, tmp_path):
     [
         (["cancer", "healthy"], [60, 40], None, 0, "“healthy” is a usual word for its absence"),
         (["Evet", "Hayır"], [90, 60], None, 0, "“Hayır” is a usual word for its absence"),
+        (
+            ["adjacent benign", "tumor"],
+            [9, 90],
+            None,
+            1,
+            "“adjacent benign” is a usual word for its absence",
+        ),
+        (["not normal", "normal"], [60, 40], None, 0, "“normal” is a usual word for its absence"),
+        (["benign a", "benign b"], [60, 40], None, 1, "it is the rarest"),
         (["nein", "vielleicht"], [9, 90], None, 1, "“nein” is a usual word for its absence"),
         (["rot", "blau"], [9, 90], None, 0, "it is the rarest"),
         (["0", "1"], [10, 90], None, 1, "“0” is a usual word for its absence"),

@@ -52,6 +52,7 @@ _NEARLY, _FEW, _RANGE = 0.98, 3, 100
 _GONE = 0.1  # maximum share of missing values in a copy of the target
 _ABSENT = 3  # a code for "no answer" is farther than this above a scale from 0 or 1
 _SISTERS = 3  # minimum columns whose names differ in a number, such as q1, q2, q3
+_SCALE = 10  # the greatest range of answers on a scale
 _NEXT = 5  # of the greatest values, than which 99 must be more frequent
 _SHORT = 100  # smaller sentinels, such as 9 or 99, may be measured values as well
 # Of these codes one row is enough; of other codes above 100 two.
@@ -316,10 +317,33 @@ def _families(given: Given, pairs: Sequence[tuple[int, float]]) -> dict[tuple[in
 def _with_sisters(
     given: Given, found: dict[int, list[float]], places: dict[tuple[float, str], list[str]]
 ) -> dict[int, list[float]]:
-    """Return the codes by column; q11 has those that three others of its name (q1, q2, q3) have."""
-    forms = ["" if j in given.levels else re.sub(r"\d+", "*", k) for j, k in enumerate(given.names)]
+    """Return the codes by column, also those that three sisters have and a column has rarely.
+
+    Sisters of q11 are q1, q2, q3, and of a column of 1 to 5 all other columns of 1 to 5.
+    """
+    named = ["" if j in given.levels else re.sub(r"\d+", "*", k) for j, k in enumerate(given.names)]
+    for forms in (named, _scales(given, found)):
+        _add_to_sisters(given, forms, found, places)
+    return found
+
+
+def _scales(given: Given, found: dict[int, list[float]]) -> list[str]:
+    """Return the least and the greatest whole number of columns that have a code, as 1 to 5."""
+    codes, scales = sorted({v for own in found.values() for v in own}), [""] * len(given.names)
+    for j in given.whole[np.isin(given.X[:, given.whole], codes).any(axis=0)].tolist():
+        rest = given.X[~np.isin(given.X[:, j], codes), j]
+        low, high = np.fmin.reduce(rest, initial=np.nan), np.fmax.reduce(rest, initial=np.nan)
+        if j not in given.levels and high - low <= _SCALE:
+            scales[j] = f"{low:.6g} to {high:.6g}"
+    return scales
+
+
+def _add_to_sisters(
+    given: Given, forms: list[str], found: dict[int, list[float]],
+    places: dict[tuple[float, str], list[str]],
+) -> None:  # fmt: skip
     of = [(forms[j], v) for j, codes in found.items() if j < len(forms) for v in codes]
-    for form, value in [key for key, n in Counter(of).items() if n >= _SISTERS]:
+    for form, value in [key for key, n in Counter(of).items() if n >= _SISTERS and key[0]]:
         own = [j for j, one in enumerate(forms) if one == form != given.names[j]]
         known = [j for j in own if value in found.get(j, ())]
         codes = [code for j in known for code in found[j]]
@@ -332,7 +356,6 @@ def _with_sisters(
                 found[j] = [value]
                 place = value, f"{low:.6g} to {high:.6g}"
                 places.setdefault(place, []).append(shown(given.names[j]))
-    return found
 
 
 def _target_numbers(given: Given) -> Floats | None:

@@ -58,11 +58,12 @@ CAUTIONS: dict[str, Rule] = {
     "FD011": Rule("many-words", "columns", _NONE, "rows.many_words",
         "{columns} hold{s} many different words for so few rows, {counts}, as names of persons do: "
         "most new cases have other words. Leave {them} out, or merge words into fewer categories."),
-    "FD012": Rule("clusters", "columns", _NONE, "columns.clusters", "{words}"),
+    "FD012": Rule("clusters", "columns", _BOTH, "columns.clusters", "{words}"),
     "FD013": Rule("several-answers", "columns", _NONE, "columns.several_answers",
         "{columns} hold{s} several answers in one cell, such as {example}: each combination is a "
-        "category of its own, and most answers are not seen alone. Make a column of yes and no for "
-        "each answer, or list {them} as categories (--categorical) if combinations are meant."),
+        "category of its own, unrelated to those that share an answer. Make a column of yes and "
+        "no for each answer, or list {them} as categories (--categorical) if combinations are "
+        "meant."),
     "FD020": Rule("replicates", "rows", ("compare",), "rows.divided_replicates",
         "{n} rows seem to be replicates, far closer to each other than to all others: {pairs}. "
         "With replicates in both the training and the test part, a model is tested on what it was "

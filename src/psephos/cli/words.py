@@ -18,7 +18,6 @@ import click
 from psephos.files.escaping import printable
 
 _WIDTH = 120  # the least width for a file or a pipe, where nothing is cut
-_APART = ("--drop", "--id")
 _SEVERAL = {"--accept", "--categorical", "--classes", "--drop", "--keep-word", "--missing"}
 _FOLDED = 24  # the least width of a column that wraps
 
@@ -47,8 +46,8 @@ def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[s
     """Return the words of a command with options, which replace earlier ones that take one value.
 
     The --drop of a column that becomes the id or the group is removed, and the --id of one that
-    becomes the group. An option that takes one value is not added if there are two values for it,
-    since they contradict each other.
+    becomes the group, but not of one whose values begin with the group. An option that takes one
+    value is not added if there are two values for it, since they contradict each other.
     """
     pairs = list(dict.fromkeys(options))
     flags = [flag for flag, _ in pairs]
@@ -56,8 +55,9 @@ def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[s
     old = {flag for flag, _ in pairs} - _SEVERAL
     before = zip(["", *words], words, strict=False)
     kept = [w for last, w in before if last not in old and w.partition("=")[0] not in old]
-    named = {part for flag, w in pairs if flag in old for part in (w, w.rpartition("=")[0])}
-    drops = [k for k, two in enumerate(pairwise(kept)) if two[0] in _APART and two[1] in named]
+    whole = {w for flag, w in pairs if flag in old}
+    named = {"--id": whole, "--drop": whole | {w.rpartition("=")[0] for w in whole}}
+    drops = [k for k, (flag, w) in enumerate(pairwise(kept)) if w in named.get(flag, ())]
     kept = [w for k, w in enumerate(kept) if k not in drops and k - 1 not in drops]
     return [*kept, *(word for pair in pairs for word in pair)]
 

@@ -1,5 +1,6 @@
 """The default positive class: one rule for validations and pages."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ _ABSENT = {
     "nie", "zdrowy", "zdrowa", "brak", "ujemny", "nej", "frisk", "ei", "terve", "ne", "nem",
     "zdravý", "hayır", "hayir", "yok", "sağlıklı", "kontrol", "нет", "здоров",
 }  # fmt: skip
+_ABSENT_PARTS = {"benign", "control", "controls", "healthy", "normal", "unaffected"}
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ def usual_positive(classes: Sequence[str], sizes: Sequence[int]) -> Positive:
     """Return the positive class by default.
 
     If one of two classes has a usual name of a negative class (healthy, control, benign, alive,
-    no, 0), it is the other one; else it is the class with the fewest cases, of equals the last.
+    no, 0), or alone has such a word in its name (adjacent benign), it is the other one; else it is
+    the class with the fewest cases, of equals the last.
 
     Parameters
     ----------
@@ -36,6 +39,9 @@ def usual_positive(classes: Sequence[str], sizes: Sequence[int]) -> Positive:
         Number of cases of each class; empty if unknown: then it is the last class.
     """
     absent = [name.strip().lower() in _ABSENT for name in classes]
+    if not any(absent):
+        parts = [set(re.findall(r"\w+", name.lower())) for name in classes]
+        absent = [bool(own & _ABSENT_PARTS) for own in parts]
     if len(classes) == 2 and sum(absent) == 1:
         name = classes[absent.index(True)]
         return Positive(absent.index(False), f"“{name}” is a usual word for its absence")
