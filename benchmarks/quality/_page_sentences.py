@@ -165,9 +165,9 @@ def _like(r, m, _):
 
     Ends to two digits may be those of several runs of cases: then one with the printed interval.
     """
-    at = AtThreshold(r.study, r.key, plain(m.group(5)), r.t)
-    order, k, n = np.argsort(at.p, kind="stable"), int(m.group(3)), int(m.group(4))
-    first, last = m.group(1), m.group(2) or m.group(1)
+    at = AtThreshold(r.study, r.key, plain(m.group(2)), r.t)
+    order, n, k = np.argsort(at.p, kind="stable"), int(m.group(1)), int(m.group(5))
+    first, last = m.group(3), m.group(4) or m.group(3)
     found = []
     for start in range(len(order) - n + 1):
         own = order[start : start + n]
@@ -175,10 +175,10 @@ def _like(r, m, _):
         if ends == (first, last) and int(at.truth[own].sum()) == k:
             mine = np.isin(np.arange(len(at.p)), own)
             low, high = float(at.p[own[0]]), float(at.p[own[-1]])
-            found.append([low, high, k, n, None, k / n, *at.interval(at.truth, mine)])
+            found.append([n, None, low, high, k, n, k / n, *at.interval(at.truth, mine)])
     if found:
-        return next((f for f in found if tuple(map(shown, f[-2:])) == m.groups()[6:8]), found[0])
-    return [None, None, "no such group", "no such group"]
+        return next((f for f in found if tuple(map(shown, f[-2:])) == m.groups()[7:9]), found[0])
+    return ["no such group", None, None, None, "no such group", None]
 
 
 def shown(p):
@@ -309,8 +309,8 @@ TEXTS = [
     (rf"{N} cases: (\S+) {N} and (\S+) {N}$", lambda r, m, u: [r.study.about["n_rows"], None,
      *_class_n(r, re.match(r"(.*)", m.group(2)), u)[1:], None,
      *_class_n(r, re.match(r"(.*)", m.group(4)), u)[1:]] if r.study.classes else None),
-    (rf"held-out cases with the most similar answers, {N}(?: to {N})?, {N} of {N} (.*?): {N} "
-     rf"\(95 % interval {SPAN}",
+    (rf"Of the {N} held-out cases with the nearest answers for (.*?), {N}(?: to {N})?, {N} of {N} "
+     rf".*?: {N} \(95 % interval {SPAN}",
      lambda r, m, u: r.at and _like(r, m, u)),
     (r"^The (?P<models>\d+) models of \S+ read (?P<columns>\d+) columns between them: "
      r"(?P<every>\d+) (?:is|are) read every time(?: \(.*?\))?(?:, (?P<once>\d+) only once)?",

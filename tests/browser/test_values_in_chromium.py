@@ -835,32 +835,37 @@ def test_the_form_says_what_would_turn_it_and_leaves_fixed_columns_alone(visit):
         assert name not in named
 
 
-def test_held_out_cases_answered_alike_are_counted(visit, island):
+def test_the_held_out_cases_with_the_nearest_answers_are_counted(visit, island):
     page = visit()
     key = page.evaluate("() => page.hub.get('model')")
     shown = page.locator(by("case-answer"))
     missed = island["missed"]
     curves = missed["models"][key]["curves"]
+    name = re.search(r" (.*): called", shown.inner_text()).group(1)
     if missed["kind"] != "two":
-        name = shown.inner_text().split("called ")[1]
         curves = curves[missed["classes"].index(name)]
     p = float(shown.get_attribute("data-probability"))
-    own = curves["cal"]
-    if missed["kind"] == "two":
-        own = [one for one in own if (one["ends"][0] >= 500_000) == (p >= 0.5)]
-        assert all((one["ends"][1] >= 500_000) == (p >= 0.5) for one in own)
-    like = min(own, key=lambda one: abs(one["at"][0] - p))
-    _, _, hits, rate, span = like["cells"]
+    like = min(curves["like"], key=lambda one: abs(one["at"] - p))
+    n, between, hits, rate, span = like["cells"]
     assert page.locator(by("case-like")).inner_text() == (
-        f"Of the held-out cases with the most similar answers, {like['within']}, {hits}: {rate}"
+        f"Of the {n} held-out cases with the nearest answers for {name}, {between}, {hits}: {rate}"
         f" (95 % interval {span})."
     )
-    if missed["kind"] == "two" and like["ends"][0] < like["ends"][1]:
-        inside = sum(like["ends"]) / 2e6  # groups on both sides of another threshold are left out
-        page.evaluate("t => page.setThreshold(t)", inside)
-        assert page.evaluate("() => page.hub.get('threshold')") == pytest.approx(inside, abs=1e-3)
-        told = page.locator(by("case-like"))
-        assert not told.count() or f"answers of {like['within']}, " not in told.inner_text()
+    page.locator(f"{by('field')} > input").first.fill("")
+    assert page.locator(by("case-like")).inner_text() == (
+        "Held-out cases with such answers are not counted: they had values in 1 column empty here."
+    )
+
+
+def test_an_answer_has_the_digits_that_show_its_side_of_the_threshold(visit):
+    page = visit()
+    every = {
+        (0.4968, 0.5): "0.497", (0.49996, 0.5): "<0.50", (0.5000001, 0.5): "0.50",
+        (0.5, 0.5): "0.50", (0.503, 0.5): "0.503", (0.51, 0.5): "0.51", (0.1251, 0.128): "0.125",
+        (0.999, 0.5): ">0.99", (0.001, 0.5): "<0.01", (0.004, 0.003): "0.004",
+    }  # fmt: skip
+    for (p, t), wanted in every.items():
+        assert page.evaluate("([p, t]) => page.words.beside(p, t)", [p, t]) == wanted
 
 
 def test_a_value_beyond_all_training_cases_is_marked(visit, saved, island):

@@ -90,17 +90,22 @@ def test_the_calibration_is_of_fifths_of_the_cases(levels):
         assert {int(row["cells"][1]) for row in drawn} <= {19, 20}
 
 
-@pytest.mark.parametrize("cut", [0.37, 0.5, 0.001, 0.999])
-def test_no_group_of_the_calibration_crosses_the_threshold(cut):
-    answers, positive = answered(6, 200)
-    drawn = curves_of(answers, positive, area(positive, answers), "ill", always=[cut])["cal"]
-    units = in_millionths(answers)
-    mine = [(units >= low) & (units <= high) for low, high in (row["ends"] for row in drawn)]
-    assert np.array_equal(np.sum(mine, axis=0), np.ones(200))  # each case in one group
-    assert all(len(set((units[own] >= in_millionths(cut)).tolist())) == 1 for own in mine)
-    assert 4 <= len(drawn) <= 6
-    for row, own in zip(drawn, mine, strict=True):
-        assert row["cells"][2] == f"{positive[own].sum()} of {own.sum()} ill"
+@pytest.mark.parametrize("n", [6, 60, 500])
+@pytest.mark.parametrize("levels", [0, 7])
+def test_every_answer_is_near_the_middle_of_a_run_of_cases(n, levels):
+    answers, positive = answered(6, n)
+    if levels:
+        answers = np.round(answers * levels) / levels
+    runs = curves_of(answers, positive, area(positive, answers), "ill")["like"]
+    units, size = in_millionths(answers), min(max(round(n / 5), 10), 40, n)
+    ties = np.unique(units, return_counts=True)[1].max()
+    for v in units:
+        near = min(runs, key=lambda one: abs(one["at"] - v / 1e6))
+        number, _, hits, _, _ = near["cells"]
+        assert size <= int(number) <= size + 2 * (ties - 1)
+        assert hits.endswith(f" of {number} ill")
+        place, middle = np.searchsorted(np.sort(units), [v, round(near["at"] * 1e6)])
+        assert abs(place - middle) <= size / 2 + ties
 
 
 def test_the_net_benefit_is_its_definition():

@@ -85,11 +85,11 @@ class CalibrationLine:
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """A bin of similar probabilities: their range, their mean (`told`), and the observed share."""
+    """A bin of similar probabilities: their range, their mean, and the observed share."""
 
     low: float
     high: float
-    told: float
+    predicted: float
     seen: estimate.Estimate
 
 

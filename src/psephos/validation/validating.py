@@ -227,7 +227,7 @@ def bins_of(cases: _Answers, n_bins: int = 10) -> Rows:
         cells = calibration_table(cases.truth == k, cases.chances[:, k], n_bins, *cases.among)
         name = cases.classes[k]
         rows += [
-            {"class": name, "from": b.low, "to": b.high, "told": b.told, **b.seen.data()}
+            {"class": name, "from": b.low, "to": b.high, "told": b.predicted, **b.seen.data()}
             for b in cells
         ]
     return rows

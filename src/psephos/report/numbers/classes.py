@@ -325,7 +325,7 @@ def _curves(
 ) -> JsonObject:
     edges = about.edges and apart(in_millionths(answers), positive, about.edges, 0.0)
     drawn = curves_of(answers, positive, under, name, about.groups, edges)
-    return {key: drawn[key] for key in ("steps", "roc", "pr", "cal")}
+    return {key: drawn[key] for key in ("steps", "roc", "pr", "cal", "like")}
 
 
 def _note_of_several(names: ClassNames, about: About) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from psephos._types import JsonObject, NDArray
-from psephos.figures import Estimate, calibration_table, net_benefit
+from psephos.figures import Estimate, calibration_table, net_benefit, share
 from psephos.figures.calibration import CalibrationBin
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.report.numbers.measures import lowered, thresholds, withheld
@@ -16,6 +16,7 @@ BINS = 50  # bins of a lane
 FRAME = {"width": 214, "height": 218, "left": 34, "right": 8, "top": 10, "bottom": 46}
 GRID = np.arange(1, 100) / 100  # thresholds of the net benefit
 _BINS = 5  # bins of the calibration
+_LEAST, _MOST = 10, 40  # cases of a run of answers
 _DIGITS = 4  # decimals
 
 Floats = NDArray[np.float64]
@@ -43,8 +44,8 @@ def curves_of(
     """Return the data of the ROC, precision, calibration and net benefit curves of one model.
 
     ``at`` and ``steps`` are the table of `thresholds`; ``every``, whether it has all answers;
-    ``cal``, about five groups of the calibration; ``nb``, the net benefit of the model and of
-    calling everyone positive.
+    ``cal``, about five groups of the calibration; ``like``, runs of cases by their answers; ``nb``,
+    the net benefit of the model and of calling everyone positive.
 
     Parameters
     ----------
@@ -58,12 +59,15 @@ def curves_of(
         For a page without cases: the only thresholds of the curves. Fifths of the calibration are
         then given only if none of their counts is withheld.
     always : sequence of float, default=()
-        Thresholds that the table must have, and across which no group of the calibration extends.
+        Thresholds that the table must have.
     """
     counted = in_millionths(answers if edges is None else lowered(answers, edges))
     at, called = thresholds(counted, positive, always)
-    fifths = _fifths(answers, positive, groups, always)
+    fifths = calibration_table(positive, answers, _BINS, groups)
     shown = edges is None or not any(withheld(one.seen.hits, one.seen.n) for one in fifths)
+    fifths = fifths if shown else []
+    runs = _runs(answers, positive, pos, groups)
+    means = [_run(b.predicted, f"about {chance(b.predicted)}", b.seen, pos) for b in fifths]
     share, grid = float(positive.mean()), np.append(0.0, benefit_grid(edges))  # at 0 all are called
     model, everyone = benefits(answers, positive, grid)
     return {
@@ -75,7 +79,8 @@ def curves_of(
             "interval": span(area.low, area.high, chance),
         },
         "pr": f"{round(100 * share)} % if all are called" if share else f"no {pos}",
-        "cal": [_group(one, pos, edges is None) for one in fifths] if shown else [],
+        "cal": [_group(one, pos) for one in fifths],
+        "like": runs if edges is None else means,
         "nb": {
             "at": grid.tolist(),
             "model": np.round(model, _DIGITS).tolist(),
@@ -85,31 +90,39 @@ def curves_of(
     }
 
 
-def _fifths(
-    answers: Floats,
-    positive: NDArray[np.bool_],
-    groups: NDArray[np.intp] | None,
-    cuts: Sequence[float],
-) -> list[CalibrationBin]:
-    """Return about five bins of the calibration, none of which contains answers on both sides."""
-    found: list[CalibrationBin] = []
-    side = np.searchsorted(in_millionths(sorted(cuts)), in_millionths(answers), "right")
-    for own in (side == k for k in np.unique(side)):
-        n_bins = max(1, round(_BINS * own.mean()))
-        among = None if groups is None else groups[own]
-        found += calibration_table(positive[own], answers[own], n_bins, among)
+def _runs(
+    answers: Floats, positive: NDArray[np.bool_], pos: str, groups: NDArray[np.intp] | None
+) -> list[JsonObject]:
+    """Return overlapping runs of a fifth of the cases, 10 to 40, in the order of their answers.
+
+    Cases with equal answers (in millionths) are in the same runs. ``at`` is the median answer.
+    """
+    units = in_millionths(answers)
+    order = np.sort(units)
+    size = min(max(round(len(order) / _BINS), _LEAST), _MOST, len(order))
+    ends = {(order[k], order[k + size - 1]) for k in range(0, len(order) - size + 1, size // 2)}
+    found: list[JsonObject] = []
+    for low, high in sorted(ends | {(order[-size], order[-1])}):
+        own = (units >= low) & (units <= high)
+        seen = share(positive[own], None if groups is None else groups[own])
+        between = " to ".join(dict.fromkeys([chance(low / UNIT), chance(high / UNIT)]))
+        at = float(np.median(units[own]) / UNIT)
+        found.append(_run(at, between, seen, pos))
     return found
 
 
-def _group(one: CalibrationBin, pos: str, exact: bool) -> JsonObject:
-    predicted, seen = one.told, one.seen
+def _run(at: float, between: str, seen: Estimate, pos: str) -> JsonObject:
+    cells = [count(seen.n), between, of(seen.hits, seen.n, pos), rate(seen.value)]
+    return {"at": at, "cells": [*cells, span(seen.low, seen.high)]}
+
+
+def _group(one: CalibrationBin, pos: str) -> JsonObject:
+    predicted, seen = one.predicted, one.seen
     ends = (seen.low, seen.high) if math.isfinite(seen.low + seen.high) else (seen.value,) * 2
     counts = [count(seen.n), of(seen.hits, seen.n, pos)]
     return {
         "at": [round(v, _DIGITS) for v in (predicted, seen.value, *ends)],
         "cells": [chance(predicted), *counts, rate(seen.value), span(seen.low, seen.high)],
-        "within": " to ".join(dict.fromkeys([chance(one.low), chance(one.high)])) if exact else "",
-        "ends": in_millionths([one.low, one.high]).tolist() if exact else None,
     }
 
 

@@ -32,6 +32,7 @@
   const wholeOf = (values) => whole(calc, open, values);
   const answerOf = (values) => open.answer(wholeOf(values));
   const chances = (values) => answerOf(values).probabilities;
+  const sideOf = (p) => (two ? page.words.beside(p, hub.get("threshold")) : chance(p));
   const person = (row) => page.people.name(row);
   const heldOut = (row) => page.people.heldOut(key, row);
   const rowFrom = () => (from[0] === "r" ? Number(from.slice(1)) : null);
@@ -152,12 +153,13 @@
     } else if (known) {
       says = `The ${kind()} for ${classes[about]}, from ${known} of ${page.words.plural(used, "column")}.`;
     }
-    const call = make("span", `called ${classes[k]}`, two ? "call follows" : "call"),
+    const words = `${classes[about]}: called ${classes[k]}`,
+      call = make("span", words, two ? "call follows" : "call"),
       why = tie ? answer.unanswered : (answer.unanswered || "").split(";")[0],
       refusal = { className: "refused", data: { test: "case-unanswered" } },
       needed = none && !tie ? page.near.waking({ calc, open, study, whole: wholeOf, x }) : [];
     return [
-      make("p", none ? "No answer" : [chance(p[about]), " ", call], {
+      make("p", none ? "No answer" : [sideOf(p[about]), " ", call], {
         className: none ? "big" : `big ${hue[k]}`,
         data: { test: "case-answer", probability: p[about] },
       }),
@@ -168,33 +170,26 @@
     ];
   };
 
-  // The classes of five held-out cases or more with the most similar predictions on the same side of the threshold;
-  // before them the recalibrated prediction, if the model's own are worse than the class frequencies.
+  // The recalibrated prediction where it is advised, and the classes of the held-out cases with the nearest answers.
   const likeThis = (p, about) => {
     const missed = page.data.missed,
       m = (missed && page.again.shown(key, missed.models[key])) || {},
-      t = hub.get("threshold"),
-      above = (v) => v >= Math.floor(t * 1e6 + 1e-3), // in millionths
-      side = above(p[about] * 1e6),
-      beside = ({ ends }) =>
-        ends ? ends.every((v) => above(v) === side) : t === (m.own?.at ?? missed.threshold),
-      every = (two ? m.curves : m.curves?.[about])?.cal || [],
-      groups = two ? every.filter(beside) : every,
-      apart = (one) => Math.abs(one.at[0] - p[about]),
-      [like] = [...groups].sort((a, b) => apart(a) - apart(b)),
+      runs = (two ? m.curves : m.curves?.[about])?.like || [],
+      apart = (one) => Math.abs(one.at - p[about]),
+      [like] = [...runs].sort((a, b) => apart(a) - apart(b)),
       again = page.again.advised(p),
-      parts = [];
-    if (again) {
-      const words = make("strong", `Recalibrated: ${chance(again[about])}. `),
-        why = "In the folds its own probabilities were worse than the class frequencies.";
-      parts.push(make("p", [words, why], { data: { test: "case-again" } }));
-    }
-    if (like && Number(like.cells[1].replace(/\D/g, "")) >= 5) {
-      const [mean, , hits, rate, span] = like.cells,
-        words = `Of the held-out cases with the most similar answers, ${like.within || `about ${mean}`}, ${hits}: ${rate} (95 % interval ${span}).`;
-      parts.push(make("p", words, { data: { test: "case-like" } }));
-    }
-    return parts;
+      rows = rowsOf(),
+      lacks = (i) => 2 * rows.filter((row) => row[i] === null).length > rows.length,
+      gone = calc.fields.filter((one, i) => !one.backup && x[i] === null && !lacks(i)).length,
+      [n, between, hits, rate, span] = like?.cells || [],
+      all = `Of the ${n} held-out cases with the nearest answers for ${classes[about]}, ${between}, ${hits}: ${rate} (95 % interval ${span}).`,
+      few = `Held-out cases with such answers are not counted: they had values in ${page.words.plural(gone, "column")} empty here.`,
+      why = "In the folds its own probabilities were worse than the class frequencies.",
+      say = (words, test) => make("p", words, { data: { test } });
+    return [
+      again && say([make("strong", `Recalibrated: ${chance(again[about])}. `), why], "case-again"),
+      like && say(gone ? few : all, "case-like"),
+    ].filter(Boolean);
   };
 
   // Weights by distance: how close a training case must be to count.
@@ -270,7 +265,7 @@
         called: called(chances),
       }),
       phrase = ({ chances: p, called: k }) => [
-        `${page.words.number(p[about(p)], 3)}, called `,
+        `${sideOf(p[about(p)])} ${classes[about(p)]}, called `,
         name(k),
       ];
     page.turn.show(turn, { ...shared, rows, called, fixed, ask, phrase });

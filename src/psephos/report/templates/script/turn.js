@@ -132,7 +132,7 @@ page.turn = (() => {
     return search(pairsOf(few, before).filter(adds), ASKED, adds);
   };
 
-  // "above 0.0246": with the fewest digits for which it is true; `says` returns whether a value alters the class.
+  // "at least 0.0247": with the fewest digits for which it is true; `says` returns whether a value alters the class.
   const bound = ({ value, last }, up, says) => {
     const whole = String(Math.round(abs(value))).length,
       [at, beyond] = up ? ["at least", "above"] : ["at most", "below"];
@@ -142,7 +142,7 @@ page.turn = (() => {
         ahead = up ? near >= last : near <= last,
         to = ahead ? near : Number((near + (up ? unit : -unit)).toPrecision(digits));
       if (Number(value.toPrecision(digits)) === value) return [at, value, digits];
-      if (to === last || says(to)) return [beyond, to, digits];
+      if (to === last || says(to)) return [to === last ? beyond : at, to, digits];
     }
     return [at, value, 17];
   };

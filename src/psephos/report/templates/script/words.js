@@ -30,6 +30,12 @@ page.words = (() => {
     Math.abs(Math.round(t * 1000) / 1000 - t) < 1e-9
       ? t.toFixed(3).replace(/0$/, "")
       : String(Number(t.toPrecision(7)));
+  // A probability, with more digits where fewer would be equal to the threshold or on its other side.
+  const beside = (p, t) => {
+    const digits = [2, 3, 4].find((n) => p === t || (Number(number(p, n)) - t) * (p - t) > 0);
+    if (!digits) return `${p < t ? "<" : ""}${threshold(t)}`;
+    return digits > 2 ? number(p, digits) : chance(p);
+  };
 
   // the signs of numbers and of a sum within a sentence as true minus signs; hyphens of names stay
   const signs = (text) => text.replace(/(^|[\s([{]|\de)-(?= ?\d)/g, "$1\u2212");
@@ -39,5 +45,5 @@ page.words = (() => {
         element.textContent = text;
       }),
     );
-  return { chance, count, fill, number, of, percent, plural, rate, signs, span, threshold };
+  return { beside, chance, count, fill, number, of, percent, plural, rate, signs, span, threshold };
 })();
