@@ -556,11 +556,14 @@ def test_strips_fields_and_card_stand_in_the_order_of_importance(study):
     note = report["values"]["notes"][0]
     assert note.startswith("Importance, by which columns and fields are sorted, is ")
     assert "how much this model uses a column" in note
-    what = (
-        "how much the balanced accuracy falls when the column's values are shuffled among held-out"
-    )
+    what = "how the balanced accuracy changes when the column's values are shuffled among held-out"
     assert f" Permuted is {what} cases" in note
-    assert note.count("The order by this, or by the folds that read a column, can be another") == 1
+    assert (
+        note.count(
+            "This order, and that by the folds that read a column, may differ from that by importance"
+        )
+        == 1
+    )
 
 
 def test_without_models_of_folds_it_is_said_that_nothing_was_permuted(study, tmp_path):

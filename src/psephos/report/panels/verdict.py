@@ -12,6 +12,7 @@ from psephos.protocol.evaluation.statistics import ONE_PART, paired_difference
 from psephos.report.study.folder import Folder
 from psephos.report.study.standings import Opening, Pair, Standing
 from psephos.report.words import (
+    chance,
     count,
     number,
     plural,
@@ -109,7 +110,7 @@ def _error(folder: Folder, s: Standing) -> str:
 
 
 def _stated(value: float, measure: ResultMetric) -> str:
-    return three(value) if measure.unit else rate(value)
+    return three(value) if measure.unit else (chance if 0.995 <= value < 1 else rate)(value)
 
 
 def _differs(value: float, measure: ResultMetric) -> str:

@@ -114,13 +114,12 @@ class Permuted(NamedTuple):
             among = f"{among} within each of the {self.groups} {alone}"
             none = " A column with one value in each group has no figure."
         first = ", the first 60 by importance" if len(self.worse) >= MOST else ""
-        falls = "falls" if self.measure.sign > 0 else "rises"
         return (
-            f"Permuted is how much the {self.measure.words} {falls} when the column's values are"
+            f"Permuted is how the {self.measure.words} changes when the column's values are"
             f" shuffled {among}: the mean of 20 shuffles in each fold, by the fold's model, 0 where"
-            f" it does not read the column{first}.{none} The order by this, or by the folds that"
-            " read a column, can be another: answers can move and be no worse, and the folds'"
-            " models may use other columns than this one."
+            f" it does not read the column{first}.{none} This order, and that by the folds that"
+            " read a column, may differ from that by importance: predictions can change without"
+            " becoming worse, and the models of the folds may read other columns than this one."
         )
 
 
