@@ -322,7 +322,7 @@ def _with_sisters(
     Sisters of q11 are q1, q2, q3, and of a column of 1 to 5 all other columns of 1 to 5.
     """
     named = ["" if j in given.levels else re.sub(r"\d+", "*", k) for j, k in enumerate(given.names)]
-    for forms in (named, _scales(given, found)):
+    for forms in (named, _scales(given, found)) if found else ():
         _add_to_sisters(given, forms, found, places)
     return found
 

@@ -66,7 +66,6 @@ def curves_of(
     fifths = calibration_table(positive, answers, _BINS, groups)
     shown = edges is None or not any(withheld(one.seen.hits, one.seen.n) for one in fifths)
     fifths = fifths if shown else []
-    runs = _runs(answers, positive, pos, groups)
     means = [_run(b.predicted, f"about {chance(b.predicted)}", b.seen, pos) for b in fifths]
     share, grid = float(positive.mean()), np.append(0.0, benefit_grid(edges))  # at 0 all are called
     model, everyone = benefits(answers, positive, grid)
@@ -80,7 +79,7 @@ def curves_of(
         },
         "pr": f"{round(100 * share)} % if all are called" if share else f"no {pos}",
         "cal": [_group(one, pos) for one in fifths],
-        "like": runs if edges is None else means,
+        "like": means if edges is not None else _runs(answers, positive, pos, groups),
         "nb": {
             "at": grid.tolist(),
             "model": np.round(model, _DIGITS).tolist(),
