@@ -875,6 +875,26 @@ def test_nothing_is_covered_by_the_answer_while_values_are_typed(visit):
                     assert page.evaluate(_COVERED, f"{by('case-live')} {query}") == 0, query
 
 
+def test_a_typical_case_that_is_called_another_class_is_explained(visit, island):
+    page = visit()
+    seen = set()
+    for key, calc in island["case"]["models"].items():
+        if "plain" not in calc:
+            continue
+        choose(page, key)
+        for option in page.locator(f"{by('case-from')} option[value^=t]").all():
+            value = option.get_attribute("value")
+            page.locator(by("case-from")).select_option(value)
+            if not page.locator(f"{by('case-answer')} .call").count():
+                continue
+            name = island["values"]["classes"][int(value[1:])]
+            other = not page.locator(by("case-answer")).inner_text().endswith(f"called {name}")
+            words = page.locator(f"{by('case-answer')} ~ .say .quiet").text_content()
+            assert (f"among the cases that are {name}: no case need have them" in words) == other
+            seen.add(other)
+    assert False in seen
+
+
 def test_the_slider_of_a_missing_value_stands_nowhere(visit):
     page = visit()
     field = page.locator(f"{by('field')}:has(input[type=range])").first

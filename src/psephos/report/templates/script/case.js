@@ -123,6 +123,10 @@
   };
   // The class of a case of the study, and its two predictions: of the saved model, if it has one, and held out.
   const truthOf = (row, p) => {
+    const of = classes[from.slice(1)],
+      unlike = from[0] === "t" && p && classes[called(p)] !== of;
+    if (unlike)
+      return ` These values are the ${calc.typical_words} of each column among the cases that are ${of}: no case need have them, and the model calls them ${classes[called(p)]}.`;
     if (row === null) return "";
     const named = person(row),
       held = heldOut(row),

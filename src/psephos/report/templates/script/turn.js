@@ -212,15 +212,15 @@ page.turn = (() => {
     if (!calc.tried || unanswered || x.every((v) => v === null)) return box.replaceChildren();
     const ask = (values) => about.ask(open.answer(whole(values)));
     const model = { ask, cuts: (values, i) => open.cuts(whole(values), calc.fields[i].at) },
-      [found, said] = [make("div"), make("div")];
+      [found, result] = [make("div"), make("div")];
     const search = () => {
       const change = least(model, x, calc, about.fixed);
-      said.replaceChildren(
+      result.replaceChildren(
         ...(change ? [sentence({ ...about, model }, change)] : []),
         make("p", wordsOf(change, calc.fields.length), change ? "note" : ""),
         ...other(about),
       );
-      if (!fold.isConnected) found.append(said, fold);
+      if (!fold.isConnected) found.append(result, fold);
     };
     const fold = fixedOf(about, search); // stays open while its boxes are ticked
     const press = button("What would turn this answer?", search, "", { test: "turn" });
