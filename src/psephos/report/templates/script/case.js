@@ -262,7 +262,7 @@
       about = (p) => (two ? positive : called(p));
     answer.replaceChildren(...answerBox(now));
     page.ballot.show(votes, now, { ...shared, ...own });
-    page.near.show(near, next, { ...shared, rows, self, heldOut, answer: now });
+    page.near.show(near, { ...shared, rows, self, heldOut, answer: now }, next);
     const ask = ({ scores, probabilities: chances }) => ({
         scores,
         chances,

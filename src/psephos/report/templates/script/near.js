@@ -175,7 +175,7 @@ page.near = (() => {
     return page.table("The nearest cases of the study", heads, lines, ["", ""], "near");
   };
 
-  const show = (box, first, about) => {
+  const show = (box, about, first = make("div")) => {
     const { calc, x, rows, self } = about,
       n = calc.spread.length,
       mine = x.slice(0, n),
