@@ -94,16 +94,16 @@ def _area(r, m, _):
 
 
 def _worth(r, m, _):
-    """The ends of the thresholds at which acting is worth more than calling all, or nobody."""
+    """The widest range of thresholds at which acting is worth more, and the number of others."""
     grid, found = np.arange(1, 100) / 100, []
     for t in grid:
         one = net_benefit(r.at.truth, np.floor(r.at.p * 1e6 + 1e-3) >= round(t * 1e6), t)
         every = net_benefit(r.at.truth, np.ones(len(r.at.p), bool), t)
         found.append(one > max(every, 0) + ONE)
     edges = np.flatnonzero(np.diff([0, *np.array(found, int), 0]))
-    own = [grid[i - (k % 2)] for k, i in enumerate(edges.tolist())]
-    printed = re.findall(r"0\.\d\d", m.group(0))
-    return [own[0], own[-1]] if len(printed) == len(own) == 2 else None
+    pairs = [(grid[a], grid[b - 1]) for a, b in edges.reshape(-1, 2).tolist()]
+    widest = max(pairs, key=lambda one: round(one[1] - one[0], 2), default=(None, None))
+    return [*widest, None if m.group(3) is None else len(pairs) - 1]
 
 
 def _importance(r, m, unit):
@@ -281,7 +281,8 @@ TEXTS = [
      if r.at and u["panel"] == "missed" else None),
     (rf"mean of the {N} areas under the ROC curve of single folds is {N}\.", lambda r, m, u: [
         len(r.study.folds(r.key)), r.study.mean(r.key, "roc_auc")[0]]),
-    (rf"nobody, \S+ at a threshold of {N} to {N}; each", lambda r, m, u: r.at and _worth(r, m, u)),
+    (rf"nobody, \S+ at a threshold of {N} to {N}(?:, and in {N} other ranges?)?\. Each",
+     lambda r, m, u: r.at and _worth(r, m, u)),
     (rf"On average it answered {N}; {N} of {N} were", lambda r, m, u: [
         float(r.at.p.mean()), int(r.at.truth.sum()), len(r.at.p)]),
     (rf"fitted to all {N} cases", lambda r, m, u: [r.study.about["n_rows"]]),

@@ -835,6 +835,80 @@ def test_the_form_says_what_would_turn_it_and_leaves_fixed_columns_alone(visit):
         assert name not in named
 
 
+def test_ticking_columns_that_cannot_change_leaves_their_list_open(visit):
+    page = visit()
+    ask = page.locator(by("turn"))
+    ask.click()
+    panel = ask.locator("xpath=..")
+    panel.locator("summary").click()
+    boxes = panel.locator("label.fixed input")
+    for box in boxes.all()[:2]:
+        box.check()
+        assert box.evaluate("box => document.activeElement === box")
+    assert panel.locator("details").get_attribute("open") is not None
+    assert boxes.evaluate_all("own => own.filter(({ checked }) => checked).length") == min(
+        2, boxes.count()
+    )
+    assert panel.locator("details").count() == 1
+
+
+_COVERED = """(query) => {
+  const one = document.querySelector(query), { x, y, width, height } = one.getBoundingClientRect();
+  return [1, height / 2, height - 1].map((dy) => document.elementFromPoint(x + width / 2, y + dy))
+    .filter((top) => !one.contains(top)).length; }"""
+
+
+def test_nothing_is_covered_by_the_answer_while_values_are_typed(visit):
+    page = visit()
+    page.set_viewport_size({"width": 1400, "height": 900})
+    field = page.locator(f"{by('field')} > input").first
+    for text in ("1", ""):  # beside a missing value stands what to measure next
+        field.fill(text)
+        tests = ["turn", "case-answer"] + (["measure-next"] if not text else [])
+        for scrolled in (0, 300):
+            page.locator(by("turn")).evaluate("one => one.scrollIntoView({ block: 'center' })")
+            page.evaluate("by => scrollBy(0, by)", scrolled)
+            assert field.evaluate("one => document.activeElement === one")
+            for query in [*map(by, tests), ".pick button"]:
+                shown = page.locator(f"{by('case-live')} {query}")
+                if shown.count() and shown.bounding_box()["y"] > 80:
+                    assert page.evaluate(_COVERED, f"{by('case-live')} {query}") == 0, query
+
+
+def test_a_typical_case_that_is_called_another_class_is_explained(visit, island):
+    page = visit()
+    seen = set()
+    for key, calc in island["case"]["models"].items():
+        if "plain" not in calc:
+            continue
+        choose(page, key)
+        for option in page.locator(f"{by('case-from')} option[value^=t]").all():
+            value = option.get_attribute("value")
+            page.locator(by("case-from")).select_option(value)
+            if not page.locator(f"{by('case-answer')} .call").count():
+                continue
+            name = island["values"]["classes"][int(value[1:])]
+            other = not page.locator(by("case-answer")).inner_text().endswith(f"called {name}")
+            words = page.locator(f"{by('case-answer')} ~ .say .quiet").text_content()
+            assert (f"among the cases that are {name}: no case need have them" in words) == other
+            seen.add(other)
+    assert False in seen
+
+
+def test_the_slider_of_a_missing_value_stands_nowhere(visit):
+    page = visit()
+    field = page.locator(f"{by('field')}:has(input[type=range])").first
+    slide = field.locator("input[type=range]")
+    seen = "one => getComputedStyle(one).opacity"
+    assert slide.evaluate(seen) == "1"
+    field.locator("> input").fill("")
+    assert slide.evaluate(seen) == "0"
+    slide.focus()
+    page.keyboard.press("ArrowRight")
+    assert slide.evaluate(seen) == "1"
+    assert field.locator("> input").input_value()
+
+
 def test_the_held_out_cases_with_the_nearest_answers_are_counted(visit, island):
     page = visit()
     key = page.evaluate("() => page.hub.get('model')")
@@ -973,7 +1047,7 @@ def test_no_advice_moves_the_answer_by_nothing(visit, island):
             continue
         choose(page, key)
         page.locator(f"{by('case-live')} .pick button").click()
-        assert "by 0.00 on average" not in page.locator(by("case-near")).inner_text()
+        assert "by 0.00 on average" not in page.locator(by("case-live")).inner_text()
 
 
 _STATES = """async () => {

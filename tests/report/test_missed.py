@@ -71,6 +71,12 @@ def stretches(called):
     return [f"{a / 100:.2f}" + (f" to {b / 100:.2f}" if b > a else "") for a, b in runs]
 
 
+def width(stretch):
+    """Return the width of a stretch in hundredths."""
+    low, *high = (round(100 * float(end)) for end in stretch.split(" to "))
+    return high[0] - low if high else 0
+
+
 def test_the_range_of_net_benefit_is_recounted_from_the_predictions(compared, summarised):
     told = summarised["island"]["missed"]
     if told["kind"] != "two":
@@ -84,9 +90,14 @@ def test_the_range_of_net_benefit_is_recounted_from_the_predictions(compared, su
             found, alarms = (p[pos] >= h / 100).sum(), (p[~pos] >= h / 100).sum()
             mine, every = found - alarms * h / (100 - h), m - n * h / (100 - h)
             better.append(mine > max(every, 0) + 1e-7)
-        words = re.findall(r" threshold of (.*?)(?: and not between these)?;", model["note"])
-        found = re.split(r", | and ", words[0]) if words else []
-        assert found == (stretches(better) if "not significantly" not in model["note"] else [])
+        words = re.findall(
+            r" threshold of (.*?)(?:, and in (\d+) other ranges?)?\. E", model["note"]
+        )
+        every = [] if "not significantly" in model["note"] else stretches(better)
+        assert len(words) == bool(every)
+        for widest, rest in words:
+            assert widest == max(every, key=width)
+            assert len(every) == 1 + int(rest or 0)
 
 
 def by_hand(builders, folder, n=60, models=None, classes=("healthy", "ill"), **more):

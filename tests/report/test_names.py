@@ -61,4 +61,4 @@ def test_synonyms_have_the_names_of_the_page(tmp_path):
     words = "; ".join(opened.returns.values())
     assert "(synonyms: gene " in words
     assert "_" not in words
-    assert "were a quarter of the cases others" in opened.importance_words
+    assert "if a quarter of cases were new" in opened.importance_words

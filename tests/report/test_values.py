@@ -301,7 +301,7 @@ def test_directions_are_what_the_answers_do(study):
             # a side is never said to be of a class: its mean answer may be below any threshold
             named = [part["t"] for part in column["direction"] if not isinstance(part, str)]
             assert not any(name.endswith(f": {c}.") for name in named for c in classes)
-            if column["kind"] != "number" or "less like" in words or "." not in words:
+            if column["kind"] != "number" or " than below" in words or "." not in words:
                 continue
             if not words.startswith(("Above", "From")):
                 continue

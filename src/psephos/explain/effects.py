@@ -387,9 +387,9 @@ def direction(says: Says, cut: Cut | None, classes: Sequence[str]) -> Parts:
         return [{"k": top, "t": f"{head}: more like {classes[top]}."}, f" {below}: ",
                 {"k": bottom, "t": f"more like {classes[bottom]}"}, "."]  # fmt: skip
     up, down = int(cut.change.argmax()), int(cut.change.argmin())
-    mean = " on average" if cut.how == "split" else ""
-    words: Parts = [{"k": up, "t": f"{head}: more like {classes[up]}{mean}"}, ", less like ",
-                    {"k": down, "t": classes[down]}, "."]  # fmt: skip
+    head += ": on average" if cut.how == "split" else ":"
+    less = [" and less like ", {"k": down, "t": classes[down]}] if len(classes) > 2 else []
+    words: Parts = [{"k": up, "t": f"{head} more like {classes[up]}"}, *less, " than below."]
     if len(tops | bottoms) == 1:
         side = tops.pop()
         words += [" Both sides favour ", {"k": side, "t": classes[side]}, "."]

@@ -58,7 +58,7 @@ def products_words(vote: Vote, names: Names) -> str:
 def returns_words(returns: Mapping[str, str]) -> list[str]:
     """Return a sentence on how often each column is chosen again; [] if it is unknown."""
     each = "; ".join(f"{sentence_name(name)} {how}" for name, how in returns.items())
-    return [f"Chosen again, were a quarter of the cases others: {each}."] if each else []
+    return [f"Chosen again, if a quarter of the cases were new: {each}."] if each else []
 
 
 def describe(vote: Vote, names: Names, title: str, *, heaviest: bool = False) -> list[str]:

@@ -34,7 +34,6 @@ from psephos.report.words import (
     of,
     plural,
     rate,
-    series,
     span,
     threshold_words,
 )
@@ -167,7 +166,7 @@ def _note(
 
 
 def share_words(names: ClassNames, more: str = "") -> str:
-    """Return a sentence on answers that are not probabilities; '' for those that are."""
+    """Return a sentence on answers that are shares; '' for stated probabilities."""
     what = {
         VOTE_SHARE: "shares of its vote",
         LEAF_SHARE: "shares of the training cases in the leaf that a case falls in",
@@ -176,7 +175,7 @@ def share_words(names: ClassNames, more: str = "") -> str:
     }.get(names.axis)
     if what is None:
         return ""
-    words = f" The answers of {names.label} are {what}, which are not probabilities"
+    words = f" The answers of {names.label} are {what}, which are not calibrated probabilities"
     return f"{words}{more}."
 
 
@@ -233,12 +232,13 @@ def _worth(answers: Floats, positive: NDArray[np.bool_], names: ClassNames, abou
             "It is not significantly better than a constant prediction, so it is not shown that"
             f" acting on it is worth more than calling everyone, or nobody, {pos}."
         )
-    named = [span(*one) if one[0] < one[1] else rate(one[0]) for one in stretches]
+    low, high = max(stretches, key=lambda one: round(one[1] - one[0], 2))
+    rest = f", and in {plural(len(stretches) - 1, 'other range')}" * bool(stretches[1:])
     every = "hundredth from 0.01 to 0.99" if about.edges is None else "threshold of this page"
     return (
         f"By these counts acting on it is worth more than calling everyone, or nobody, {pos} at a"
-        f" threshold of {series(named)}{' and not between these' if named[1:] else ''}; each"
-        f" {every} was tried, and with other cases these ends would differ."
+        f" threshold of {span(low, high) if low < high else rate(low)}{rest}. Each"
+        f" {every} was tried; other cases would give other ends."
     )
 
 

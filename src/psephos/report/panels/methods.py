@@ -141,6 +141,7 @@ def _answers(
         key
         for key, one in about.get("models", {}).items()
         if folder.refit_params.get(key, {}).get("class_weight") == "balanced"
+        or one.get("distributions", {}).get("class_weight") == "always balanced"
         or "class_weight='balanced'" in str(one.get("notes", ""))
     ]
     sizes = [f"{name} ({k})" for name, k in zip(classes, folder.counted(kept), strict=False)]

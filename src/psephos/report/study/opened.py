@@ -28,7 +28,7 @@ from psephos.vote.profile import Profile
 from psephos.vote.recalibration import Recalibration
 
 _WITHOUT_CASES = "Its votes depend on values of training cases, which this page does not have."
-_AGAIN = " “Returns”: how often chosen again, were a quarter of the cases others (an estimate)."
+_AGAIN = " “Returns”: an estimate of how often it would be chosen if a quarter of cases were new."
 _DIRECTED = 60  # columns of which the direction is found, by importance
 _KEPT = ("rows", "left_out")  # fields of parts with names of training rows
 

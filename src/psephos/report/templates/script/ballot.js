@@ -147,12 +147,12 @@ page.ballot = (() => {
   // The weight of the voters for each class, and how it differs from the prediction.
   const sharesOf = (lines, answer, { study, says }) => {
     if (answer.unanswered && answer.why !== "tie")
-      return "No voter applies. Below is what voters fall back to where values are missing: it is not an answer.";
+      return "No voter applies to these values: the model has no answer. Below are the votes of voters whose values are missing.";
     const { classes, order } = study,
       own = (k) => lines.filter((one) => one.k === k && !one.against),
       of = (k) => Number(sum(own(k).map((one) => one.weight)).toFixed(9)), // without rounding errors
       stated = order.every((k) => Math.abs(of(k) - answer.probabilities[k]) < 1e-9),
-      more = `; the ${says} also counts how strongly each predicts it`,
+      more = `. The ${says} is another number: in it a voter also counts by how strongly it predicts its class`,
       same = says === "share of the vote" && (stated ? `: that is the ${says}` : more);
     const words = order
       .filter((k) => of(k) > 0)

@@ -123,6 +123,10 @@
   };
   // The class of a case of the study, and its two predictions: of the saved model, if it has one, and held out.
   const truthOf = (row, p) => {
+    const of = classes[from.slice(1)],
+      unlike = from[0] === "t" && p && classes[called(p)] !== of;
+    if (unlike)
+      return ` These values are the ${calc.typical_words} of each column among the cases that are ${of}: no case need have them, and the model calls them ${classes[called(p)]}.`;
     if (row === null) return "";
     const named = person(row),
       held = heldOut(row),
@@ -242,10 +246,10 @@
     const place = page.again.map() ? `${key} recalibrated` : key;
     return (models[place] ??= openModel(page.again.plain(calc.plain)));
   };
-  const answered = (answer, turn, votes, near) => {
+  const answered = (answer, turn, next, votes, near) => {
     if (wrong.size) {
       answer.replaceChildren(refused(calc, wrong));
-      [turn, votes, near].forEach((part) => part.replaceChildren());
+      [turn, next, votes, near].forEach((part) => part.replaceChildren());
       return;
     }
     const now = answerOf(x),
@@ -258,7 +262,7 @@
       about = (p) => (two ? positive : called(p));
     answer.replaceChildren(...answerBox(now));
     page.ballot.show(votes, now, { ...shared, ...own });
-    page.near.show(near, { ...shared, rows, self, heldOut, answer: now });
+    page.near.show(near, { ...shared, rows, self, heldOut, answer: now }, next);
     const ask = ({ scores, probabilities: chances }) => ({
         scores,
         chances,
@@ -275,12 +279,13 @@
     open = opened();
     const box = (test) => make("div", "", { data: { test } }),
       answer = make("div", "", { className: "answer", ariaLive: "polite" }),
-      [turn, votes, near] = [make("div"), box("case-votes"), box("case-near")],
+      [turn, next] = [make("div"), make("div")],
+      [votes, near] = [box("case-votes"), box("case-near")],
       columns = study.models[key]?.columns || [],
       used = calc.fields.filter((one) => !one.backup).length,
       rest = columns.slice(used > 12 ? 10 : used).reduce((sum, one) => sum + (one.share || 0), 0),
       share = columns.length >= used && rest ? `, ${percent(rest)} of the importance` : "";
-    refresh = () => answered(answer, turn, votes, near);
+    refresh = () => answered(answer, turn, next, votes, near);
     const changed = () => {
       if (from !== "x") {
         from = "x";
@@ -291,7 +296,8 @@
     const how = `Type or slide what was measured; leave empty what was not. Everything is worked out in this page with the saved model (${key}, fitted to all ${study.n} cases of the study); nothing is sent. ${calc.rounding}`,
       label = make("label", "Start from", { htmlFor: "case-from" }),
       empty = button("Empty all", () => begin("e0")),
-      right = make("div", [answer, turn, votes, ...kernel(), near]);
+      stuck = make("div", [answer, turn, next], "stuck"),
+      right = make("div", [stuck, votes, ...kernel(), near]);
     host.replaceChildren(
       make("p", how),
       ...(page.again.any ? [page.again.control()] : []),

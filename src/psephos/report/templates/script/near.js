@@ -175,7 +175,7 @@ page.near = (() => {
     return page.table("The nearest cases of the study", heads, lines, ["", ""], "near");
   };
 
-  const show = (box, about) => {
+  const show = (box, about, first = make("div")) => {
     const { calc, x, rows, self } = about,
       n = calc.spread.length,
       mine = x.slice(0, n),
@@ -198,7 +198,8 @@ page.near = (() => {
       ];
     else if (measured && rows.length)
       parts = [make("p", none, { className: "note", data: { test: "none-near" } })];
-    box.replaceChildren(advice(about), ...parts);
+    first.replaceChildren(advice(about));
+    box.replaceChildren(...parts);
   };
 
   return { nearest, show, wakes, waking };

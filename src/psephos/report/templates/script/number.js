@@ -109,7 +109,7 @@
         ...{ turn: make("div"), votes: make("div"), fixed: new Set() },
       },
       changed = () => answered(model, open, x, wrong, boxes),
-      right = make("div", [boxes.answer, boxes.turn, boxes.votes]);
+      right = make("div", [make("div", [boxes.answer, boxes.turn], "stuck"), boxes.votes]);
     changed();
     return host.replaceChildren(
       make("p", `${key} starts at ${from}; an empty field is a missing value. ${model.rounding}`),

@@ -212,16 +212,17 @@ page.turn = (() => {
     if (!calc.tried || unanswered || x.every((v) => v === null)) return box.replaceChildren();
     const ask = (values) => about.ask(open.answer(whole(values)));
     const model = { ask, cuts: (values, i) => open.cuts(whole(values), calc.fields[i].at) },
-      found = make("div");
+      [found, result] = [make("div"), make("div")];
     const search = () => {
       const change = least(model, x, calc, about.fixed);
-      found.replaceChildren(
+      result.replaceChildren(
         ...(change ? [sentence({ ...about, model }, change)] : []),
         make("p", wordsOf(change, calc.fields.length), change ? "note" : ""),
         ...other(about),
-        fixedOf(about, search),
       );
+      if (!fold.isConnected) found.append(result, fold);
     };
+    const fold = fixedOf(about, search); // stays open while its boxes are ticked
     const press = button("What would turn this answer?", search, "", { test: "turn" });
     return box.replaceChildren(...(goal ? [goal(press, found)] : []), press, found);
   };
