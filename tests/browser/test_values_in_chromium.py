@@ -20,12 +20,13 @@ from psephos import (
 )
 from psephos.explain.missing_columns import next_of
 from psephos.report import build_report
-from psephos.report.panels.case import light
 from psephos.report.study.folder import read_folder
 from psephos.report.study.opened import Saved
+from psephos.report.study.options import FIGURES
 from psephos.report.words import chance, shown_names
 from psephos.scoring import plain
 from psephos.scoring.reader.model import PlainModel
+from psephos.scoring.vectors import with_rounded_rows
 
 pytestmark = pytest.mark.browser
 EXACT = 1e-12
@@ -57,7 +58,7 @@ def island(summarised):
 def in_page(saved, key):
     """Return a model as a page of rounded values carries it: training cases within it are, too."""
     one = saved.reduced(key)
-    model, _ = light(one)
+    model = with_rounded_rows(one.model, FIGURES) if one.keeps_rows else one.model
     return replace(one, model=model, vote=model.vote_)
 
 
@@ -318,6 +319,27 @@ def test_a_case_is_more_or_less_typical_than_most(visit, own, x, words):
         [own, x],
     )
     assert found.startswith(f"This case is {words} their nearest case")
+
+
+def test_cases_of_the_same_group_are_no_neighbours(visit):
+    page = visit()
+    words, near = page.evaluate(
+        """() => {
+        const box = document.createElement("div"),
+          calc = { spread: [1], own: [1, 1, 1, 1], fields: [] },
+          study = { rows: [0, 1, 2, 3], y: [0, 0, 1, 1], classes: ["a", "b"], positive: 1,
+            groups: [5, 5, 7, 8] },
+          words = { name: String, person: String, heldOut: () => null, two: true },
+          about = { calc, study, x: [0], rows: [[0], [0.1], [2], [3]], self: 0 };
+        page.near.show(box, { ...about, ...words, answer: { why: "values" } });
+        return [box.textContent,
+          [...box.querySelectorAll('[data-test="near-person"]')].map((r) => +r.dataset.row)]; }"""
+    )
+    assert near == [2, 3]  # not 1, the nearest, which is of the same group
+    assert (
+        "only" not in words and "none are as far from their nearest case of another group" in words
+    )
+    assert "So are those of its own group." in words
 
 
 def test_a_person_chosen_anywhere_is_ringed_in_every_strip(visit, island):

@@ -202,6 +202,13 @@ def test_a_case_that_shares_half_of_the_columns_is_nobodys_nearest():
     assert nearest_own(X[[7, 9]], spread) == [0.0]  # 7 has one column, which 9 shares
 
 
+def test_a_neighbour_is_of_another_group():
+    X, groups = np.array([[0.0], [0.1], [2.0], [5.0]]), np.array([3, 3, 1, 3])
+    assert nearest_own(X, [1.0]) == [0.1, 0.1, 1.9, 3.0]
+    assert nearest_own(X, [1.0], groups) == [1.9, 1.9, 2.0, 3.0]
+    assert nearest_own(X, [1.0], np.zeros(4, dtype=np.intp)) == []
+
+
 def test_a_category_that_differs_counts_one():
     X = np.array([[0.0, 0], [0, 1], [3, 1], [np.nan, 2]])
     found = distances(X, [2.0, 0.0])

@@ -64,8 +64,8 @@ def curves_of(
     counted = in_millionths(answers if edges is None else lowered(answers, edges))
     at, called = thresholds(counted, positive, always)
     fifths = calibration_table(positive, answers, _BINS, groups)
-    shown = edges is None or not any(withheld(one.seen.hits, one.seen.n) for one in fifths)
-    fifths = fifths if shown else []
+    few = edges is not None and any(withheld(one.seen.hits, one.seen.n) for one in fifths)
+    fifths = [] if few else fifths
     means = [_run(b.predicted, f"about {chance(b.predicted)}", b.seen, pos) for b in fifths]
     share, grid = float(positive.mean()), np.append(0.0, benefit_grid(edges))  # at 0 all are called
     model, everyone = benefits(answers, positive, grid)

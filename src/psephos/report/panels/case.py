@@ -14,7 +14,7 @@ from psephos.explain.missing_columns import VALUES
 from psephos.files.names import number, percent
 from psephos.report.numbers.column_values import by_importance, drawn_of
 from psephos.report.panels.observed import HeldOutNumbers
-from psephos.report.study.answers import Positive
+from psephos.report.study.answers import Positive, group_codes
 from psephos.report.study.folder import FEWEST
 from psephos.report.study.opened import Facts, Reduced, Saved
 from psephos.report.study.options import (
@@ -46,6 +46,7 @@ def calculator(
     n_classes: int,
     cuts: Sequence[Floats] | None,
     cases: str = "full",
+    groups: Indices | None = None,
 ) -> dict[str, Any] | str:
     """Return the data with which the page predicts a case; a sentence if it cannot.
 
@@ -62,6 +63,8 @@ def calculator(
         across these. By default values are exact.
     cases : {'rounded', 'full', 'none'}
         What the page contains of cases. With 'none', typical cases are means of ten and more.
+    groups : ndarray of int, optional
+        The group of each of `rows`: neighbours must be of another one.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def calculator(
         "fields": fields_of(reduced, wanted, len(order), cases),
         "tried": None if cases == "none" else _tried(reduced, wanted, cuts),
         "spread": [spread[j] for j in order],
-        "own": nearest_own(X[:, list(order)], [spread[j] for j in order]),
+        "own": nearest_own(X[:, list(order)], [spread[j] for j in order], groups),
         "typical": [
             None if row is None else _worded(reduced, row, wanted, cuts)
             for row in (typical(reduced, y == k, cases) for k in range(n_classes))
@@ -99,12 +102,13 @@ def calculator(
 
 
 def _function(reduced: Reduced, key: str, cases: str) -> tuple[Any, bool, dict[str, Any]] | str:
-    """Return a model as in the page, whether it is `light`, and its function; or why it is not."""
+    """Return a model as in the page, whether its rows are rounded, and its function; or why not."""
     if cases == "none" and reduced.keeps_rows:
         return f"{key} keeps values of training cases, which this page does not have."
     try:
-        model, kept = (reduced.model, False) if cases == "full" else light(reduced)
-        return model, kept, plain(model)
+        exact = cases == "full" or not reduced.keeps_rows
+        model = reduced.model if exact else with_rounded_rows(reduced.model, FIGURES)
+        return model, model is not reduced.model, plain(model)  # the same if other voters keep rows
     except PsephosError as error:
         return f"{key} cannot be evaluated here: {error}"
 
@@ -171,14 +175,6 @@ def typical_words(cases: str) -> str:
     return "mean" if cases == "none" else "median"
 
 
-def light(reduced: Reduced) -> tuple[Any, bool]:
-    """Return the model with its training rows rounded, and whether any were rounded."""
-    if not reduced.keeps_rows:
-        return reduced.model, False
-    made = with_rounded_rows(reduced.model, FIGURES)
-    return made, made is not reduced.model  # unchanged if other voters keep the rows
-
-
 def _rows_of(reduced: Reduced, rows: Indices, cuts: Sequence[Floats] | None) -> Floats:
     """Return the cases with the values that the page contains."""
     near = reduced.X[rows].copy()
@@ -227,19 +223,21 @@ def _spread(reduced: Reduced) -> dict[int, float]:
     return found
 
 
-def nearest_own(X: Floats, spread: Sequence[float]) -> list[float]:
+def nearest_own(X: Floats, spread: Sequence[float], groups: Indices | None = None) -> list[float]:
     """Return quantiles of the cases' distances to their nearest neighbour, sorted.
 
     The distance is Euclidean over the columns that both cases have, in standard deviations, with 1
     for categories that differ, times the root of the number of columns over that of the shared
-    ones. A neighbour must have more than half of the case's columns.
+    ones. A neighbour must have more than half of the case's columns, and be of another
+    group.
     """
     if len(X) < 2 or not X.shape[1]:
         return []
     known = ~np.isnan(X)
     both = known.astype(np.intp) @ known.T.astype(np.intp)
     distance = np.where(2 * both > known.sum(axis=1)[:, None], distances(X, spread), np.nan)
-    np.fill_diagonal(distance, np.nan)
+    own = np.arange(len(X)) if groups is None else groups
+    distance[np.equal.outer(own, own)] = np.nan
     nearest = np.nanmin(np.where(np.isnan(distance), np.inf, distance), axis=1)
     known = np.sort(nearest[np.isfinite(nearest)])
     if len(known) > _QUANTILES:
@@ -404,7 +402,7 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
     assert cases is not None, "models need cases"
     y = np.asarray(cases.y, dtype=np.intp)
     rows = carried_rows(y) if options.cases != "none" else y[:0]
-    drawn = _drawn(saved)
+    drawn, groups = _drawn(saved), group_codes(saved.folder, rows)
     models: dict[str, dict[str, Any]] = {}
     values: dict[str, list[Any]] = {}
     left = CAPACITY
@@ -413,7 +411,7 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
         order = by_importance(reduced, saved.opened(key))
         cuts = None if full else [saved.cuts[name] for name in reduced.whole]
         one = calculator(
-            reduced, key, order, rows, y, len(saved.folder.about["classes"]), cuts, options.cases
+            reduced, key, order, rows, y, len(saved.folder.classes), cuts, options.cases, groups
         )
         if isinstance(one, str):
             models[key] = {"why": one}
@@ -437,11 +435,8 @@ def _calculators(saved: Saved, facts: Mapping[str, Facts], options: PageOptions)
 
 def _drawn(saved: Saved) -> set[str]:
     """Return the columns whose values the panel of values contains."""
-    found: set[str] = set()
-    for key in saved.keys:
-        reduced = saved.reduced(key)
-        found |= {reduced.whole[j] for j in drawn_of(by_importance(reduced, saved.opened(key)))}
-    return found
+    models = [(saved.reduced(key), saved.opened(key)) for key in saved.keys]
+    return {one.whole[j] for one, opened in models for j in drawn_of(by_importance(one, opened))}
 
 
 def _first(saved: Saved, key: str, positive: int, carried: str) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from psephos.report.numbers.column_values import FIRST, portrait
 from psephos.report.numbers.measures import given
 from psephos.report.panels.network import together
 from psephos.report.panels.verdict import opened_words
-from psephos.report.study.answers import Positive
+from psephos.report.study.answers import Positive, group_codes
 from psephos.report.study.folder import FEWEST, Folder
 from psephos.report.study.opened import Opened, Saved
 from psephos.report.study.options import PageOptions, carried_rows, carried_values
@@ -145,10 +145,12 @@ def _island(
     drawn = {column["whole"] for one in portraits.values() for column in one["columns"]}
     cuts = {name: saved.cuts[name] for name in sorted(drawn)}
     classes = folder.classes
+    groups = group_codes(folder, rows)
     return {
         "classes": classes,
         "positive": positive,
         "order": _order(len(classes), positive),
+        "groups": None if groups is None else groups.tolist(),
         "sampled": _sampled(len(rows), len(y)),
         "sizes": given(np.bincount(y, minlength=len(classes)).tolist(), options.cases),
         "n": len(y),

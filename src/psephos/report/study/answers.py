@@ -93,7 +93,7 @@ def class_codes(classes: Sequence[str]) -> dict[str, int]:
 def group_codes(folder: Folder, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
     """Return the group of each case; None if the study has none, or did not keep them."""
     kept = folder.cases.groups if folder.cases is not None else None
-    if not folder.about.get("groups") or kept is None or int(rows[-1]) >= len(kept):
+    if not folder.about.get("groups") or kept is None or int(rows.max(initial=0)) >= len(kept):
         return None
     return np.unique(np.array(kept)[rows], return_inverse=True)[1]
 

@@ -16,12 +16,13 @@ page.near = (() => {
     return [both ? Math.sqrt((sum * spread.length) / both) : Infinity, both];
   };
 
-  // The nearest cases with more than half of the columns of x, without `self`: [position, distance, common columns].
-  const nearest = (spread, x, rows, self, most = 5) => {
+  // The nearest cases with more than half of the columns of x, without the group of the case `self` (or -1):
+  // [position, distance, common columns].
+  const nearest = (spread, x, rows, self, most = 5, groups = rows.map((_, i) => i)) => {
     const known = x.filter((v) => v !== null).length;
     return rows
       .map((row, i) => [i, ...distance(spread, x, row)])
-      .filter(([i, , both]) => i !== self && 2 * both > known)
+      .filter(([i, , both]) => groups[i] !== groups[self] && 2 * both > known)
       .sort((a, b) => a[1] - b[1] || b[2] - a[2])
       .slice(0, most);
   };
@@ -133,6 +134,7 @@ page.near = (() => {
     const n = calc.spread.length,
       share = farther(calc.own, found[0][1]),
       some = share === 0 ? "none" : `only ${page.words.percent(share)}`,
+      neighbour = study.groups ? "case of another group" : "case",
       seen = study.sampled ? ` (the ${study.rows.length} that the page carries)` : "",
       twins = rows.map((row, i) => i !== self && row.every((v, j) => v === x[j])),
       of = study.classes.map((_, k) => study.y.filter((one, i) => twins[i] && one === k).length),
@@ -140,11 +142,11 @@ page.near = (() => {
     const nearer = 1 - share - calc.own.filter((d) => d === found[0][1]).length / calc.own.length,
       [than, part, far] =
         nearer > share ? ["less", nearer, "nearer to"] : ["more", share, "farther from"];
-    let words = `This case is ${than} typical than ${page.words.percent(part)} of the study's cases${seen}: they are ${far} their nearest case than it is ${far.split(" ")[1]} its own.`;
+    let words = `This case is ${than} typical than ${page.words.percent(part)} of the study's cases${seen}: they are ${far} their nearest ${neighbour} than it is ${far.split(" ")[1]} its own.`;
     if (same)
       words = `${page.words.plural(same, self < 0 ? "case" : "other case")} of the study${seen} ${same === 1 ? "has" : "have"} the same values${calc.rounding ? ", to the digits shown here" : ""}${x.includes(null) ? ", with the same columns missing" : ""}: ${of.flatMap((k, c) => (k ? [`${k} ${name(c).textContent}`] : [])).join(", ")}.`;
     else if (share < 0.05 && found[0][1])
-      words = `Unfamiliar: of the study's cases${seen} ${some} are as far from their nearest case as this one is from its own.`;
+      words = `Unfamiliar: of the study's cases${seen} ${some} are as far from their nearest ${neighbour} as this one is from its own.`;
     if (found[0][2] < n)
       words += ` That rests on ${found[0][2]} of ${page.words.plural(n, "column")}.`;
     return make("p", words, { className: "note", data: { test: "familiar", share } });
@@ -176,15 +178,17 @@ page.near = (() => {
   };
 
   const show = (box, about, first = make("div")) => {
-    const { calc, x, rows, self } = about,
+    const { calc, x, rows, self, study } = about,
       n = calc.spread.length,
       mine = x.slice(0, n),
       cases = rows.map((row) => row.slice(0, n)),
-      found = nearest(calc.spread, mine, cases, self),
+      groups = study.groups || undefined,
+      found = nearest(calc.spread, mine, cases, self, 5, groups),
       measured = mine.filter((v) => v !== null).length,
       few = `How familiar this case is, is not given: ${measured} of ${page.words.plural(n, "column")} are measured, fewer than half.`,
       how =
         "Distance: over the columns both have, each divided by its standard deviation among the cases; a category that differs counts 1; scaled up where columns are missing. Cases that share half or fewer of the columns filled in here are left out.",
+      own = groups && self >= 0 ? " So are those of its own group." : "",
       none =
         "No case of the study shares more than half of the columns measured here, so none is near.";
     let parts = [];
@@ -194,7 +198,7 @@ page.near = (() => {
         2 * measured < n
           ? make("p", few, { className: "note", data: { test: "unfamiliar" } })
           : familiarity(about, found),
-        make("p", how, "note"),
+        make("p", how + own, "note"),
       ];
     else if (measured && rows.length)
       parts = [make("p", none, { className: "note", data: { test: "none-near" } })];
