@@ -336,9 +336,8 @@ def test_cases_of_the_same_group_are_no_neighbours(visit):
           [...box.querySelectorAll('[data-test="near-person"]')].map((r) => +r.dataset.row)]; }"""
     )
     assert near == [2, 3]  # not 1, the nearest, which is of the same group
-    assert (
-        "only" not in words and "none are as far from their nearest case of another group" in words
-    )
+    assert "only" not in words
+    assert "none are as far from their nearest case of another group" in words
     assert "So are those of its own group." in words
 
 
