@@ -247,6 +247,10 @@ def test_of_subjects_the_group_is_advised():
     assert [one.code for one in told] == ["FD009", "FD024"]
     assert "If 'donor' names subjects or batches of several rows" in told[0].sentence
     assert "If" not in str(check_table(frame(w=SEEN), Y)).partition("if not")[2]
+    grade = np.where(group % 2, np.array(["3+3", "3+4", "4+3"])[group // 2], None)  # of the ill
+    (found,) = check_table(donors.assign(donor=grade), np.where(group % 2, "ill", "well"))
+    assert found.code == "FD009"
+    assert "subjects" not in found.sentence
     days = np.array([f"{d.date()}" for d in DAYS])[OF_SUBJECT]
     assert "FD024" not in codes(frame(scanned=days), BY_SUBJECT)
 

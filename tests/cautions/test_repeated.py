@@ -142,3 +142,20 @@ def test_options_of_one_value_are_replaced_and_contradictions_left_out():
     again = repeated(["fit", "--drop", "who", "--drop", "a"], [("--group", "who=*_*")])
     assert again == ["fit", "--drop", "a", "--group", "who=*_*"]
     assert repeated(words, [("--thousands", "."), ("--thousands", " ")]) == words
+    gone = [("--missing", f"{name}={word}") for name in "abc" for word in ("-", "k.A.", "9")]
+    own = ["--missing", "a=9", "--missing", "b=9", "--missing", "c=9"]  # a number may be a value
+    often = repeated(["fit"], [*gone, ("--missing", "b=+")])
+    assert sorted(often) == sorted(["fit", "--missing", "-", "--missing", "k.A.", *own,
+                                    "--missing", "b=+"])  # fmt: skip
+    assert repeated(["fit"], gone[:2]) == ["fit", "--missing", "a=-", "--missing", "a=k.A."]
+
+
+def test_columns_with_the_same_words_are_one_paragraph(tmp_path):
+    path = tmp_path / "t.csv"
+    words = [["-", "k.A."], ["k.A.", "-"], ["-", "k.A."]]
+    columns = {f"m{j}": [*own, *(A[2:] + j).astype(str)] for j, own in enumerate(words)}
+    pd.DataFrame({**columns, "y": ["ill", "well"] * 30}).to_csv(path, index=False)
+    done = call("table", path, "--target", "y")
+    (wrong,) = (line for line in done.output.splitlines() if "has text in" in line)
+    assert wrong.endswith("(The same in 2 other columns: 'm1', 'm2'.)")
+    assert done.output.rstrip().endswith("--missing - --missing k.A.")

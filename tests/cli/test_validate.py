@@ -160,3 +160,40 @@ def test_labels_that_hold_an_equals_sign_are_renamed(place, tmp_path):
     found = _run("validate", place / "m.psephos", place / "other.csv", "--target", "dx", *_NAMED,
                  "--classes", "CRC=well")  # fmt: skip
     assert "names 'CRC' twice" in found.output
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_target_with_a_unit_and_the_sheet_of_the_model(tmp_path, suffix):
+    """The target is read as in the fit; of two sheets the one with the model's columns."""
+    rng = np.random.default_rng(0)
+
+    def written(name, unit="€", n=60):
+        X = rng.normal(size=(n, 2)).round(3)
+        price = [f"{v:.2f} {unit}" for v in 100 + X @ [20, 15]]
+        table, path = pd.DataFrame(X, columns=["a", "b"]).assign(price=price), tmp_path / name
+        if suffix == ".csv":
+            table.to_csv(path, index=False)
+            return path
+        with pd.ExcelWriter(path) as book:
+            pd.DataFrame({"k": range(9), "v": range(9)}).to_excel(book, sheet_name="rates")
+            table.to_excel(book, sheet_name="cases", index=False)
+        return path
+
+    def run(*words):
+        return CliRunner().invoke(main, list(map(str, words)))
+
+    old, new, model = written(f"old{suffix}"), written(f"new{suffix}"), tmp_path / "m.psephos"
+    target = ("--target", "price")
+    done = run("fit", old, *target, "--task", "numbers", "--model", "rank-ridge", "--out", model)
+    assert done.exit_code == 0, done.output
+    predicted = run("predict", model, new)
+    assert predicted.exit_code == 0, predicted.output
+    done = run("validate", model, new, *target)
+    assert done.exit_code == 0, done.output
+    assert "column 'price': the unit '€' beside numbers is left out." in done.output
+    if suffix == ".xlsx":
+        only = "the sheet 'cases' is read, the only one of 2 with the columns 'a', 'b'."
+        assert only in predicted.output
+    done = run("validate", model, written(f"other{suffix}", "$"), *target)
+    assert done.exit_code == 2
+    assert "column 'price' has '$' in line 2 besides the unit '€' of the model" in done.output

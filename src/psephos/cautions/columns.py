@@ -483,9 +483,9 @@ def _nearly(given: Given, answers: Indices) -> dict[int, str]:
 
 
 def _has_several(given: Given, j: int, n_classes: int) -> bool:
-    """Return whether a column has at least two values per class, each in several rows."""
-    sizes = np.unique(given.X[:, j], return_counts=True)[1]
-    return len(sizes) >= 2 * n_classes and bool(sizes.min() > 1)
+    """Return whether a column has no gap, and two values or more per class, each several times."""
+    values, sizes = np.unique(given.X[:, j], return_counts=True)
+    return len(sizes) >= 2 * n_classes and bool(sizes.min() > 1 and not np.isnan(values[-1]))
 
 
 def clusters(given: Given) -> Found:

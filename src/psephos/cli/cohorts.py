@@ -1,5 +1,6 @@
 """Validation of a model file on a cohort read from a table file."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos.cli.words import say
 from psephos.files.cases import TIMES, Wanted
+from psephos.files.columns import numbers_among
 from psephos.files.formats import Reading
 from psephos.files.names import plural
 from psephos.files.near import suggest
@@ -69,14 +71,18 @@ def validation_of(
             f"--group {group!r} is missing in {words[group].count(None)} of {len(cases.ids)} "
             "cases: name the group of each."
         )
-    mapped = [f"predictions are mapped by {model.recalibration_.words()}."] if calibrated else []
+    notes = [f"predictions are mapped by {model.recalibration_.words()}."] if calibrated else []
+    labels: Sequence[Any] = labels_in(answer := target or "y", sheet)  # y in an npz file
+    if not vote.target.n_classes:
+        known, given = answer in dict(cells.units), [math.nan if v is None else v for v in labels]
+        read, odd, _ = numbers_among(answer, given, cells, sheet.place, notes, fitted=known)
+        labels = [word if v is None else v for v, word in zip(read, odd, strict=True)]
     cohort = known_cohort(
         reading,
-        labels_in(target or "y", sheet),  # y in an npz file
-        classes, cells.number, X=cases.X, ids=cases.ids,
+        labels, classes, X=cases.X, ids=cases.ids,
         groups=None if group is None else np.array(list(map(str, words[group]))),
         by={name: ["missing" if c is None else str(plain(c)) for c in words[name]] for name in by},
-        notes=[*mapped, *cases.notes],
+        notes=[*notes, *cases.notes],
     )  # fmt: skip
     apart = {id_column: "--id", group: "--group", **dict.fromkeys(by, "--by"), target: ""}
     say(_contents(cohort, reading, header, group, apart))

@@ -8,6 +8,7 @@ import io
 import json
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -15,10 +16,12 @@ from typing import Any
 
 import click
 
+from psephos.files.columns import is_number
 from psephos.files.escaping import printable
 
 _WIDTH = 120  # the least width for a file or a pipe, where nothing is cut
 _SEVERAL = {"--accept", "--categorical", "--classes", "--drop", "--keep-word", "--missing"}
+_SHARED = 3  # columns with a missing word from which on it is proposed for the whole table
 _FOLDED = 24  # the least width of a column that wraps
 
 
@@ -47,9 +50,13 @@ def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[s
 
     The --drop of a column that becomes the id or the group is removed, and the --id of one that
     becomes the group, but not of one whose values begin with the group. An option that takes one
-    value is not added if there are two values for it, since they contradict each other.
+    value is not added if there are two values for it, since they contradict each other. A word that
+    is missing in three columns and more becomes one --missing for the whole table.
     """
-    pairs = list(dict.fromkeys(options))
+    gone = {one: one[1].rpartition("=")[2] for one in options if one[0] == "--missing"}
+    often = {w for w, n in Counter(gone.values()).items() if n >= _SHARED and not is_number(w)}
+    pairs = [("--missing", gone[one]) if gone.get(one) in often else one for one in options]
+    pairs = list(dict.fromkeys(pairs))
     flags = [flag for flag, _ in pairs]
     pairs = [one for one in pairs if one[0] in _SEVERAL or flags.count(one[0]) == 1]
     old = {flag for flag, _ in pairs} - _SEVERAL

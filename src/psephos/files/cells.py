@@ -183,6 +183,10 @@ class Cells:
                 found[j] = (*found.get(j, ()), own)
         return {j: replace(self, missing=words) for j, words in found.items()}
 
+    def with_unit(self, name: str, unit: str) -> "Cells":
+        """Return the settings with the unit beside the numbers of a column; '' if it has none."""
+        return replace(self, units=(*self.units, (name, unit))) if unit else self
+
     # ------------------------------------------------------------------ in a model file
     def data(self) -> dict[str, Any]:
         """Return the settings as data."""

@@ -149,7 +149,7 @@ def holds_words(
         refuse_numbers_in_words(name, words, place, ways=ways, cells=cells)
     if n_numbers:
         i = next(i for i, word in enumerate(words) if word is not None)
-        known = Counter(word for word in words if word is not None)
+        known = Counter(sorted(word for word in words if word is not None))
         few = known.total() > n_numbers and 3 * len(known) <= known.total()  # words are categories
         total = TOTAL.fullmatch(str(words[-1])) is not None and known[words[-1] or ""] == 1
         gone = [word for word in known if not (total and word == words[-1])]

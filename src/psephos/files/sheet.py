@@ -414,7 +414,8 @@ def read_cases(
     called 'column 0', 'column 1', ...). A model that was fitted on a table without names reads
     columns by position: the table must have as many as that one, besides the id. The words of
     `missing` mean a missing value even if the model has a category of that name. `also` returns
-    further columns, which the sheet keeps as words.
+    further columns, which the sheet keeps as words. Of several sheets of a workbook, the only one
+    that has the model's columns is read.
     """
     places: list[int] = []
     notes: list[str] = []
@@ -434,7 +435,9 @@ def read_cases(
             words.add(header.names.index(name))
         return ColumnChoice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
 
-    sheet = read_sheet(path, choose, cells, replace(how or Reading(), id=id_column, cases=True))
+    own = set(wanted.columns) - set(wanted.backup) if wanted.names is not None else set[int]()
+    how = replace(how or Reading(), columns=frozenset(map(wanted.word, own)))
+    sheet = read_sheet(path, choose, cells, replace(how, id=id_column, cases=True))
     notes[:0] = sheet.notes
     X, wrong = np.full((len(sheet.X), len(places)), np.nan), sheet.wrong
     at = {j: k for k, j in enumerate(sheet.choice.columns)}

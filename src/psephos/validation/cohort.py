@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any, Self
@@ -162,10 +162,9 @@ def cohort_of(
 
 
 def known_cohort(
-    model: Any, labels: Sequence[Any], classes: Classes | None,
-    read: Callable[[str], float | None] | None = None, **parts: Any,
-) -> Cohort:  # fmt: skip
-    """Return the cohort of cases with these labels, or with numbers (`read` parses words)."""
+    model: Any, labels: Sequence[Any], classes: Classes | None, **parts: Any
+) -> Cohort:
+    """Return the cohort of cases with these labels, or with numbers."""
     known = np.array([not is_missing(label) and label != "" for label in labels])
     if len(given := but_blank(classes or ())) < len(classes or ()) and known.any():
         n = int((~known).sum())
@@ -181,7 +180,7 @@ def known_cohort(
             "leave it out."
         )
     else:
-        codes, renamed = numbers_of(labels, ids, read), {}
+        codes, renamed = numbers_of(labels, ids), {}
     cohort = Cohort(codes=codes, renamed=renamed, lacking=(), **parts)
     cohort = cohort.of_known_classes() if model.vote_.target.n_classes else cohort
     return replace(cohort, lacking=empty_columns(cohort.X, model))

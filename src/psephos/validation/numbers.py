@@ -1,6 +1,6 @@
 """Validation of predicted numbers: their figures, and the effect of a recalibration by a line."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -124,22 +124,19 @@ def _line(truth: Floats, predicted: Floats) -> tuple[float, float]:
     return (start, slope) if slope == slope else (float(truth.mean()), 0.0)
 
 
-def numbers_of(
-    y: Sequence[Cell], names: Sequence[str], read: Callable[[str], float | None] | None = None
-) -> Floats:
-    """Return the numbers of the cases; `read` parses a word, and returns None if it cannot.
+def numbers_of(y: Sequence[Cell], names: Sequence[str]) -> Floats:
+    """Return the numbers of the cases.
 
     Raises
     ------
     PsephosError
         If a case has no number, or something else.
     """
-    found = [read(v) if read and isinstance(v, str) else v for v in y]
-    for name, value, given in zip(names, found, y, strict=True):
+    for name, value in zip(names, y, strict=True):
         if not (isinstance(value, int | float | np.number) and np.isfinite(value)):
-            what = "no number" if given in ("", None) or given != given else f"{given!r}"
+            what = "no number" if value in ("", None) or value != value else f"{value!r}"
             raise PsephosError(
                 f"case {name!r} has {what} in the target, which a model of numbers needs: correct "
                 "it, or leave out the cases without one (--classes =)."
             )
-    return np.array(found, dtype=np.float64)
+    return np.array(y, dtype=np.float64)

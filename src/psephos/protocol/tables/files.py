@@ -522,7 +522,7 @@ def _read(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
         else:
             values, notes = labels_in(target, sheet), list[str]()
             y = read_answers(values, target, sheet, sheet.place, roles.task, notes)
-            common["notes"] = (*common["notes"], *notes)
+            common |= {"notes": (*common["notes"], *notes), "cells": sheet.cells}
     ids = per_row(apart, "--id", roles.id, sheet, wrong)
     groups = per_row(apart, "--group", roles.group, sheet, wrong)
     cohorts = per_row(apart, "--leave-out", roles.leave_out[0], sheet, wrong)

@@ -166,6 +166,7 @@ def read_answers(
     if task == "numbers" or (sheet.cells.limits and task != "classes"):
         words = [math.nan if v is None else v for v in values]
         read, odd, unit = numbers_among(name, words, sheet.cells, place, notes)
+        sheet.cells = sheet.cells.with_unit(name, unit)
         bare = zip(values, odd if unit else values, read, strict=True)
         values = [
             (w if r is None else Typed(v, r)) if isinstance(v, str) else v for v, w, r in bare

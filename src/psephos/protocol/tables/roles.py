@@ -342,7 +342,7 @@ def _numbers_written(
     """
     given = with_words(sheet.X[:, k], words)
     read, odd, unit = numbers_among(name, given, sheet.cells, sheet.place, notes)
-    sheet.cells = replace(sheet.cells, units=(*sheet.cells.units, *[(name, unit)] * bool(unit)))
+    sheet.cells = sheet.cells.with_unit(name, unit)
     if None not in read:
         return [math.nan if v is None else v for v in read]
     found = in_one_form(name, read, odd, sheet.cells, notes)
