@@ -402,11 +402,7 @@ def _prior_and_rows(
 def _moments(votes: Floats, weights: Floats) -> tuple[float, float, Floats]:
     """Return (Gibbs risk, disagreement, margins) from y h_t(x), (n, T)."""
     margin = votes @ weights
-    return (
-        float(0.5 * (1.0 - margin.mean())),
-        float(0.5 * (1.0 - (margin**2).mean())),
-        margin,
-    )
+    return (float(0.5 * (1.0 - margin.mean())), float(0.5 * (1.0 - (margin**2).mean())), margin)
 
 
 def _pairs(one: requirements.Evaluated, out: NDArray[np.bool_]) -> tuple[Floats, Floats]:

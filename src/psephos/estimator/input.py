@@ -124,7 +124,7 @@ class Context:
 
 #: The result of a recipe: the vote, and the fitted attributes named in `extras`.
 Extra: TypeAlias = Cell | Array | Record | Estimator | Sequence["Extra"] | Mapping[str, "Extra"]
-FittedVote: TypeAlias = "tuple[Vote, Mapping[str, Extra]]"
+VoteFit: TypeAlias = "tuple[Vote, Mapping[str, Extra]]"
 
 
 # ---------------------------------------------------------------------- tables

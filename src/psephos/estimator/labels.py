@@ -465,10 +465,7 @@ def _checked(weight: Floats) -> Floats:
 
 
 def class_factors(
-    class_weight: Any,
-    classes: list[Any],
-    totals: Floats,
-    name: str = "class_weight",
+    class_weight: Any, classes: list[Any], totals: Floats, name: str = "class_weight"
 ) -> Floats:
     """Return one weight per class.
 

@@ -8,17 +8,9 @@ from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Estimator, Floats, Indices, Label, LabelsLike, PerRow, TableLike
+from psephos.estimator import labels
 from psephos.estimator.checks import check_consistent_length, column_or_1d
 from psephos.estimator.columns import is_missing, plain_column
-from psephos.estimator.labels import (
-    class_factors,
-    declared_classes,
-    names_of,
-    read_sample_weight,
-    read_target,
-    read_weight,
-    refuse_repeated,
-)
 
 #: The message for a model that needs rows without a label and has none.
 NO_UNLABELED = (
@@ -87,17 +79,19 @@ def partial_target(
         count = "one class needs" if least == 1 else "at least two classes need"
         raise PsephosError(f"no row of y has a label: {count} a labelled row.")
     given = np.asarray(y).ravel()[known]
-    classes, found = read_target(given, given, least)
-    weight = read_sample_weight(sample_weight, len(known))
+    classes, found = labels.read_target(given, given, least)
+    weight = labels.read_sample_weight(sample_weight, len(known))
     if not (weight[known] > 0).any():
         raise PsephosError("sample_weight is zero on every row with a label: give some weight.")
     class_weight = getattr(estimator, "class_weight", None)
     declared = getattr(estimator, "classes", None)
     if declared is None and len(classes) == 1:
         declared = _with_other(classes)
-    weight[known] = read_weight(weight[known], class_weight, classes[found], found, least, declared)
+    weight[known] = labels.read_weight(
+        weight[known], class_weight, classes[found], found, least, declared
+    )
     if declared is not None:
-        classes, found = declared_classes(declared, classes, found)
+        classes, found = labels.declared_classes(declared, classes, found)
     codes = np.full(len(known), -1, dtype=np.intp)
     codes[known] = found
     return classes, codes, weight
@@ -126,10 +120,10 @@ def soft_target(
     """
     soft, empty = _distributions(X, y, estimator.partial_labels)
     classes = _classes(estimator, y, soft.shape[1])
-    weight = read_sample_weight(sample_weight, len(soft))
+    weight = labels.read_sample_weight(sample_weight, len(soft))
     class_weight = getattr(estimator, "class_weight", None)
     if class_weight is not None:
-        soft *= class_factors(class_weight, classes.tolist(), weight @ soft)
+        soft *= labels.class_factors(class_weight, classes.tolist(), weight @ soft)
         total = soft.sum(axis=1)
         weight[~empty] *= total[~empty]
         soft /= np.where(total > 0, total, 1.0)[:, None]
@@ -157,7 +151,7 @@ def _distributions(X: TableLike, y: LabelsLike, partial: bool) -> tuple[Floats, 
 
 
 def _classes(estimator: Estimator, y: Any, n_classes: int) -> Array:
-    names = y.classes if isinstance(y, SoftLabels) else names_of(y)
+    names = y.classes if isinstance(y, SoftLabels) else labels.names_of(y)
     declared = getattr(estimator, "classes", None)
     found = names if names is not None else declared
     classes = np.arange(n_classes) if found is None else np.asarray(found)
@@ -165,7 +159,7 @@ def _classes(estimator: Estimator, y: Any, n_classes: int) -> Array:
         raise PsephosError(
             f"y has {n_classes} columns, `classes` {len(classes)}: give one column per class."
         )
-    refuse_repeated(classes.tolist())
+    labels.refuse_repeated(classes.tolist())
     return classes
 
 
@@ -174,7 +168,7 @@ def later_labels(
 ) -> tuple[Array, Indices]:
     """Return (classes, codes) of labels that need not name every class."""
     if classes is None and known is None:
-        return read_target(X, y)
+        return labels.read_target(X, y)
     given: Any = known if classes is None else np.unique(column_or_1d(np.asarray(classes)))
     if known is not None and not np.array_equal(given, known):
         raise PsephosError(
@@ -183,7 +177,7 @@ def later_labels(
         )
     y = column_or_1d(plain_column(y), warn=True)
     check_consistent_length(X, y)
-    read_target(given, given)  # the checks of any labels
+    labels.read_target(given, given)  # the checks of any labels
     code = {label: k for k, label in enumerate(given.tolist())}
     codes = np.array([code.get(label, -1) for label in y.tolist()], dtype=np.intp)
     if (codes < 0).any():
@@ -203,7 +197,7 @@ def later_soft(
     order, else those of the first call, else 0, 1, ....
     """
     soft, _ = _distributions(X, y, partial=False)
-    own = y.classes if isinstance(y, SoftLabels) else names_of(y)
+    own = y.classes if isinstance(y, SoftLabels) else labels.names_of(y)
     named = next((c for c in (own, classes, known) if c is not None), np.arange(soft.shape[1]))
     named = column_or_1d(np.asarray(named))
     if len(named) != soft.shape[1]:
@@ -211,7 +205,7 @@ def later_soft(
             f"y has {soft.shape[1]} columns, and there are {len(named)} classes: give one column "
             "per class."
         )
-    refuse_repeated(named.tolist())
+    labels.refuse_repeated(named.tolist())
     found, _ = later_labels(
         estimator, X[:0], named[:0], named if classes is None else classes, known
     )
@@ -225,7 +219,7 @@ def later_soft(
     class_weight = getattr(estimator, "class_weight", None)
     soft = soft * later_weight(None, class_weight, found, np.arange(len(found)))
     total = soft.sum(axis=1)
-    weight = read_sample_weight(sample_weight, len(soft)) * total
+    weight = labels.read_sample_weight(sample_weight, len(soft)) * total
     return found, soft / np.where(total > 0, total, 1.0)[:, None], weight
 
 
@@ -233,12 +227,12 @@ def later_weight(
     sample_weight: PerRow, class_weight: Any, classes: Array, codes: Indices
 ) -> Floats:
     """Return each row's weight; some classes may have no rows."""
-    weight = read_sample_weight(sample_weight, len(codes))
+    weight = labels.read_sample_weight(sample_weight, len(codes))
     if isinstance(class_weight, str):
         raise PsephosError(
             "class_weight must be a dictionary in partial_fit, which does not know the later rows; "
             f"got {class_weight!r}. Or give sample_weight."
         )
     if class_weight is not None:
-        weight = weight * class_factors(class_weight, classes.tolist(), np.empty(0))[codes]
+        weight = weight * labels.class_factors(class_weight, classes.tolist(), np.empty(0))[codes]
     return weight

@@ -216,7 +216,7 @@ class VoteEstimator(BaseEstimator):
 
     def _fit_vote(
         self, table: input.Table, labels: Labels, weight: Floats, context: input.Context
-    ) -> input.FittedVote:
+    ) -> input.VoteFit:
         """Fit the vote: the one method of a recipe. Parameters, X and y have been validated.
 
         Parameters

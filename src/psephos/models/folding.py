@@ -108,12 +108,7 @@ def _drawn(
 
 
 def _check_counts(
-    y: Array,
-    names: list[str],
-    groups: Array | None,
-    n_folds: int,
-    n_repeats: int,
-    parameter: str,
+    y: Array, names: list[str], groups: Array | None, n_folds: int, n_repeats: int, parameter: str
 ) -> None:
     if n_folds < 2 or n_repeats < 1:
         raise PsephosError(

@@ -262,10 +262,7 @@ def _parts(
 
 
 def one_sided_risk(
-    codes: Indices,
-    sigma: Floats,
-    loss: MarginLoss,
-    weight: Floats | None = None,
+    codes: Indices, sigma: Floats, loss: MarginLoss, weight: Floats | None = None
 ) -> WeightedRisk:
     """Return the risk of labelled rows whose recorded negatives may be positive.
 

@@ -13,9 +13,7 @@ _CONFIDENCE = 0.95
 
 
 def pu_scores(
-    said: NDArray[np.bool_],
-    codes: NDArray[np.intp],
-    prior: float | None = None,
+    said: NDArray[np.bool_], codes: NDArray[np.intp], prior: float | None = None
 ) -> dict[str, float | None]:
     """Return scores of predictions on rows that are labelled positive or not labelled.
 

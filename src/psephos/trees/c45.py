@@ -212,10 +212,7 @@ def _answers(nodes: Nodes, options: C45Options) -> _Floats:
 
 
 def c45_text(
-    tree: Tree,
-    names: Sequence[str],
-    levels: Mapping[int, Sequence[str]],
-    classes: Sequence[str],
+    tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]], classes: Sequence[str]
 ) -> str:
     """Return a tree line by line, as J48 prints it.
 
@@ -242,10 +239,7 @@ def c45_text(
 
 
 def leaf_table(
-    tree: Tree,
-    names: Sequence[str],
-    levels: Mapping[int, Sequence[str]],
-    classes: Sequence[str],
+    tree: Tree, names: Sequence[str], levels: Mapping[int, Sequence[str]], classes: Sequence[str]
 ) -> dict[str, list[Any]]:
     """Return {rule, class, weight, wrong}: the paths to the leaves, and their training weights.
 
@@ -280,11 +274,7 @@ def _leaf_words(tree: Tree, node: int, parent: int, classes: Sequence[str]) -> s
 
 
 def _rule_words(
-    tree: Tree,
-    node: int,
-    branch: int,
-    names: Sequence[str],
-    levels: Mapping[int, Sequence[str]],
+    tree: Tree, node: int, branch: int, names: Sequence[str], levels: Mapping[int, Sequence[str]]
 ) -> str:
     column = int(tree.column[node])
     codes = tree.code_branch[tree.code_ptr[node] : tree.code_ptr[node + 1]]

@@ -256,11 +256,7 @@ class _Cover:
 
 
 def _subset(
-    rules: list[C45Rule],
-    target: int,
-    data: _Data,
-    bits: _TestBits,
-    generator: np.random.Generator,
+    rules: list[C45Rule], target: int, data: _Data, bits: _TestBits, generator: np.random.Generator
 ) -> list[C45Rule]:
     """Return the subset of a class's rules with the shortest description."""
     if not rules:

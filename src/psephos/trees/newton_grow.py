@@ -54,9 +54,7 @@ class SortedTable:
 
 
 def sort_table(
-    values: NDArray[Any],
-    n_codes: Mapping[int, int] | None = None,
-    n_jobs: int | None = None,
+    values: NDArray[Any], n_codes: Mapping[int, int] | None = None, n_jobs: int | None = None
 ) -> SortedTable:
     """Sort the numeric columns of a (p, n) table, float32 or float64."""
     p, n = values.shape
@@ -446,10 +444,7 @@ Grower = Callable[[NDArray[Any], TreeLimits, TreeSample], tuple[NewtonTree, _Sin
 
 
 def grower(
-    model: Any,
-    values: Array,
-    n_codes: Mapping[int, int],
-    weight: NDArray[np.float64] | None = None,
+    model: Any, values: Array, n_codes: Mapping[int, int], weight: NDArray[np.float64] | None = None
 ) -> Grower:
     """Return a function of (gradients and hessians, growth, draws) to (tree, values of rows).
 

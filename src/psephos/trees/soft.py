@@ -107,11 +107,7 @@ def forward(trees: SoftTrees, rows: Any, temperature: float = 1.0) -> SoftAnswer
 
 
 def backward(
-    trees: SoftTrees,
-    rows: Any,
-    found: SoftAnswers,
-    slopes: Any,
-    temperature: float = 1.0,
+    trees: SoftTrees, rows: Any, found: SoftAnswers, slopes: Any, temperature: float = 1.0
 ) -> SoftTrees:
     """Return the gradients of a loss from its derivatives by the outputs, `slopes` (M, K, n)."""
     xp = namespace(rows)

@@ -24,9 +24,7 @@ def inverse_in_logs(
     return of_greatest(logs)
 
 
-def of_greatest(
-    logs: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def of_greatest(logs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return exp(logs) over each row's greatest, and its logarithm (0 if it is infinite)."""
     top = logs.max(axis=1, keepdims=True, initial=-np.inf)
     scale = np.where(np.isfinite(top), top, 0.0)

@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 from psephos.runtime.jit import jit
 
 
-def sort_rows(
-    values: NDArray[Any],
-) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+def sort_rows(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
     """Return (order, ranked, known) of columns that are the rows of `values`, shape (c, n).
 
     `order` (c, n) are the rows by value, equal ones by row, those without a value (NaN) last;

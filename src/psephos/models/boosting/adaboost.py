@@ -10,7 +10,7 @@ from psephos._types import Floats
 from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import WEIGHTS, Integers, LogUniform
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
@@ -116,17 +116,13 @@ class AdaBoostClassifier(BoostedClassifier):
         notes="class_weight is that of its trees; without it, depth 1 is the library's own stump",
         small={"n_estimators": 4, "random_state": 0},
     )
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "learning_rate": Interval(1e-300, 1e300),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"learning_rate": Interval(1e-300, 1e300)}
 
     _: KW_ONLY
     n_estimators: int = 50
     learning_rate: float = 1.0
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         k = labels.target.n_classes
         readout = Readout("normalised", "logistic", 2.0 if k == 2 else 1.0 / (k - 1))
         data = Training(table, labels.target, labels.y, weight)

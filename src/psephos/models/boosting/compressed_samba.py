@@ -11,7 +11,7 @@ from psephos._types import Array, Floats, Indices, SeedLike, sparse
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Integers, LogUniform, Uniform
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.kernels.numerics.criteria import opposite_labels
@@ -223,13 +223,7 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     contender: ClassVar[Contender] = Contender(
         "compressed-samba",
         "boosting",
-        {
-            "quick": {
-                "n_estimators": Integers(5, 80),
-                "a": LogUniform(3e-2, 10),
-                "b": Uniform(1, 6),
-            },
-        },
+        {"quick": {"n_estimators": Integers(5, 80), "a": LogUniform(3e-2, 10), "b": Uniform(1, 6)}},
         ensemble=True,
         notes="distances are on all columns, in their units",
         small={"n_estimators": 4, "random_state": 0},
@@ -254,9 +248,7 @@ class CompressedSamBAClassifier(Ensemble, VoteClassifier):
     stopped_: str = fitted()
     sample_compression_: SampleCompression = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         data = Training(table, labels.target, labels.y, weight)
         m = len(data.y)
         position, anchors = np.arange(m), anchors_of(m, self.n_anchors, context)

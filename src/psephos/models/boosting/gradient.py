@@ -13,7 +13,7 @@ from psephos._types import Array, ClassWeightLike, Floats, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.common import hold_out_rows
@@ -231,17 +231,13 @@ class GradientBoostingClassifier(_Gradient, VoteClassifier):
 
     _by_output: ClassVar[bool] = True
     contender: ClassVar[Contender] = CONTENDER
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "loss": Options(("log_loss", "exponential")),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"loss": Options(("log_loss", "exponential"))}
 
     _: KW_ONLY
     tol: float = 1e-4
     class_weight: ClassWeightLike = None
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         data = Training(table, labels.target, labels.y, weight)
         loss = classification_loss(self.loss, labels.target.n_classes)
         slope = 2.0 if self.loss == "exponential" else 1.0
@@ -303,9 +299,7 @@ class GradientBoostingRegressor(_Gradient, VoteRegressor):
     max_features: Any = None
     alpha: float = 0.9
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         data = Training(table, labels.target, labels.y, weight)
         loss = regression_loss(self.loss, self.alpha, data.y)
         return fit_gradient(self, data, context, loss, Readout("sum", "identity"))
@@ -316,7 +310,7 @@ _ROWS, _COLUMNS, _TIES = 1, 2, 4  # task ids of seeds
 
 def fit_gradient(
     model: "_Gradient", data: Training, context: Context, loss: GradientLoss, readout: Readout
-) -> FittedVote:
+) -> VoteFit:
     """Boost trees with the parameters of a recipe."""
     held = None
     train = data

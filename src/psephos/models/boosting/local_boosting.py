@@ -11,7 +11,7 @@ from psephos._types import Floats
 from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import ClassWeight, Constraint, Function, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting import loop
@@ -131,7 +131,7 @@ class LocalBoostingClassifier(LocalClassifier):
                 "b": Uniform(1, 6),
                 "criterion": Choice(("error", "gini")),
                 "says": Choice(("answer", "probability")),
-            },
+            }
         },
         ensemble=True,
         notes="SamBA with weights moved by Algorithm 3, distances and columns scaled",
@@ -155,9 +155,7 @@ class LocalBoostingClassifier(LocalClassifier):
     weighting: str = "local"
     prior: Any = None
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         k = labels.target.n_classes
         readout, prepare = Readout("normalised", "share"), distinct_rows
         if self.weighting == "log-odds":

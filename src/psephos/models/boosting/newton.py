@@ -8,7 +8,7 @@ import numpy as np
 from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Anything, Constraint, Function, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.losses import Unit, classification, regression
@@ -210,17 +210,13 @@ class NewtonBoostingClassifier(_Newton, VoteClassifier):
     """
 
     contender: ClassVar[Contender] = CONTENDER
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": Function((None,), _RETURNS),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"objective": Function((None,), _RETURNS)}
 
     _: KW_ONLY
     objective: Any = None
     class_weight: ClassWeightLike = None
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         data = Training(table, labels.target, labels.y, weight)
         objective = classification(self.objective, labels.target.n_classes)
         return fit_newton(self, data, context, objective, Readout("sum", "logistic"))
@@ -267,15 +263,13 @@ class NewtonBoostingRegressor(_Newton, VoteRegressor):
 
     contender: ClassVar[Contender] = CONTENDER.of_numbers("newton-boosting-regressor")
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "objective": Function(("squared_error",), _RETURNS),
+        "objective": Function(("squared_error",), _RETURNS)
     }
 
     _: KW_ONLY
     objective: Any = "squared_error"
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         data = Training(table, labels.target, labels.y, weight)
         objective = regression(self.objective, Unit.of(labels.y.min(), labels.y.max()))
         return fit_newton(self, data, context, objective, Readout("sum", "identity"))

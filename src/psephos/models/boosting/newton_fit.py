@@ -15,7 +15,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform, Uniform
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.labels import refuse_large_weights
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.models.boosting.common import hold_out_rows
@@ -238,7 +238,7 @@ _ROWS, _COLUMNS = 1, 2  # task ids of seeds
 
 def fit_newton(
     model: "_Newton", data: Training, context: Context, objective: Objective, readout: Readout
-) -> FittedVote:
+) -> VoteFit:
     """Boost trees with the parameters of a recipe."""
     refuse_large_weights(data.weight)
     if model.validation_fraction is not None:

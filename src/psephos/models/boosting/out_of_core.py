@@ -216,12 +216,7 @@ def _learnt(model: Any, labels: BlockLabels) -> _Learnt:
 
 
 def _fit(
-    model: Any,
-    source: RowSource,
-    learnt: _Learnt,
-    n_rows: int,
-    bins: BlockBins,
-    folder: Path,
+    model: Any, source: RowSource, learnt: _Learnt, n_rows: int, bins: BlockBins, folder: Path
 ) -> Any:
     p, names = source.n_features, source.names
     schema = Schema(p, None if names is None else tuple(names), dict(source.levels))

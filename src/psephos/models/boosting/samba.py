@@ -15,7 +15,7 @@ from psephos._types import ClassWeightLike, Floats, Indices, NDArray
 from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.prediction.similarity import local_sums, pair_sums
@@ -154,9 +154,7 @@ class SamBAClassifier(LocalClassifier):
             | {"distance_scale": "sum", "leave_one_out": False, "criterion": "gini"},
         },
     )
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "update": Options(("sample", "vote")),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"update": Options(("sample", "vote"))}
 
     _: KW_ONLY
     criterion: str = "gini"
@@ -165,9 +163,7 @@ class SamBAClassifier(LocalClassifier):
     n_anchors: int | None = None
     class_weight: ClassWeightLike = None
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         readout = Readout("normalised", "share")
         data = Training(table, labels.target, labels.y, weight)
         steps = partial(self._steps, readout=readout, context=context)

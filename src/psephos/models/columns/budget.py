@@ -20,28 +20,14 @@ from psephos._types import (
     TableLike,
 )
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
+from psephos.estimator import params
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Schema, Table
-from psephos.estimator.params import (
-    Anything,
-    Constraint,
-    Flag,
-    Interval,
-    OneOf,
-    Options,
-    check_params,
-    kept,
-)
+from psephos.estimator.input import CategoricalFeatures, Context, Schema, Table, VoteFit
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.columns.selection import Selection, SelectionProblem, selected
 from psephos.models.columns.selectors import SELECTORS, score_columns
+from psephos.models.committees import naming
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
-from psephos.models.committees.naming import (
-    MEMBER,
-    check_kind,
-    default_classifiers,
-    default_regressors,
-)
 from psephos.models.committees.voting import VotingClassifier
 from psephos.models.ensemble import Ensemble
 from psephos.models.forest.random_forest import RandomForestClassifier
@@ -99,12 +85,12 @@ class _Budget(Ensemble):
         correlated first; columns without synonyms are left out.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_columns": Interval(0, open_low=True),
-        "selector": OneOf((Options(tuple(SELECTORS)), MEMBER)),
-        "estimator": MEMBER,
-        "prices": Anything(),
-        "stable": Flag(),
+    constraints: ClassVar[Mapping[str, params.Constraint]] = {
+        "n_columns": params.Interval(0, open_low=True),
+        "selector": params.OneOf((params.Options(tuple(SELECTORS)), naming.MEMBER)),
+        "estimator": naming.MEMBER,
+        "prices": params.Anything(),
+        "stable": params.Flag(),
     }
     anatomy: ClassVar[Anatomy] = Anatomy(
         ("joined voters",), "constant", "normalised", "columns first, then members fitted on them"
@@ -187,7 +173,7 @@ class _Budget(Ensemble):
         budgets = list(n_columns)
         for budget in budgets:
             model = self._of_path(budget, None)
-            check_params(model, model.constraints)
+            params.check_params(model, model.constraints)
         budgets = sorted(set(budgets))
         if not budgets:
             raise PsephosError("n_columns must be budgets such as (4, 8, 16); got none.")
@@ -209,9 +195,7 @@ class _Budget(Ensemble):
         """Have the next `fit` use the scores of another fit; None: compute them."""
         self._path = found
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         return fit_budget(self, table, labels, weight, context)
 
     def _of_path(self, budget: float, found: Selection | None) -> Any:
@@ -222,7 +206,7 @@ class _Budget(Ensemble):
 
     def _params_on(self, columns: Array) -> dict[str, Any]:
         own: Any = self
-        return {"prices": prices_on(kept(own.prices), own.schema_, columns)}
+        return {"prices": prices_on(params.kept(own.prices), own.schema_, columns)}
 
     def _params_placed(self, schema: Schema) -> dict[str, Any]:
         own: Any = self
@@ -366,11 +350,11 @@ _DEPTH = 32  # depth of a ranking, or the budget if that is greater
 
 def fit_budget(
     model: "_Budget", table: Table, labels: Labels, weight: Floats, context: Context
-) -> FittedVote:
+) -> VoteFit:
     """Return the vote of the members on the selected columns, and the selection."""
     for one, what in ((model.estimator, "estimator"), (model.selector, "selector")):
         if one is not None and not isinstance(one, str):
-            check_kind(model, one, what)
+            naming.check_kind(model, one, what)
     data = Data.of(table, labels, weight, context, model.n_jobs, sparse=True)
     prices = read_prices(model.prices, table.schema, data.X.shape[1])
     known, model._path = model._path, None
@@ -383,7 +367,7 @@ def fit_budget(
         _warn_of_none(model, ranking, data)
     members = [("estimator", model.estimator)]
     if model.estimator is None:
-        members = default_classifiers() if data.n_classes else default_regressors()
+        members = naming.default_classifiers() if data.n_classes else naming.default_regressors()
     vote = _vote(members, chosen, data, weight)
     drawn = problem.agreement[-1] if problem.agreement else np.empty(0)
     agreement = drawn if known is None else known.agreement

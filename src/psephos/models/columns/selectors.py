@@ -151,12 +151,7 @@ def drawn_rows(problem: SelectionProblem, share: float, task: tuple[int, ...]) -
 
 
 def entries(
-    problem: SelectionProblem,
-    target: int,
-    rows: Indices,
-    Z: Floats,
-    most: int,
-    n_entries: int,
+    problem: SelectionProblem, target: int, rows: Indices, Z: Floats, most: int, n_entries: int
 ) -> Indices:
     """Return the first columns of Z that enter a lasso path on `rows`, in order of entry.
 

@@ -9,7 +9,7 @@ import numpy as np
 from psephos._types import Estimator, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.members import weight_parameter
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -111,9 +111,7 @@ class AdaBoostRegressor(WarmStart, Ensemble, VoteRegressor):
     estimator_errors_: Floats = fitted()
     stopped_: str = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         rows = Training(table, labels.target, labels.y, weight)
         now, size = digests(self, rows, context), round(number_of(weight, len(weight)))
         # distinct rows in the order of their values: draws do not depend on order and copies

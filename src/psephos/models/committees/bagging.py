@@ -23,7 +23,7 @@ from psephos._types import (
 )
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
@@ -176,9 +176,7 @@ class _Bagging(Ensemble, Bag):
     memory_: BagMemory = fitted()
     oob_score_: float | None = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         tree = CARTClassifier if labels.target.n_classes else CARTRegressor
         member = tree(cp=0, n_folds=0) if self.estimator is None else self.estimator
         return fit_bag(self, member, Data.of(table, labels, weight, context, self.n_jobs))
@@ -344,7 +342,7 @@ def with_earlier(before: Any, new: Any) -> Voters:
 _COLUMNS = 1  # task id of the draw of columns
 
 
-def fit_bag(model: Any, estimator: Any, data: Data) -> FittedVote:
+def fit_bag(model: Any, estimator: Any, data: Data) -> VoteFit:
     """Return the vote of a bag, its memory and its out-of-bag predictions."""
     check_kind(model, estimator, "the estimator")
     if model.oob_score and not model.bootstrap:

@@ -9,7 +9,7 @@ from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Estimator, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, mean_vote, one_voter
@@ -126,9 +126,7 @@ class CascadeClassifier(NamedMembers, VoteClassifier):
             return [("forest", RandomForestClassifier()), ("extra", ExtraTreesClassifier())]
         return self._pairs()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         members = checked(self, self._members())
         data = Data.of(table, labels, weight, context, self.n_jobs)
         levels = StackLevels(data, fold_plan(data, self.cv), passthrough=True, all_before=True)

@@ -9,7 +9,7 @@ import numpy as np
 from psephos._types import ClassWeightLike, Estimator, Floats, Indices
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
@@ -72,9 +72,7 @@ class _Selection(Ensemble, NamedMembers):
     counts_: Indices = fitted()
     member_scores_: Floats = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         scoring = getattr(self, "scoring", "squared_error")  # the regressor's only one
         return chosen(self, Data.of(table, labels, weight, context, self.n_jobs), scoring)
 
@@ -133,9 +131,7 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
         "ensemble-selection", "committees", ensemble=True, grouped=True,
         small={"estimators": SMALL, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "scoring": Options(("log_loss", "accuracy")),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"scoring": Options(("log_loss", "accuracy"))}
 
     _: KW_ONLY
     scoring: str = "log_loss"

@@ -10,17 +10,10 @@ from sklearn.base import clone
 from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, Indices, NDArray
 from psephos.base import Labels, VoteEstimator
+from psephos.estimator import members
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import one_fit
-from psephos.estimator.members import (
-    check_probabilities,
-    fitted,
-    in_codes,
-    needed_weight_parameter,
-    refuse_categories,
-    seed_parameters,
-)
 from psephos.models.committees.naming import reads_categories
 from psephos.runtime.progress import progress
 from psephos.runtime.workers import results
@@ -140,7 +133,7 @@ def voters_of(
     """
     says = data.says if says is None else says
     for model in models if says == "probability" else ():
-        check_probabilities(model, instead)
+        members.check_probabilities(model, instead)
     p, code = data.X.shape[1], data.target.code if data.n_classes else np.zeros((1, 1))
     if subsets is None or all(s is None for s in subsets):
         return mixed_voters(models, p, code, says, names)
@@ -216,12 +209,12 @@ def _fit(data: Data, task: MemberTask) -> Any:
     rows = slice(None) if task.rows is None else task.rows
     weight = data.weight if task.weight is None else task.weight
     X, y = data.X[rows], data.y[rows]
-    model: Any = clone(in_codes(task.estimator, data.target))
+    model: Any = clone(members.in_codes(task.estimator, data.target))
     if task.columns is not None:
         X = np.ascontiguousarray(dense_columns(X, task.columns))
     elif not isinstance(model, VoteEstimator):
         X = dense_columns(X)
-    seeds = seed_parameters(model)
+    seeds = members.seed_parameters(model)
     unset = [(i, n) for i, n in enumerate(seeds) if model.get_params()[n] is None]
     model.set_params(**{n: data.context.integer(*task.seed, i) for i, n in unset})
     more: dict[str, Any] = {}
@@ -229,12 +222,12 @@ def _fit(data: Data, task: MemberTask) -> Any:
     if codes:
         model.set_params(categorical_features=codes)
     if weight is not None:
-        more[needed_weight_parameter(model)] = weight[rows]
+        more[members.needed_weight_parameter(model)] = weight[rows]
     if data.groups is not None and isinstance(model, VoteEstimator):
         more["groups"] = data.groups[rows]
     try:
         with one_fit():  # a fit within another, also in its own thread
-            return fitted(model, X, y, **more)
+            return members.fitted(model, X, y, **more)
     except ValueError as error:
         missing = int(np.isnan(X).any(axis=1).sum())
         if isinstance(error, PsephosError) or not missing:
@@ -262,4 +255,4 @@ def _check_categories(data: Data, task: MemberTask) -> None:
     columns = codes if task.columns is None else task.columns[codes].tolist()
     named = [data.words[j] for j in columns]
     instead = "use members of psephos that accept categories"
-    refuse_categories(task.estimator, "member", named, instead)
+    members.refuse_categories(task.estimator, "member", named, instead)

@@ -45,11 +45,7 @@ def log_loss(chances: Floats, y: Indices, weight: Floats | None) -> float:
 
 
 def pool_weights(
-    votes: Floats,
-    y: Indices,
-    weight: Floats | None,
-    k: int,
-    here: NDArray[np.bool_] | None = None,
+    votes: Floats, y: Indices, weight: Floats | None, k: int, here: NDArray[np.bool_] | None = None
 ) -> Floats:
     """Return the weights on the simplex that minimise the log-loss of the mean probability.
 

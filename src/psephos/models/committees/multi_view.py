@@ -11,7 +11,7 @@ from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Floats, Indices, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Schema, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Schema, Table, VoteFit
 from psephos.estimator.params import Accepts, Anything, Constraint, Options, kept
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.estimator.vote_estimator import VoteEstimator
@@ -101,9 +101,7 @@ class _MultiView(VoteEstimator):
     random_state: SeedLike = None
     view_names_: tuple[str, ...] = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         self._check_fusion()
         views = columns_of_views(self.views, table.schema)
         if self.fusion == "early":
@@ -347,11 +345,7 @@ def _here(views: _Views, partly: NDArray[np.bool_], X: Floats) -> NDArray[np.boo
 
 
 def _tasks(
-    members: list[Any],
-    views: _Views,
-    here: NDArray[np.bool_],
-    rows: NDArray[np.bool_],
-    data: Data,
+    members: list[Any], views: _Views, here: NDArray[np.bool_], rows: NDArray[np.bool_], data: Data
 ) -> list[MemberTask]:
     """Return the fits on `rows`: each member on those in which its view is present."""
     if data.n_classes:

@@ -9,7 +9,7 @@ from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Estimator, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Anything, Constraint
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees import naming
@@ -72,9 +72,7 @@ class _Stacking(MemberNames, Ensemble, naming.NamedMembers):
     member_names_: tuple[str, ...] = fitted()
     member_scores_: tuple[Floats, ...] = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         return stack(self, Data.of(table, labels, weight, context, self.n_jobs))
 
 

@@ -10,7 +10,7 @@ from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Estimator, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Anything, ClassWeight, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees import naming
@@ -165,9 +165,7 @@ class VotingClassifier(_Voting, VoteClassifier):
     def _members(self) -> list[tuple[str, Estimator]]:
         return naming.default_classifiers() if self.estimators is None else self._pairs()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         says = "answer" if self.voting == "hard" else "probability"
         vote, names = _fitted(self, says, table, labels, weight, context)
         votes = _class_votes(self.class_votes, labels.target)
@@ -213,7 +211,7 @@ class VotingRegressor(_Voting, VoteRegressor):
         small={"estimators": naming.SMALL_NUMBERS, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "voting": Options(("mean", "median", "trimmed")),
+        "voting": Options(("mean", "median", "trimmed"))
     }
 
     _: KW_ONLY
@@ -222,9 +220,7 @@ class VotingRegressor(_Voting, VoteRegressor):
     def _members(self) -> list[tuple[str, Estimator]]:
         return naming.default_regressors() if self.estimators is None else self._pairs()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         vote, names = _fitted(self, "value", table, labels, weight, context)
         readout = Readout(_READ[self.voting], "identity", cut=_cut(self))
         return Vote(*vote, readout, labels.target), {"member_names_": names}

@@ -7,7 +7,7 @@ from psephos._types import Floats
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice, Integers
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.concepts.posterior_votes import PosteriorVotes
@@ -82,16 +82,12 @@ class BayesOptimalClassifier(PosteriorVotes, VoteClassifier):
         notes="conjunctions, weighed by their posterior",
         small={"max_hypotheses": 300, "n_samples": 40, "random_state": 0},
     )  # fmt: skip
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "decision": Options(("mean", "map", "ml")),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"decision": Options(("mean", "map", "ml"))}
 
     _: KW_ONLY
     decision: str = "mean"
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         score = "normalised" if self.decision == "mean" else "loudest"
         prior = "uniform" if self.decision == "ml" else self.prior
         return self._vote(table, labels, weight, context, prior=prior, score=score)

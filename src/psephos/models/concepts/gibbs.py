@@ -7,7 +7,7 @@ from psephos._types import Floats
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice, Integers
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.concepts.posterior_votes import PosteriorVotes
@@ -85,15 +85,13 @@ class GibbsClassifier(PosteriorVotes, VoteClassifier):
         small={"max_hypotheses": 300, "n_samples": 40, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_draws": OneOf((Interval(1, whole=True),), none=True),
+        "n_draws": OneOf((Interval(1, whole=True),), none=True)
     }
 
     _: KW_ONLY
     n_draws: int | None = 1
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         score = "drawn" if self.n_draws is None else "normalised"
         return self._vote(
             table, labels, weight, context, prior=self.prior, score=score, n_draws=self.n_draws

@@ -10,7 +10,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, NDArray, SeedLike
 from psephos.base import Labels
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.labels import row_word
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -206,7 +206,7 @@ class PosteriorVotes:
     def _vote(
         self, table: Table, labels: Labels, weight: Floats, context: Context, *,
         prior: str, score: str, n_draws: int | None = None,
-    ) -> FittedVote:  # fmt: skip
+    ) -> VoteFit:  # fmt: skip
         """Return the vote of all hypotheses by their posterior, or of some drawn from it."""
         seed = context.integer(_SEED)
         drawing = score == "drawn" or n_draws is not None

@@ -9,7 +9,7 @@ from psephos._types import Floats, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Integers
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.concepts import version_spaces, votes
@@ -129,9 +129,7 @@ class VersionSpaceClassifier(VoteClassifier):
     memory_: VersionSpaces = fitted()
     hypotheses_: votes.HypothesisFacts = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         target: Any = labels.target
         if context.previous is None:
             before = version_spaces.started(

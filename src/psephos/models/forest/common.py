@@ -23,7 +23,7 @@ from psephos.base import Labels, VoteClassifier, VoteRegressor
 from psephos.estimator import params
 from psephos.estimator.contender import Anatomy, Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
 from psephos.kernels.binned_trees.forest_grow import ForestGrowth
@@ -212,7 +212,7 @@ def fit_forest(
     context: Context,
     *,
     random: bool,
-) -> FittedVote:
+) -> VoteFit:
     """Return the vote of a forest, its memory and its out-of-bag predictions."""
     _check_bootstrap(model)
     refuse_huge(labels.y)
@@ -452,9 +452,7 @@ class _Forest(GrownForest):
     memory_: ForestMemory = fitted()
     oob_score_: float | None = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         return fit_forest(self, table, labels, weight, context, random=self.random_cuts)
 
 

@@ -4,12 +4,7 @@ from typing import ClassVar
 
 from psephos.estimator.contender import Anatomy, Contender
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.forest.common import (
-    ClassForest,
-    NumberForest,
-    taking_part,
-    uniform,
-)
+from psephos.models.forest.common import ClassForest, NumberForest, taking_part, uniform
 
 
 @parameters

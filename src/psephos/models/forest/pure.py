@@ -9,7 +9,7 @@ from psephos._types import ClassWeightLike, Floats, Indices, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.ensemble import Ensemble, Leaves
@@ -120,9 +120,7 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
         ),
         small={"n_estimators": 4, "random_state": 0},
     )
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "split": Options(tuple(SPLITS)),
-    }
+    constraints: ClassVar[Mapping[str, Constraint]] = {"split": Options(tuple(SPLITS))}
 
     n_estimators: int = 100
     _: KW_ONLY
@@ -133,9 +131,7 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
     random_state: SeedLike = None
     n_leaves_: int = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         X = np.ascontiguousarray(table.dense())
         columns, low, high = _ranges(X)
         leaves = self._leaves(len(columns), number_of(weight, len(weight)))

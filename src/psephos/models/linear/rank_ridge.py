@@ -9,20 +9,13 @@ from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
 from psephos.models.linear.ridge import Ridge, ScoredColumns, default_alphas, fit_ridge
 from psephos.models.training import Design, Training, distinct_rows, ordered_rows
-from psephos.vote import (
-    CodedVoters,
-    Constant,
-    RankedVoters,
-    Readout,
-    Vote,
-    linear_models,
-)
+from psephos.vote import CodedVoters, Constant, RankedVoters, Readout, Vote, linear_models
 
 _POSITIVE = Interval(0, open_low=True)
 
@@ -76,9 +69,7 @@ class _RankRidge:
     alphas_: AnySize = fitted()
     losses_: Floats = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         return _fitted(self, table, labels, weight, context)
 
 
@@ -174,7 +165,7 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
 
 def _fitted(
     model: "_RankRidge", table: Table, labels: Labels, weight: Floats, context: Context
-) -> FittedVote:
+) -> VoteFit:
     if context.groups is None:  # so copies of a row are held out together
         rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
         table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)

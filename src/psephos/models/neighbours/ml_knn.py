@@ -11,7 +11,7 @@ from psephos._types import Floats, Indices, NDArray, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import Choice, Integers
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.training import power_of_columns, spread_of_columns
@@ -147,9 +147,7 @@ class MLKNeighborsClassifier(VoteClassifier):
     n_jobs: int | None = None
     prior_: Floats = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         target, Y = _as_labels(labels, 2 * self.threshold - 1, not self.strict)
         cases = table.dense()
         m, p = cases.shape
@@ -260,11 +258,7 @@ def _as_labels(labels: Labels, threshold: float, or_equal: bool) -> tuple[Any, N
 
 
 def _tables(
-    Y: NDArray[np.bool_],
-    near: tuple[Indices, Floats],
-    weight: Floats,
-    k: int,
-    s: float,
+    Y: NDArray[np.bool_], near: tuple[Indices, Floats], weight: Floats, k: int, s: float
 ) -> tuple[Floats, Floats]:
     """Return P(H1), (K,), and P(H1 | j), (K, k + 1); `near` holds neighbours and their weights.
 

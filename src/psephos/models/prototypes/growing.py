@@ -10,7 +10,7 @@ from sklearn.base import clone
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
 from psephos.base import Labels
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Interval
 from psephos.files.field_types import Nullable
 from psephos.models.prototypes.batches import Batch, class_masses, fit_batches
@@ -77,9 +77,7 @@ class Growing:
         raise NotImplementedError
 
     # ------------------------------------------------------------------ fitting
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         if context.further:
             return self._further_batch(table, labels, weight, context)
         growth = self._before(context)
@@ -147,7 +145,7 @@ class Growing:
 
     def _further_batch(
         self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    ) -> VoteFit:
         """Return the vote with one more batch, whose candidates are these rows."""
         first = context.previous is None
         growth = FurtherBatches(None, np.empty(0), [], 0) if first else self._growth()  # type: ignore[arg-type]

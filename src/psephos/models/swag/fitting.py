@@ -21,7 +21,7 @@ from sklearn.svm import l1_min_c
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray, sparse
 from psephos.base import Labels
-from psephos.estimator.input import Context, FittedVote, Table
+from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.members import in_codes
 from psephos.models.folding import make_splits
 from psephos.models.swag.assembling import make_library, make_vote
@@ -260,11 +260,7 @@ def events_per_variable(counts: Sequence[int] | Array, per: float = 5.0) -> int:
 
 
 def embedded_count(
-    X: Floats,
-    y: Array,
-    n_classes: int,
-    folds: Folds,
-    weight: Floats | None = None,
+    X: Floats, y: Array, n_classes: int, folds: Folds, weight: Floats | None = None
 ) -> int:
     """Return p_max, at least 1, as the number of columns that an embedded method selects.
 
@@ -383,7 +379,7 @@ def fit_library(
     labels: Labels,
     weight: Floats,
     context: Context,
-) -> FittedVote:
+) -> VoteFit:
     """Return the vote and the library of a wrapper's parameters; `names` are its mechanisms."""
     if labels.target.kind == "regression":
         refuse_huge(labels.y)

@@ -15,12 +15,7 @@ from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, Indices
 from psephos.estimator.members import fitted, weight_parameter
 from psephos.estimator.params import Accepts, is_estimator
-from psephos.models.swag.learners.closed_forms import (
-    LeastSquaresLearner,
-    LinearDiscriminantLearner,
-    NaiveBayesLearner,
-    RidgeLearner,
-)
+from psephos.models.swag.learners import closed_forms
 from psephos.models.swag.learners.logistic import LassoLogisticLearner, LogisticLearner
 from psephos.models.swag.learners.support import LinearSVMLearner, RBFSVMLearner
 from psephos.models.swag.learners.trees import ForestLearner, TreeLearner
@@ -184,9 +179,9 @@ def _as_voters(
 CLASSIFIERS: dict[str, Learner] = {
     "logistic": LogisticLearner(),
     "lasso": LassoLogisticLearner(),
-    "lda": LinearDiscriminantLearner(),
-    "naive_bayes": NaiveBayesLearner(),
-    "ridge": RidgeLearner(),
+    "lda": closed_forms.LinearDiscriminantLearner(),
+    "naive_bayes": closed_forms.NaiveBayesLearner(),
+    "ridge": closed_forms.RidgeLearner(),
     "linear_svm": LinearSVMLearner(),
     "rbf_svm": RBFSVMLearner(),
     "stump": TreeLearner(max_depth=1),
@@ -194,8 +189,8 @@ CLASSIFIERS: dict[str, Learner] = {
     "forest": ForestLearner(),
 }
 REGRESSORS: dict[str, Learner] = {
-    "least_squares": LeastSquaresLearner(),
-    "ridge": RidgeLearner(),
+    "least_squares": closed_forms.LeastSquaresLearner(),
+    "ridge": closed_forms.RidgeLearner(),
     "stump": TreeLearner(max_depth=1),
     "tree": TreeLearner(max_depth=3),
     "forest": ForestLearner(),

@@ -8,50 +8,40 @@ from typing import Literal
 
 import numpy as np
 
+from psephos.estimator import params
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, LogUniform
-from psephos.estimator.params import (
-    Accepts,
-    Anything,
-    Constraint,
-    Flag,
-    FolderPath,
-    Interval,
-    Jobs,
-    OneOf,
-    Options,
-    Seed,
-    Several,
-)
 
 Sampling = Literal["parent", "uniform"]
 
 
-_SHARE = Interval(0, 1, open_low=True)
-_SHARES = Accepts(
-    OneOf((_SHARE, Several(_SHARE))).allows,
+_SHARE = params.Interval(0, 1, open_low=True)
+_SHARES = params.Accepts(
+    params.OneOf((_SHARE, params.Several(_SHARE))).allows,
     "a number above 0 and at most 1, a sequence of such numbers",
 )
-_ENDLESS = Accepts(lambda value: isinstance(value, Real) and value == np.inf, "inf")
+_ENDLESS = params.Accepts(lambda value: isinstance(value, Real) and value == np.inf, "inf")
 
-SHARED: Mapping[str, Constraint] = {
-    "p_max": OneOf((Interval(1, whole=True), Options(("epv", "curve", "embedded")))),
-    "m": OneOf((Interval(1, whole=True), _ENDLESS), none=True),
-    "alpha": OneOf((_SHARES,), none=True),
-    "delta": Interval(0, 1, open_low=True),
-    "n_folds": Interval(2, whole=True),
-    "n_repeats": Interval(1, whole=True),
-    "cv": Anything(),
-    "scoring": Anything(),
-    "dimension": OneOf((Interval(1, whole=True),), none=True),
-    "sampling": Options(("parent", "uniform")),
-    "ties": Options(("log_loss", "all", "first")),
-    "absent": Options((None, "vote")),
-    "n_reserve": Interval(0, whole=True),
-    "folder": FolderPath(),
-    "verbose": OneOf((Flag(), Interval(0, whole=True))),
-    "n_jobs": Jobs(),
-    "random_state": Seed(),
+SHARED: Mapping[str, params.Constraint] = {
+    "p_max": params.OneOf(
+        (params.Interval(1, whole=True), params.Options(("epv", "curve", "embedded")))
+    ),
+    "m": params.OneOf((params.Interval(1, whole=True), _ENDLESS), none=True),
+    "alpha": params.OneOf((_SHARES,), none=True),
+    "delta": params.Interval(0, 1, open_low=True),
+    "n_folds": params.Interval(2, whole=True),
+    "n_repeats": params.Interval(1, whole=True),
+    "cv": params.Anything(),
+    "scoring": params.Anything(),
+    "dimension": params.OneOf((params.Interval(1, whole=True),), none=True),
+    "sampling": params.Options(("parent", "uniform")),
+    "ties": params.Options(("log_loss", "all", "first")),
+    "absent": params.Options((None, "vote")),
+    "n_reserve": params.Interval(0, whole=True),
+    "folder": params.FolderPath(),
+    "verbose": params.OneOf((params.Flag(), params.Interval(0, whole=True))),
+    "n_jobs": params.Jobs(),
+    "random_state": params.Seed(),
 }
 
 

@@ -15,7 +15,7 @@ from psephos._types import (
 )
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import ClassWeight, Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.ensemble import Ensemble
@@ -117,9 +117,7 @@ class _Wrapper(Ensemble):
     stopped_: str = fitted()
     n_splits_: int = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         return fit_library(self, self.mechanisms, table, labels, weight, context)
 
     def estimate_cost(

@@ -9,7 +9,7 @@ from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Distribution, Integers, LogUniform
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
@@ -136,10 +136,7 @@ class C45Classifier(Leaves, VoteClassifier):
         "greedy growth by gain ratio, pessimistic pruning",
     )
     contender: ClassVar[Contender] = Contender(
-        "c45",
-        "tree",
-        DRAWN,
-        first={"quick": {"class_weight": "balanced"}},
+        "c45", "tree", DRAWN, first={"quick": {"class_weight": "balanced"}}
     )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "min_samples_leaf": Interval(0, open_low=True),
@@ -162,9 +159,7 @@ class C45Classifier(Leaves, VoteClassifier):
     class_weight: ClassWeightLike = None
     random_state: SeedLike = None
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         target = labels.target
         refuse_large_weights(weight)
         tree = grow_c45(

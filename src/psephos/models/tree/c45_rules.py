@@ -8,7 +8,7 @@ import numpy as np
 from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -107,9 +107,7 @@ class C45RulesClassifier(VoteClassifier):
     random_state: SeedLike = None
     rule_errors_: Floats = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         target, X = labels.target, table.dense()
         refuse_large_weights(weight)
         options = C45Options(

@@ -11,7 +11,7 @@ from psephos._types import Array, ClassWeightLike, Floats, Indices, NDArray, See
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender, Params, Shape
 from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.sorted_trees.cart_search import ROW
@@ -245,9 +245,7 @@ class CARTClassifier(_CART, VoteClassifier):
     categorical_features: CategoricalFeatures = "from_dtype"
     class_weight: ClassWeightLike = None
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         target = labels.target
         k = target.n_classes
         priors, loss = _priors(self.priors, k), _losses(self.loss, k)
@@ -305,15 +303,13 @@ class CARTRegressor(_CART, VoteRegressor):
     anatomy: ClassVar[Anatomy] = Anatomy(("branching tree voters",), "constant", "sum", _FOUND)
     contender: ClassVar[Contender] = CONTENDER.of_numbers("cart-regressor", "criterion")
     constraints: ClassVar[Mapping[str, Constraint]] = {
-        "criterion": Options(("squared_error", "friedman_mse")),
+        "criterion": Options(("squared_error", "friedman_mse"))
     }
 
     _: KW_ONLY
     criterion: str = "squared_error"
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         problem = cart.CartProblem(0, labels.y, weight, np.empty(0, np.int64))
         return fit_cart(self, table, problem, labels.target, context)
 
@@ -387,12 +383,8 @@ def out_of_units(
 
 
 def fit_cart(
-    model: "_CART",
-    table: Table,
-    problem: cart.CartProblem,
-    target: AnyTarget,
-    context: Context,
-) -> FittedVote:
+    model: "_CART", table: Table, problem: cart.CartProblem, target: AnyTarget, context: Context
+) -> VoteFit:
     """Return the vote of a grown (and pruned) tree, and its growth.
 
     `problem` lacks only the counts of rows and the costs of columns.

@@ -9,7 +9,7 @@ from psephos._types import Array, ClassWeightLike, Floats, Indices, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import BALANCED
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
@@ -111,9 +111,7 @@ class _LinearTree:
     alpha_: float = fitted()
     losses_: AnySize = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         with one_thread():
             return _fitted(self, table, labels, weight, context)
 
@@ -243,7 +241,7 @@ class _Chosen(NamedTuple):
 
 def _fitted(
     model: "_LinearTree", table: Table, labels: Labels, weight: Floats, context: Context
-) -> FittedVote:
+) -> VoteFit:
     if context.groups is None:  # so copies of a row are held out together
         rows = training.ordered_rows(
             training.distinct_rows(training.Training(table, labels.target, labels.y, weight))
@@ -288,11 +286,7 @@ def _splits(
     return make_splits(y, k, groups=groups, n_folds=folds, seed=context.integer(0))
 
 
-def _chosen(
-    model: "_LinearTree",
-    problem: linear.LinearProblem,
-    splits: list[_Split],
-) -> _Chosen:
+def _chosen(model: "_LinearTree", problem: linear.LinearProblem, splits: list[_Split]) -> _Chosen:
     """Return the tree with the penalty and limit of the smallest loss on held-out rows."""
     alphas = _PENALTIES if model.alphas is None else tuple(np.ravel(model.alphas).tolist())
     n, held = len(problem.X), np.zeros(len(problem.X), np.bool_)

@@ -7,7 +7,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Floats
-from psephos.estimator.input import FittedVote
+from psephos.estimator.input import VoteFit
 from psephos.files.names import fixed
 from psephos.models.committees.fitting import MemberTask, fit_all, voters_of
 from psephos.models.weak.learner import WeakRows
@@ -154,7 +154,7 @@ def fitted_vote(
     labels: WeakLabels | None = None,
     calibration: Any = None,
     **own: Any,
-) -> FittedVote:
+) -> VoteFit:
     """Return the vote of a fit, and its fitted attributes."""
     kept = {"prior_": labels and labels.prior, "labels_": labels, **own}
     kept |= {"objective_": found.objective, "n_iter_": found.n_iter}

@@ -11,7 +11,7 @@ from psephos._types import Floats
 from psephos.base import Anatomy
 from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice
-from psephos.estimator.input import FittedVote
+from psephos.estimator.input import VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.folding import make_splits
@@ -129,7 +129,7 @@ class LIoISClassifier(WeakLearner):
     gamma_risks_: Floats | None = fitted()
     weights_: Floats | None = fitted()
 
-    def _fit_rows(self, rows: WeakRows) -> FittedVote:
+    def _fit_rows(self, rows: WeakRows) -> VoteFit:
         refuse_no_negative(rows, "LIoIS")
         labels = prior_of(rows)
         gamma, risks = self.gamma, None

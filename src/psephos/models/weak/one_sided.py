@@ -8,7 +8,7 @@ import numpy as np
 from psephos._types import Floats, Indices
 from psephos.base import Anatomy
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import FittedVote
+from psephos.estimator.input import VoteFit
 from psephos.estimator.params import Accepts, Constraint, Options, is_estimator
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import fitted_by, fitted_vote, prior_of
@@ -109,7 +109,7 @@ class OneSidedNoiseClassifier(WeakLearner):
     pseudo_labels: str = "prior"
     weights_: Floats | None = fitted()
 
-    def _fit_rows(self, rows: WeakRows) -> FittedVote:
+    def _fit_rows(self, rows: WeakRows) -> VoteFit:
         refuse_no_negative(rows, "one-sided noise")
         labels = prior_of(rows)
         sigma = importance(rows, labels.prior, nnpu_scores(rows, labels.prior))

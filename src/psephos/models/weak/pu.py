@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from psephos.base import Anatomy
 from psephos.estimator.contender import Contender
-from psephos.estimator.input import FittedVote
+from psephos.estimator.input import VoteFit
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.weak.fitting import fitted_by, fitted_vote, odds_map, prior_of
@@ -116,7 +116,7 @@ class PUClassifier(WeakLearner):
     beta: float = 0.0
     gamma: float = 1.0
 
-    def _fit_rows(self, rows: WeakRows) -> FittedVote:
+    def _fit_rows(self, rows: WeakRows) -> VoteFit:
         labels = prior_of(rows)
         if self.risk == "unbiased":
             risk: Any = pu_risk(rows.codes, labels.prior, rows.loss, rows.weight)

@@ -13,7 +13,7 @@ from psephos._types import Array, Floats, LabelsLike, PerRow, SeedLike, TableLik
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Shape
 from psephos.estimator.distributions import Choice, Distribution
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
 from psephos.estimator.partial import NO_UNLABELED
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -232,9 +232,7 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
         check_weights(self, labels, weight)
         return labels, weight
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         rows = read_rows(self, table, labels, weight, context)
         if (rows.codes == -1).any():
             vote, own = self._fit_rows(rows)
@@ -251,7 +249,7 @@ class WeakLearner(PriorSensitivity, VoteClassifier):
             )
         return vote, own
 
-    def _fit_rows(self, rows: WeakRows) -> FittedVote:
+    def _fit_rows(self, rows: WeakRows) -> VoteFit:
         """Return the vote and extras if there are unlabelled rows; defined by subclasses."""
         raise NotImplementedError
 

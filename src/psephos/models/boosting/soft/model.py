@@ -19,7 +19,7 @@ from psephos._types import (
     TableLike,
 )
 from psephos.base import Labels
-from psephos.estimator.input import CategoricalFeatures, Context, FittedVote, Table
+from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Text
 from psephos.estimator.partial import SoftLabels
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -277,18 +277,14 @@ class SoftModel:
     stopped_: str = fitted()
     memory_: SoftMemory = fitted()
 
-    def _fit_vote(
-        self, table: Table, labels: Labels, weight: Floats, context: Context
-    ) -> FittedVote:
+    def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         return fit_soft(self, table, labels, weight, context)
 
 
 _START, _EPOCH = 10, 11  # task ids of seeds
 
 
-def fit_soft(
-    model: Any, table: Table, labels: Labels, weight: Floats, context: Context
-) -> FittedVote:
+def fit_soft(model: Any, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
     """Fit a recipe's soft trees, on one thread of BLAS: the same bytes for any number."""
     y = _answers(labels)
     if not context.further and context.groups is None:

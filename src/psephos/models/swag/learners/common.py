@@ -114,13 +114,7 @@ class SharedSums:
     """
 
     def __init__(
-        self,
-        XT: Floats,
-        groups: Indices,
-        n_groups: int,
-        weight: Floats,
-        folds: Folds,
-        pooled: bool,
+        self, XT: Floats, groups: Indices, n_groups: int, weight: Floats, folds: Folds, pooled: bool
     ) -> None:
         order = np.argsort(groups, kind="stable").astype(np.intp)
         ends = np.cumsum(np.bincount(groups, minlength=n_groups))

@@ -8,14 +8,7 @@ import numpy as np
 
 from psephos._types import Floats, Indices
 from psephos.estimator.params import Constraint, Flag, Interval, OneOf, Options, check_params
-from psephos.kernels.small_models.tree import (
-    SmallTree,
-    SmallTreeGrowth,
-    TreeScratch,
-    TreeTable,
-    forest_scores,
-    room,
-)
+from psephos.kernels.small_models import tree as kernel
 from psephos.models.sampling import drawn_columns
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem
 from psephos.vote import Voters
@@ -27,10 +20,7 @@ _Nodes = tuple[Indices, Indices, Floats, Floats]
 _DEEP = 2**31  # deeper than any tree
 _COUNT, _SHARE = Interval(1, whole=True), Interval(0, 1, open_low=True)
 _DEPTH = OneOf((_COUNT,), none=True)
-_TREE: Mapping[str, Constraint] = {
-    "max_depth": _DEPTH,
-    "min_samples_leaf": _COUNT,
-}
+_TREE: Mapping[str, Constraint] = {"max_depth": _DEPTH, "min_samples_leaf": _COUNT}
 _FOREST: Mapping[str, Constraint] = {
     "n_estimators": _COUNT,
     "max_features": OneOf((Options(("sqrt", "log2")), _COUNT, _SHARE), none=True),
@@ -129,10 +119,12 @@ class ForestLearner:
         return BoundTrees(problem, _table(problem), self, self)
 
 
-def _table(problem: SearchProblem) -> TreeTable:
+def _table(problem: SearchProblem) -> kernel.TreeTable:
     """Return the columns and their orders."""
     order = np.argsort(problem.XT, axis=1, kind="stable").astype(np.uint32)
-    return TreeTable(problem.XT, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem))
+    return kernel.TreeTable(
+        problem.XT, order, np.asarray(problem.y, dtype=np.float64) - _centre(problem)
+    )
 
 
 def _centre(problem: SearchProblem) -> float:
@@ -145,15 +137,15 @@ class BoundTrees(BoundLearner):
     """Trees or forests on one problem; `forest` is the learner, if its models are forests."""
 
     problem: SearchProblem
-    table: TreeTable
+    table: kernel.TreeTable
     learner: TreeLearner | ForestLearner
     forest: ForestLearner | None
 
-    def _rule(self, d: int) -> SmallTreeGrowth:
+    def _rule(self, d: int) -> kernel.SmallTreeGrowth:
         depth = _DEEP if self.learner.max_depth is None else min(self.learner.max_depth, _DEEP)
         drawn = drawn_columns(self.forest.max_features, d) if self.forest else d
         least = min(self.learner.min_samples_leaf, len(self.table.y) + 1)
-        return SmallTreeGrowth(self.problem.n_classes, int(depth), int(least), drawn)
+        return kernel.SmallTreeGrowth(self.problem.n_classes, int(depth), int(least), drawn)
 
     def _n_trees(self) -> int:
         return int(self.forest.n_estimators) if self.forest else 1
@@ -162,14 +154,14 @@ class BoundTrees(BoundLearner):
         """Return out-of-fold scores, shape (B, L, K): see the learner."""
         problem, folds = self.problem, self.problem.folds
         out = np.empty((len(subsets), folds.n_tests, problem.n_outputs))
-        given = room(len(self.table.y), subsets.shape[1], problem.n_classes)
+        given = kernel.room(len(self.table.y), subsets.shape[1], problem.n_classes)
         self._run(subsets, folds, 0, (0, self._n_trees()), given, out)
         out += _centre(problem)
         return out
 
     def _run(
         self, subsets: Indices, folds: Folds, split: int, numbers: tuple[int, int],
-        given: tuple[TreeScratch, SmallTree], out: Floats,
+        given: tuple[kernel.TreeScratch, kernel.SmallTree], out: Floats,
     ) -> int:  # fmt: skip
         """Run `forest_scores`; return the nodes of the last tree, which stands in `given`."""
         problem, n_classes = self.problem, self.problem.n_classes
@@ -177,7 +169,7 @@ class BoundTrees(BoundLearner):
         columns = np.ascontiguousarray(subsets, dtype=np.int64)
         rows = (folds.train, folds.train_ptr, folds.test, folds.test_ptr)
         shares = np.zeros((len(self.table.y), max(n_classes, 1)))
-        return forest_scores(
+        return kernel.forest_scores(
             self.table, self._rule(columns.shape[1]), problem.weight, *rows, columns, seed, split,
             numbers, self.forest is not None and bool(self.forest.bootstrap), *given,
             given[0].left if n_classes > 2 else None, shares, out,
@@ -197,7 +189,7 @@ class BoundTrees(BoundLearner):
         """Return the trees of one candidate on all rows."""
         columns = np.ascontiguousarray(subset, dtype=np.int64)
         at, whole = self.problem.folds.n_splits, Folds.whole(len(self.table.y))
-        work, tree = room(len(self.table.y), len(columns), self.problem.n_classes)
+        work, tree = kernel.room(len(self.table.y), len(columns), self.problem.n_classes)
         nothing = np.empty((1, 0, self.problem.n_outputs))
         grown = list[_Nodes]()
         for number in range(self._n_trees()):
