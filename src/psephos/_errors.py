@@ -84,7 +84,7 @@ def sentences(errors: Iterable[PsephosError]) -> list[str]:
     """Return the messages of errors, one for all columns that have the same remedy."""
     kinds = dict[object, list[PsephosError]]()
     for one in errors:
-        options = tuple((flag, value.replace(one.column, "")) for flag, value in one.options)
+        options = tuple((flag, w.removeprefix(f"{one.column}=")) for flag, w in one.options)
         key = (options, one.remedy.replace(one.column, "")) if one.column else str(one)
         kinds.setdefault(key, []).append(one)
     return [_of_columns(*own) for own in kinds.values()]

@@ -148,6 +148,8 @@ def test_options_of_one_value_are_replaced_and_contradictions_left_out():
     assert sorted(often) == sorted(["fit", "--missing", "-", "--missing", "k.A.", *own,
                                     "--missing", "b=+"])  # fmt: skip
     assert repeated(["fit"], gone[:2]) == ["fit", "--missing", "a=-", "--missing", "a=k.A."]
+    marked = [("--missing", f"{name}=state=bad") for name in "abc"]  # the word has a =
+    assert repeated(["fit"], marked)[2::2] == ["a=state=bad", "b=state=bad", "c=state=bad"]
 
 
 def test_columns_with_the_same_words_are_one_paragraph(tmp_path):

@@ -53,7 +53,8 @@ def repeated(words: Sequence[str], options: Sequence[tuple[str, str]]) -> list[s
     value is not added if there are two values for it, since they contradict each other. A word that
     is missing in three columns and more becomes one --missing for the whole table.
     """
-    gone = {one: one[1].rpartition("=")[2] for one in options if one[0] == "--missing"}
+    one_mark = [(flag, w) for flag, w in options if flag == "--missing" and w.count("=") < 2]
+    gone = {pair: pair[1].rpartition("=")[2] for pair in one_mark}  # words with = stay as they are
     often = {w for w, n in Counter(gone.values()).items() if n >= _SHARED and not is_number(w)}
     pairs = [("--missing", gone[one]) if gone.get(one) in often else one for one in options]
     pairs = list(dict.fromkeys(pairs))

@@ -436,8 +436,9 @@ def read_cases(
         return ColumnChoice(sorted({j for j in places if j >= 0}), sorted(words - {-1}))
 
     own = set(wanted.columns) - set(wanted.backup) if wanted.names is not None else set[int]()
-    how = replace(how or Reading(), columns=frozenset(map(wanted.word, own)))
-    sheet = read_sheet(path, choose, cells, replace(how, id=id_column, cases=True))
+    named = frozenset(map(wanted.word, own))
+    how = replace(how or Reading(), id=id_column, cases=True, columns=named)
+    sheet = read_sheet(path, choose, cells, how)
     notes[:0] = sheet.notes
     X, wrong = np.full((len(sheet.X), len(places)), np.nan), sheet.wrong
     at = {j: k for k, j in enumerate(sheet.choice.columns)}
