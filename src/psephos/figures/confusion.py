@@ -292,12 +292,7 @@ def _error(variance: float) -> float:
 
 
 def _grouped_half(
-    grouped: float,
-    alone: float,
-    truth: NDArray[np.bool_],
-    codes: Indices,
-    level: float,
-    words: str,
+    grouped: float, alone: float, truth: NDArray[np.bool_], codes: Indices, level: float, words: str
 ) -> tuple[float, str]:
     """Return half the interval (NaN if there is none), and its method in words."""
     fewest = min(len(np.unique(codes[kept])) for kept in (truth, ~truth))

@@ -217,10 +217,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def labels_of(
-    y: LabelsLike,
-    model: Any,
-    given: Classes | None,
-    names: Sequence[str] | None = None,
+    y: LabelsLike, model: Any, given: Classes | None, names: Sequence[str] | None = None
 ) -> tuple[Indices, dict[str, str | None]]:
     """Return the class index of each case, and the labels that were renamed.
 

@@ -19,13 +19,7 @@ from psephos.figures.estimate import FEW_GROUPS
 from psephos.files.atomic import unwritable, write_whole
 from psephos.files.escaping import csv_bytes, printable
 from psephos.files.names import fixed, listed, number, plural
-from psephos.protocol.study.folder import (
-    changed_file,
-    read_sealed,
-    sealed,
-    sha256_of,
-    unsealed,
-)
+from psephos.protocol.study.folder import changed_file, read_sealed, sealed, sha256_of, unsealed
 from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, voter_words
 from psephos.vote.calibration import Sigmoid

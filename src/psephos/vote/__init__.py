@@ -29,11 +29,7 @@ from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
 from psephos.vote.voters.hypotheses import HypothesisVoters
 from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
-from psephos.vote.voters.mixture import (
-    KernelScaling,
-    PrototypeBatch,
-    prototype_vote,
-)
+from psephos.vote.voters.mixture import KernelScaling, PrototypeBatch, prototype_vote
 from psephos.vote.voters.rules import FirstMatch, leaf_gates, rule_voters
 from psephos.vote.voters.scored import linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters

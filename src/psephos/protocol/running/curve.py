@@ -19,12 +19,7 @@ from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Params, Shape
 from psephos.explain.drawing import Display, plain
 from psephos.files.names import plural, series
-from psephos.protocol.evaluation.scores import (
-    answers_of,
-    display_name,
-    missed_cost,
-    ranked_by,
-)
+from psephos.protocol.evaluation.scores import answers_of, display_name, missed_cost, ranked_by
 from psephos.protocol.evaluation.splits import inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
 from psephos.protocol.evaluation.statistics import (

@@ -23,11 +23,7 @@ from psephos.explain.permuting import (
     worse_by,
 )
 from psephos.files.levels import quiet_levels
-from psephos.protocol.evaluation.scores import (
-    ClassAnswers,
-    codes_of,
-    ranked_by,
-)
+from psephos.protocol.evaluation.scores import ClassAnswers, codes_of, ranked_by
 from psephos.protocol.evaluation.splits import seed_of
 from psephos.protocol.running.tasks import (
     FitTask,

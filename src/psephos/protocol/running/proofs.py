@@ -67,11 +67,7 @@ def _published(model: VoteEstimator, X: TableLike, y: LabelsLike, delta: float) 
 
 
 def proved(
-    finished: Finished,
-    class_counts: Sequence[int],
-    *,
-    grouped: bool,
-    copies: bool,
+    finished: Finished, class_counts: Sequence[int], *, grouped: bool, copies: bool
 ) -> list[dict[str, Any]]:
     """Return the rows of bounds.csv: for each model the bound of its folds, then of its refit.
 

@@ -47,12 +47,7 @@ from psephos.protocol.running.permuted_folds import exchanged, permuted_rows
 from psephos.protocol.running.progress import Forecast, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.spread import results_of
-from psephos.protocol.running.tasks import (
-    FitTask,
-    choice_words,
-    shape_of,
-    with_choices,
-)
+from psephos.protocol.running.tasks import FitTask, choice_words, shape_of, with_choices
 from psephos.protocol.study.comparison import Comparison
 from psephos.protocol.study.folder import (
     CURVE,
@@ -567,10 +562,7 @@ def _recalibrate(
 
 
 def _map_of(
-    name: str,
-    finished: Sequence[tuple[FitTask, Any]],
-    table: DataTable,
-    random_state: int,
+    name: str, finished: Sequence[tuple[FitTask, Any]], table: DataTable, random_state: int
 ) -> Recalibration | None:
     answered = held_out(name, finished)
     if answered is None:

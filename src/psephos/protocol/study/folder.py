@@ -298,11 +298,7 @@ def identity_of(
         "copies": copies,
         "protocol": protocol.as_dict(),
         "random_state": random_state,
-        "versions": {
-            "psephos": __version__,
-            "scikit-learn": sklearn.__version__,
-            _FORM: SCHEMA,
-        },
+        "versions": {"psephos": __version__, "scikit-learn": sklearn.__version__, _FORM: SCHEMA},
         **({"classes": dict(table.joined)} if table.joined else {}),
     }
 

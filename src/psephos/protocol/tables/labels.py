@@ -74,9 +74,7 @@ def encode_column(
     return coded(values)
 
 
-def coded(
-    values: Sequence[Cell],
-) -> tuple[Floats, tuple[str, ...]]:
+def coded(values: Sequence[Cell]) -> tuple[Floats, tuple[str, ...]]:
     """Return the codes of categories (NaN for None), and their sorted levels as words.
 
     Values that are one number (1, 1.0, "1") are one level.

@@ -12,15 +12,7 @@ from psephos.files.names import Names, plural
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.distance import PRIOR, Batches
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    ReadsLike,
-    Voters,
-    check,
-    check_part,
-    named_of,
-)
+from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, check_part, named_of
 from psephos.vote.plain import to_plain
 from psephos.vote.reading.core import unpacked
 from psephos.vote.reading.near import CaseReader

@@ -15,12 +15,7 @@ from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
-from psephos.vote.voters.foreign import (
-    TREES,
-    ForeignVoters,
-    from_estimators,
-    plain_voters,
-)
+from psephos.vote.voters.foreign import TREES, ForeignVoters, from_estimators, plain_voters
 from psephos.vote.weights.neighbours import Neighbours
 
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")

@@ -200,8 +200,5 @@ class FirstMatch(ReadsLike, Weighting):
     def take(self, voters: NDArray[np.intp]) -> Self:
         """Return the weights of these rules only, in their old order of precedence."""
         return replace(
-            self,
-            rules=self.rules.take(voters),
-            rank=self.rank[voters],
-            share=self.share[voters],
+            self, rules=self.rules.take(voters), rank=self.rank[voters], share=self.share[voters]
         )

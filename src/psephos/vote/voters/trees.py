@@ -264,11 +264,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
 
 @register_form("forest voters")
 def forest_voters(
-    trees: TreeVoters,
-    group: Indices,
-    value: Floats,
-    says: str = "answer",
-    abstains: bool = False,
+    trees: TreeVoters, group: Indices, value: Floats, says: str = "answer", abstains: bool = False
 ) -> Trees:
     """Return forests as voters: each averages, over its trees, the leaves that a row reaches.
 

@@ -12,11 +12,7 @@ from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.cases import PrototypeVoters
 from psephos.vote.operations.distance import PRIOR, Batches, Distance
-from psephos.vote.operations.distance_weights import (
-    DistanceWeights,
-    Gaussian,
-    OwnPoint,
-)
+from psephos.vote.operations.distance_weights import DistanceWeights, Gaussian, OwnPoint
 from psephos.vote.part import ReadsLike, check, check_part
 
 
