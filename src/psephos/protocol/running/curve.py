@@ -19,15 +19,10 @@ from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Params, Shape
 from psephos.explain.drawing import Display, plain
 from psephos.files.names import plural, series
+from psephos.protocol.evaluation import statistics
 from psephos.protocol.evaluation.scores import answers_of, display_name, missed_cost, ranked_by
 from psephos.protocol.evaluation.splits import inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
-from psephos.protocol.evaluation.statistics import (
-    Difference,
-    one_standard_error,
-    paired_difference,
-    summary,
-)
 from psephos.protocol.running.columns import importances
 from psephos.protocol.running.tasks import (
     FitTask,
@@ -51,7 +46,7 @@ ALL = "all"  # the point of the tuned model itself
 # their type stubs are incomplete
 _tests, _inspection = cast("Any", feature_selection), cast("Any", inspection)
 _PERMUTED = 256  # maximum columns that are permuted
-_UNKNOWN = Difference(math.nan, math.nan, math.nan, math.nan, 0, math.nan)
+_UNKNOWN = statistics.Difference(math.nan, math.nan, math.nan, math.nan, 0, math.nan)
 
 
 @dataclass(frozen=True)
@@ -212,13 +207,15 @@ def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> lis
     found: list[Row] = []
     for model in dict.fromkeys(str(row["model"]) for row in rows):
         own = [{**row, "model": str(row["k"])} for row in rows if row["model"] == model]
-        prices: dict[str, Difference] = {}
-        sizes = summary(own, about)
+        prices: dict[str, statistics.Difference] = {}
+        sizes = statistics.summary(own, about)
         for one in sizes:
             first, second = (ALL, one.model)[:: int(one.ranked_by.sign)]
             with suppress(PsephosError):  # no fold has the measure of both
-                prices[one.model] = paired_difference(own, first, second, one.ranked_by.name)
-        knee = one_standard_error([one for one in sizes if one.model in prices])
+                prices[one.model] = statistics.paired_difference(
+                    own, first, second, one.ranked_by.name
+                )
+        knee = statistics.one_standard_error([one for one in sizes if one.model in prices])
         for one in sizes:
             if not one.n_failed and one.model not in prices:
                 continue

@@ -48,6 +48,7 @@ from psephos.protocol.running.progress import Forecast, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.spread import results_of
 from psephos.protocol.running.tasks import FitTask, choice_words, shape_of, with_choices
+from psephos.protocol.study import outputs
 from psephos.protocol.study.comparison import Comparison
 from psephos.protocol.study.folder import (
     CURVE,
@@ -60,17 +61,6 @@ from psephos.protocol.study.folder import (
     sha256_of,
 )
 from psephos.protocol.study.folds import folds_told, kept, kept_fold
-from psephos.protocol.study.outputs import (
-    describe,
-    kept_model,
-    label_rows,
-    pooled_rows,
-    publish,
-    refit_row,
-    result_row,
-    used_rows,
-    versions,
-)
 from psephos.protocol.tables.checking import table_given
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
 from psephos.protocol.tables.roles import Classes
@@ -313,7 +303,7 @@ def compare(
         curves = curve_tasks(divided, tasks) if curve else []
         fitted = _run([*tasks, *curves], divided, study, n_jobs, progress, keep, time_limit)
         finished, points = _finished(study.journal, divided, tasks, curves)
-        about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
+        about = outputs.describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
         about |= about_cautions(cautions, accepted)
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
         about |= about_labels(table, splits, named=models is not None)
@@ -327,19 +317,19 @@ def compare(
         if folder is not None:
             known = (about, environment_of(named, study.journal, finished, doubts), bounds, ours)
             more = {CURVE: points, PERMUTED: permuted}
-            publish(study, table, finished, *known, more, spreadsheet_safe=spreadsheet_safe)
+            outputs.publish(study, table, finished, *known, more, spreadsheet_safe=spreadsheet_safe)
         _warn(finished)
         return Comparison(
-            results=[result_row(table, t, e) for t, e in finished if t.split is not None],
+            results=[outputs.result_row(table, t, e) for t, e in finished if t.split is not None],
             about=about,
             out=folder,
             models=ours,
             bounds=bounds,
-            labels=label_rows(table, finished),
-            pooled=pooled_rows(table, finished),
+            labels=outputs.label_rows(table, finished),
+            pooled=outputs.pooled_rows(table, finished),
             contents=table.contents(),
-            refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
-            used=used_rows(finished),
+            refits=[outputs.refit_row(table, t, e) for t, e in finished if t.split is None],
+            used=outputs.used_rows(finished),
             curve=points,
             permuted=permuted,
         )
@@ -404,7 +394,7 @@ def _tasks(
             "draws": protocol.n_draws(one.name),
             "grouped": one.grouped,
             "distributions": repr(sorted(drawn.items())),
-            "package": versions([one.needs])[one.needs] if one.needs else "",
+            "package": outputs.versions([one.needs])[one.needs] if one.needs else "",
         }
         if one.in_search and not protocol.metric:  # not with a metric, which may use probabilities
             own["in_search"] = repr(sorted(one.in_search.items()))
@@ -470,7 +460,7 @@ def _done(
     if folder is None or isinstance(task, CurveTask):
         return all(point["status"] == "ok" for point in entry.get("points", ()))
     if task.split is None:
-        return not digest or sha256_of(kept_model(folder, task.key)) == digest
+        return not digest or sha256_of(outputs.kept_model(folder, task.key)) == digest
     if not keep or task.contender.origin != "psephos":
         return True
     found = sha256_of(kept_fold(folder, task.key))
@@ -493,7 +483,7 @@ def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
         return {}
     from psephos.models import save
 
-    path = kept_model(folder, key)
+    path = outputs.kept_model(folder, key)
     try:
         save(model, path)
     except UnwritableError:
@@ -537,7 +527,7 @@ def _models(
         if task.split is None and task.key in fitted:
             found[task.contender.name] = fitted[task.key]
         elif task.split is None and folder is not None and entry.get("file_sha256"):
-            found[task.contender.name] = load(kept_model(folder, task.key))
+            found[task.contender.name] = load(outputs.kept_model(folder, task.key))
     for model in found.values():
         model.accepted_ = accepted
     return found

@@ -18,6 +18,7 @@ from psephos.explain.drawing import Display, plain
 from psephos.files.escaping import printable
 from psephos.files.names import decimals
 from psephos.files.near import suggest
+from psephos.protocol.evaluation import statistics
 from psephos.protocol.evaluation.scores import (
     display_name,
     kept_metric,
@@ -27,16 +28,6 @@ from psephos.protocol.evaluation.scores import (
     with_chosen,
 )
 from psephos.protocol.evaluation.stability import Stability, positions_of
-from psephos.protocol.evaluation.statistics import (
-    Difference,
-    Summary,
-    better_than_constant,
-    comparable,
-    one_standard_error,
-    paired_difference,
-    pareto,
-    summary,
-)
 from psephos.protocol.study.outputs import result_columns
 from psephos.vote.frames import frame_of
 
@@ -139,34 +130,36 @@ class Comparison:
         """Return the same as a table of a notebook."""
         return comparison_html(self)
 
-    def summary(self) -> list[Summary]:
+    def summary(self) -> list[statistics.Summary]:
         """Return the mean, spread and columns of each model (see `summary`)."""
-        return summary(self.results, self.about)
+        return statistics.summary(self.results, self.about)
 
-    def pareto(self) -> list[Summary]:
+    def pareto(self) -> list[statistics.Summary]:
         """Return the models that are Pareto-optimal in number of columns and the first measure.
 
         That is the `metric` of `compare`; else balanced accuracy, average precision for several
         labels per row, R² for numbers, and PU-F if the truth is not known.
         """
-        return pareto(self.summary())
+        return statistics.pareto(self.summary())
 
-    def selected(self) -> Summary | None:
+    def selected(self) -> statistics.Summary | None:
         """Return the model with the fewest columns within one standard error of the best.
 
         It may be any model, even a constant prediction. Since it is selected on these folds, its
         estimate is slightly optimistic.
         """
-        return one_standard_error(self.summary())
+        return statistics.one_standard_error(self.summary())
 
     def better(self, chance: float = 0.05) -> dict[str, float]:
         """Return the models significantly better than a constant prediction, with p-values.
 
         `chance` is the significance level over all models (see `better_than_constant`).
         """
-        return better_than_constant(self.results, self.about, chance=chance)
+        return statistics.better_than_constant(self.results, self.about, chance=chance)
 
-    def difference(self, model: str, other: str, metric: str | None = None) -> Difference:
+    def difference(
+        self, model: str, other: str, metric: str | None = None
+    ) -> statistics.Difference:
         """Return the mean difference model - other, with its corrected interval.
 
         The default metric is that by which models are ranked (see `pareto`).
@@ -182,13 +175,13 @@ class Comparison:
                     f"{name!r} did not take part: {suggest(name, self.about['models'])}"
                 )
         measure = ranked_by(self.results[0], self.about).name if metric is None else metric
-        return paired_difference(self.results, model, other, measure)
+        return statistics.paired_difference(self.results, model, other, measure)
 
 
 # ---------------------------------------------------------------------- pictures
-def frontier(summaries: Sequence[Summary], better: Container[str]) -> tuple[str, ...]:
+def frontier(summaries: Sequence[statistics.Summary], better: Container[str]) -> tuple[str, ...]:
     """Return the models of `pareto` that are among the `better_than_constant`."""
-    return tuple(one.model for one in pareto(summaries) if one.model in better)
+    return tuple(one.model for one in statistics.pareto(summaries) if one.model in better)
 
 
 _DRAWN = 30  # columns that are drawn
@@ -260,7 +253,7 @@ class AccuracyDisplay(Display):
         every = [one for one in comparison.summary() if one.columns_used.n]
         models = [one.model for one in every]
         rows = {m: [row for row in done if row["model"] == m] for m in models}
-        best = max(comparable(every), key=lambda one: one.merit, default=every[0]).model
+        best = max(statistics.comparable(every), key=lambda one: one.merit, default=every[0]).model
         pairs = [None if m == best else comparison.difference(m, best) for m in models]
         ends = [[np.nan if d is None else getattr(d, k) for d in pairs] for k in _ENDS]
         return cls(

@@ -33,6 +33,7 @@ from psephos.files.columns import COMPARED
 from psephos.files.names import ends, listed, plural, sentence_name
 from psephos.files.near import some
 from psephos.files.sheet import DENSE, unnamed
+from psephos.protocol.tables import requirements
 from psephos.protocol.tables.labels import (
     Partial,
     check_mark,
@@ -47,13 +48,6 @@ from psephos.protocol.tables.labels import (
     task_given,
     tidy_labels,
     together,
-)
-from psephos.protocol.tables.requirements import (
-    check_groups,
-    check_ids,
-    check_target,
-    refuse_duplicates,
-    refuse_farthest,
 )
 from psephos.protocol.tables.roles import Cohorts, row_values, words_of_rows
 
@@ -205,13 +199,16 @@ class DataTable:
             raise PsephosError(f"y has {len(self.y)} labels for {n} rows: give one label per row.")
         if len(self.names) != p:
             raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
-        refuse_duplicates(self.names)
+        requirements.refuse_duplicates(self.names)
         wrong = Complaints()
         with wrong.gather():
-            refuse_farthest(self.X, self.names, self._place)
+            requirements.refuse_farthest(self.X, self.names, self._place)
         with wrong.gather():
-            check_target(self)
-        for check, values in ((check_ids, self.ids), (check_groups, self.groups)):
+            requirements.check_target(self)
+        for check, values in (
+            (requirements.check_ids, self.ids),
+            (requirements.check_groups, self.groups),
+        ):
             with wrong.gather():
                 check(values, n)
         if self.cohorts is not None:
@@ -469,7 +466,7 @@ def table_from_arrays(
         given = unnamed(p)
     if len(given) != p:
         raise PsephosError(f"{len(given)} names for {p} columns: give one per column.")
-    refuse_duplicates(given)
+    requirements.refuse_duplicates(given)
     label = str(target_name or getattr(y, "name", None) or "target")
     insisted = label not in given and label in list(categorical)
     task = task_given(task, insisted=insisted)

@@ -8,23 +8,13 @@ import numpy as np
 from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.trees.tree import spans_of
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    Voters,
-    check,
-    check_part,
-    check_ptr,
-    check_within,
-    sparse,
-    usage_at,
-)
 from psephos.vote.reasons import Reason
 
 
-def design_matrix(X: Floats, source: Columns, level: Floats) -> Floats:
+def design_matrix(X: Floats, source: part.Columns, level: Floats) -> Floats:
     """Return the (n, P) design matrix of a table: numbers unchanged, categories as 0/1 columns.
 
     Parameters
@@ -43,14 +33,14 @@ def design_matrix(X: Floats, source: Columns, level: Floats) -> Floats:
     return design
 
 
-class _OnColumns(ReadsColumns, Voters):
+class _OnColumns(part.ReadsColumns, part.Voters):
     """Base class of voters on a table derived from columns.
 
     A subclass has `inner`, the voters on that table, and defines `_table`, which makes the table,
     and `_of`: the position in `columns` of the source of each of the table's columns.
     """
 
-    inner: Voters
+    inner: part.Voters
 
     @property
     def _of(self) -> NDArray[np.intp]:
@@ -68,9 +58,9 @@ class _OnColumns(ReadsColumns, Voters):
 
     def usage(self) -> Usage:
         """Return the (T, p) table; the levels of a category count as one column."""
-        inner: Any = sparse.coo_array(self.inner.usage())
+        inner: Any = part.sparse.coo_array(self.inner.usage())
         voter, made = inner.coords
-        return usage_at(self, voter, self._of[made])
+        return part.usage_at(self, voter, self._of[made])
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided as on the derived table, summed by source column."""
@@ -114,16 +104,18 @@ class CodedVoters(_OnColumns):
 
     tag: ClassVar[str] = "coded voters"
     n_features: int
-    columns: Columns
-    inner: Voters
+    columns: part.Columns
+    inner: part.Voters
     source: NDArray[np.intp]
     level: Nullable
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         p = self.inner.n_features
-        check(self.source.shape == self.level.shape == (p,), "the design has another width")
-        check_within(self.source, len(self.columns), "the design reads a column outside the list")
+        part.check(self.source.shape == self.level.shape == (p,), "the design has another width")
+        part.check_within(
+            self.source, len(self.columns), "the design reads a column outside the list"
+        )
 
     @property
     def _of(self) -> NDArray[np.intp]:
@@ -230,23 +222,23 @@ class RankedVoters(_OnColumns):
 
     tag: ClassVar[str] = "ranked voters"
     n_features: int
-    columns: Columns
-    inner: Voters
+    columns: part.Columns
+    inner: part.Voters
     knots: AnySize
     scores: Floats
     start: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.inner.n_features == len(self.columns), "the scores are of other columns")
-        check(self.knots.ndim == 1, "knots are not a row of numbers")
-        check(self.knots.shape == self.scores.shape, "knots and scores differ in number")
-        check_ptr(self.start, len(self.columns), len(self.knots), "knots")
+        part.check_part(self)
+        part.check(self.inner.n_features == len(self.columns), "the scores are of other columns")
+        part.check(self.knots.ndim == 1, "knots are not a row of numbers")
+        part.check(self.knots.shape == self.scores.shape, "knots and scores differ in number")
+        part.check_ptr(self.start, len(self.columns), len(self.knots), "knots")
         same = np.ones(max(len(self.knots) - 1, 0), dtype=bool)  # both knots of one column
         inside = self.start[(self.start > 0) & (self.start < len(self.knots))]
         same[inside - 1] = False
         rising = (np.diff(self.knots) > 0)[same].all() and (np.diff(self.scores) >= 0)[same].all()
-        check(bool(rising), "knots are not in rising order")
+        part.check(bool(rising), "knots are not in rising order")
 
     @property
     def _of(self) -> NDArray[np.intp]:
@@ -255,7 +247,7 @@ class RankedVoters(_OnColumns):
     def _table(self, X: Floats) -> Floats:
         return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
 
-    def derived(self, X: Floats) -> tuple[Voters, Floats]:
+    def derived(self, X: Floats) -> tuple[part.Voters, Floats]:
         """Return the voters on normal scores, and the scores of X, if all columns are read."""
         every = len(self.columns) == self.n_features
         return (self.inner, self._table(X)) if every else (self, X)

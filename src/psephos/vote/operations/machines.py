@@ -8,20 +8,11 @@ import numpy as np
 from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.operations.scores import votes_by_score
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    check,
-    check_part,
-    check_places,
-    check_present,
-    check_ptr,
-    usage_at,
-)
 from psephos.vote.reading.scores import KernelMachines
 
 _MOST_NAMED = 6  # a rule names no more columns than this
@@ -33,7 +24,7 @@ _CALLED = ("support vector machine", "kernel score")
 
 @register
 @dataclass(frozen=True)
-class KernelVoters(ReadsColumns, RowByRow):
+class KernelVoters(part.ReadsColumns, RowByRow):
     """Support vector machines: sums of kernels around support rows, one for each pair of classes.
 
     Voter t scales its d_t columns, ``z_j = (x_j - centre_j) inverse_j``; the margin of a pair of
@@ -92,7 +83,7 @@ class KernelVoters(ReadsColumns, RowByRow):
     tag: ClassVar[str] = "kernel voters"
     reader: ClassVar[type[Any]] = KernelMachines
     n_features: int
-    columns: Columns
+    columns: part.Columns
     ptr: NDArray[np.intp]
     position: NDArray[np.intp]
     centre: AnySize
@@ -109,33 +100,33 @@ class KernelVoters(ReadsColumns, RowByRow):
     called: str = "support vector machine"
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
-        n_columns = check_places(self.position, self.ptr, len(self.gamma), len(self.columns))
-        n_rows = check_ptr(self.rows, len(self.gamma), self.dual.shape[-1], "support rows")
-        check(
+        part.check_part(self)
+        part.check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
+        n_columns = part.check_places(self.position, self.ptr, len(self.gamma), len(self.columns))
+        n_rows = part.check_ptr(self.rows, len(self.gamma), self.dual.shape[-1], "support rows")
+        part.check(
             self.centre.shape == self.inverse.shape == self.position.shape,
             "centre and inverse have another shape than position",
         )
-        check(
+        part.check(
             self.support.shape == (int(n_columns @ n_rows),),
             "support does not hold each voter's rows on its columns",
         )
-        check(self.value.ndim == 2 and len(self.value) > 1, "value is not (C, K)")
+        part.check(self.value.ndim == 2 and len(self.value) > 1, "value is not (C, K)")
         pairs = len(self.value) * (len(self.value) - 1) // 2
-        check(
+        part.check(
             self.dual.ndim == 2 and len(self.dual) == pairs,
             "dual has no row for each pair of classes",
         )
-        check(
+        part.check(
             self.intercept.shape == (len(self.gamma), pairs),
             "intercept is not (T, pairs of classes)",
         )
         numbers = (self.centre, self.inverse, self.support, self.dual, self.intercept)
-        check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
-        check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")
-        check(self.says in ("answer", "probability"), f"says is {self.says!r}")
-        check(self.called in _CALLED, f"called is {self.called!r}")
+        part.check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
+        part.check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")
+        part.check(self.says in ("answer", "probability"), f"says is {self.says!r}")
+        part.check(self.called in _CALLED, f"called is {self.called!r}")
 
     @property
     def n_voters(self) -> int:
@@ -144,7 +135,7 @@ class KernelVoters(ReadsColumns, RowByRow):
     def votes(self, X: Floats) -> Floats:
         read = X[:, self.columns]
         if not self.abstains:
-            check_present(read, f"{self.called}s")
+            part.check_present(read, f"{self.called}s")
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
             own = self._own(t)
@@ -193,7 +184,7 @@ class KernelVoters(ReadsColumns, RowByRow):
 
     def usage(self) -> Usage:
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
-        return usage_at(self, voter, self.position)
+        return part.usage_at(self, voter, self.position)
 
     def times(self, powers: NDArray[np.intp]) -> Self:
         """Return the same machines for a table whose columns are multiplied by powers of two."""

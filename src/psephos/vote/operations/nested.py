@@ -8,21 +8,11 @@ import numpy as np
 
 from psephos._types import Floats, NDArray, Usage
 from psephos.files.names import Names, listed
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves
 from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.operations.weights import Constant
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    Voters,
-    check,
-    check_part,
-    check_within,
-    log_odds,
-    placed,
-    usage_of,
-)
 from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
@@ -33,7 +23,7 @@ _Levels = tuple[tuple[int, Floats], ...]
 
 @register
 @dataclass(frozen=True)
-class NestedVoters(ReadsColumns, Voters):
+class NestedVoters(part.ReadsColumns, part.Voters):
     """Voters that are votes: each votes the prediction of its own weighted vote.
 
     Parameters
@@ -60,8 +50,8 @@ class NestedVoters(ReadsColumns, Voters):
 
     tag: ClassVar[str] = "nested voters"
     n_features: int
-    columns: Columns
-    places: tuple[Columns, ...]
+    columns: part.Columns
+    places: tuple[part.Columns, ...]
     inner: tuple[Vote, ...]
     levels: tuple[_Levels, ...]
     says: str
@@ -69,29 +59,31 @@ class NestedVoters(ReadsColumns, Voters):
     abstains: bool
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.says in SAYS, f"votes cannot say {self.says!r}")
-        check(self.value.ndim == 2, "codes are not a table")
+        part.check_part(self)
+        part.check(self.says in SAYS, f"votes cannot say {self.says!r}")
+        part.check(self.value.ndim == 2, "codes are not a table")
         same = len(self.inner) == len(self.places) == len(self.levels)
-        check(same, "votes, their columns and their categories differ in number")
+        part.check(same, "votes, their columns and their categories differ in number")
         for vote, places, levels in zip(self.inner, self.places, self.levels, strict=True):
-            check(places.dtype == np.intp, "positions are not integers")
-            check(places.shape == (vote.n_features,), "a vote has another table")
-            check_within(places, len(self.columns), "a vote reads a column outside the list")
+            part.check(places.dtype == np.intp, "positions are not integers")
+            part.check(places.shape == (vote.n_features,), "a vote has another table")
+            part.check_within(places, len(self.columns), "a vote reads a column outside the list")
             for j, values in levels:
                 known = 0 <= j < len(places) and values.ndim == 1 and len(values) > 0
-                check(known and values.dtype == np.float64, "categories are not a row of numbers")
+                part.check(
+                    known and values.dtype == np.float64, "categories are not a row of numbers"
+                )
             self._check_target(vote.target)
 
     def _check_target(self, target: Any) -> None:
         plain = isinstance(target, Target | RegressionTarget)
-        check(plain, "a vote within a vote predicts one class or one number")
+        part.check(plain, "a vote within a vote predicts one class or one number")
         number = isinstance(target, RegressionTarget)
-        check(number == (self.says == "value"), "votes answer with numbers, or with classes")
+        part.check(number == (self.says == "value"), "votes answer with numbers, or with classes")
         if isinstance(target, Target):
-            check(target.classes.dtype.kind in "iu", "classes of a vote are not codes")
+            part.check(target.classes.dtype.kind in "iu", "classes of a vote are not codes")
             known = target.classes.min() >= 0 and target.classes.max() < len(self.value)
-            check(bool(known), "a class has no code")
+            part.check(bool(known), "a class has no code")
 
     @property
     def n_voters(self) -> int:
@@ -122,7 +114,7 @@ class NestedVoters(ReadsColumns, Voters):
         if self.says == "log-odds":
             chances = np.zeros((len(score), len(self.value)))
             chances[:, classes] = vote.readout.probabilities(score, target, mass)
-            return log_odds(chances, self.value.shape[1])
+            return part.log_odds(chances, self.value.shape[1])
         codes = self.value[classes]
         if self.says == "answer":
             return codes[target.chosen(vote.readout.decided(score, target, mass))]
@@ -130,7 +122,7 @@ class NestedVoters(ReadsColumns, Voters):
 
     def usage(self) -> Usage:
         """Return the (T, p) table of the columns that each vote reads."""
-        return usage_of(self, self.places)
+        return part.usage_of(self, self.places)
 
     def primary(self) -> Self:
         """Return the votes without columns read only where values are missing, unless they abstain.
@@ -195,7 +187,7 @@ class NestedVoters(ReadsColumns, Voters):
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         order: list[int] = voters.tolist()
-        columns, places = placed([self.columns[self.places[t]] for t in order])
+        columns, places = part.placed([self.columns[self.places[t]] for t in order])
         inner = tuple(self.inner[t] for t in order)
         levels = tuple(self.levels[t] for t in order)
         return replace(self, columns=columns, places=places, inner=inner, levels=levels)
@@ -318,7 +310,7 @@ def _coded(table: Floats, levels: _Levels) -> Floats:
 
 def nested(
     estimators: Sequence[Any],
-    subsets: Sequence[Columns],
+    subsets: Sequence[part.Columns],
     n_features: int,
     says: str,
     code: Floats,
@@ -341,7 +333,7 @@ def nested(
     inner = [vote.select(vote.columns) for vote in votes]
     if abstains:
         inner = [replace(vote, voters=vote.voters.abstaining()) for vote in inner]
-    columns, places = placed(read)
+    columns, places = part.placed(read)
     return NestedVoters(
         n_features,
         columns,

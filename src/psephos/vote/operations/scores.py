@@ -10,18 +10,10 @@ from psephos._types import Floats, NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.files.names import formula_name, number, plural, sum_digits
 from psephos.trees.tree import spans_of
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
 from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    check,
-    check_part,
-    check_places,
-    check_present,
-    usage_at,
-)
 from psephos.vote.reading.scores import ScoreReader
 
 _NAMED = 6  # columns that a rule of a linear model spells out
@@ -32,7 +24,7 @@ _ROUNDING = 1e-12
 
 @register
 @dataclass(frozen=True)
-class Scores(ReadsColumns, RowByRow):
+class Scores(part.ReadsColumns, RowByRow):
     """Voters by scores: linear models and Gaussian densities of classes.
 
     Score r of a voter is its constant plus one of
@@ -78,7 +70,7 @@ class Scores(ReadsColumns, RowByRow):
     tag: ClassVar[str] = "scores"
     reader: ClassVar[type[Any]] = ScoreReader
     n_features: int
-    columns: Columns
+    columns: part.Columns
     ptr: NDArray[np.intp]
     position: NDArray[np.intp]
     constant: AnySize
@@ -94,35 +86,35 @@ class Scores(ReadsColumns, RowByRow):
     whitening: AnySize | None = None
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.constant.ndim == 2 and self.constant.shape[1] > 0, "constant is not (T, R)")
+        part.check_part(self)
+        part.check(self.constant.ndim == 2 and self.constant.shape[1] > 0, "constant is not (T, R)")
         n_voters, n_scores = self.constant.shape
-        sizes = check_places(self.position, self.ptr, n_voters, len(self.columns))
+        sizes = part.check_places(self.position, self.ptr, n_voters, len(self.columns))
         given = [a is not None for a in (self.coef, self.variance, self.whitening)]
-        check(sum(given) == 1 and given[0] == (self.centre is None), "not one form of scores")
+        part.check(sum(given) == 1 and given[0] == (self.centre is None), "not one form of scores")
         wide, square = (n_scores, len(self.position)), (n_scores, int((sizes**2).sum()))
         for name in ("coef", "centre", "variance", "whitening"):
             array, shape = getattr(self, name), square if name == "whitening" else wide
-            check(array is None or array.shape == shape, f"{name} has another shape")
+            part.check(array is None or array.shape == shape, f"{name} has another shape")
         positive = self.variance is None or bool((self.variance > 0).all())
-        check(positive, "a variance is not positive")
+        part.check(positive, "a variance is not positive")
         filled = self.fill is None or (self.fill.shape == wide[1:] and not self.abstains)
-        check(filled, "fill does not fit")
+        part.check(filled, "fill does not fit")
         check_says(self.value, n_scores, self.says)
-        check(0 < self.slope < np.inf, "a slope is not a positive number")
+        part.check(0 < self.slope < np.inf, "a slope is not a positive number")
 
     @property
     def n_voters(self) -> int:
         return len(self.ptr) - 1
 
-    def _own(self, voter: int) -> tuple[slice, Columns]:
+    def _own(self, voter: int) -> tuple[slice, part.Columns]:
         """Return the slice of a voter's entries, and the columns of the table that it reads."""
         own = slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
         return own, self.columns[self.position[own]]
 
     def votes(self, X: Floats) -> Floats:
         if not self.abstains and self.fill is None:
-            check_present(X[:, self.columns], f"voters by {self.called}")
+            part.check_present(X[:, self.columns], f"voters by {self.called}")
         out = np.empty((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
             out[:, t] = votes_by_score(self._scores(t, X), self.value, self.says, self.slope)
@@ -176,7 +168,7 @@ class Scores(ReadsColumns, RowByRow):
         return np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
 
     def usage(self) -> Usage:
-        return usage_at(self, self._of_entry(), self.position)
+        return part.usage_at(self, self._of_entry(), self.position)
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``.
@@ -326,13 +318,13 @@ def _signed(terms: list[tuple[bool, str]]) -> str:
 
 def check_says(value: Floats, n_scores: int, says: str) -> None:
     """Check that a table of codes has the classes of the scores."""
-    check(says in ("answer", "probability", "value"), f"says is {says!r}")
+    part.check(says in ("answer", "probability", "value"), f"says is {says!r}")
     if says == "value":
-        check(n_scores == 1, "a number is not one score")
-        check(value.ndim == 2 and value.shape[1] == 1, "a number is not one column")
+        part.check(n_scores == 1, "a number is not one score")
+        part.check(value.ndim == 2 and value.shape[1] == 1, "a number is not one column")
     else:
         classes = 2 if n_scores == 1 else n_scores
-        check(value.ndim == 2 and len(value) == classes > 0, "value is not (C, K)")
+        part.check(value.ndim == 2 and len(value) == classes > 0, "value is not (C, K)")
 
 
 def votes_by_score(score: Floats, value: Floats, says: str, slope: float = 1.0) -> Floats:

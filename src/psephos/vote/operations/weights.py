@@ -8,23 +8,14 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, NDArray, Usage
 from psephos.files.names import percent
+from psephos.vote import part
 from psephos.vote.codec import register
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    ReadsNothing,
-    Weighting,
-    check,
-    check_part,
-    sparse,
-    usage_at,
-)
 from psephos.vote.target import AnyTarget
 
 
 @register
 @dataclass(frozen=True)
-class Available(ReadsColumns, Weighting):
+class Available(part.ReadsColumns, part.Weighting):
     """w_t(x) = alpha_t where every column that voter t reads has a value in x, else 0.
 
     The models of a library vote if their columns were measured. On each case only the lowest tier
@@ -51,7 +42,7 @@ class Available(ReadsColumns, Weighting):
 
     tag: ClassVar[str] = "available"
     n_features: int
-    columns: Columns
+    columns: part.Columns
     reads: NDArray[np.bool_]
     alpha: Floats
     tier: NDArray[np.intp]
@@ -59,17 +50,17 @@ class Available(ReadsColumns, Weighting):
     partly: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         t = len(self.alpha)
-        check(self.alpha.ndim == 1, "alpha is not (T,)")
-        check(
+        part.check(self.alpha.ndim == 1, "alpha is not (T,)")
+        part.check(
             bool(np.isfinite(self.alpha).all() and (self.alpha > 0).all()), "alpha is not above 0"
         )
-        check(self.reads.shape == (t, len(self.columns)), "reads has another shape")
-        check(self.tier.shape == (t,), "tiers and weights differ in number")
-        check(bool((self.tier >= 0).all()), "a tier is negative")
+        part.check(self.reads.shape == (t, len(self.columns)), "reads has another shape")
+        part.check(self.tier.shape == (t,), "tiers and weights differ in number")
+        part.check(bool((self.tier >= 0).all()), "a tier is negative")
         same = self.partly is None or self.partly.shape == (t,)
-        check(same, "partly has another shape")
+        part.check(same, "partly has another shape")
 
     @property
     def n_voters(self) -> int:
@@ -127,7 +118,7 @@ class Available(ReadsColumns, Weighting):
 
     def usage(self) -> Usage:
         """Return the (T, p) table: a weight depends on the columns that its voter reads."""
-        return usage_at(self, *np.nonzero(self.reads))
+        return part.usage_at(self, *np.nonzero(self.reads))
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         reads = self.reads[voters]
@@ -144,7 +135,7 @@ class Available(ReadsColumns, Weighting):
 
 @register
 @dataclass(frozen=True)
-class Constant(ReadsNothing, Weighting):
+class Constant(part.ReadsNothing, part.Weighting):
     """w_t(x) = alpha_t for every case, as in boosting.
 
     Parameters
@@ -160,12 +151,14 @@ class Constant(ReadsNothing, Weighting):
     alpha: Floats
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.alpha.ndim == 1, "alpha is not (T,)")
+        part.check_part(self)
+        part.check(self.alpha.ndim == 1, "alpha is not (T,)")
         size = np.abs(self.alpha)
         with np.errstate(over="ignore"):
             total = size.sum()
-        check(bool(np.isfinite(total) and (size > 0).any()), "alpha's sum is not finite, or zero")
+        part.check(
+            bool(np.isfinite(total) and (size > 0).any()), "alpha's sum is not finite, or zero"
+        )
 
     @property
     def n_voters(self) -> int:
@@ -194,7 +187,7 @@ class Constant(ReadsNothing, Weighting):
 _ROUNDING = 1e-12
 
 
-class _OfVotes(ReadsNothing, Weighting):
+class _OfVotes(part.ReadsNothing, part.Weighting):
     """Base class of weights that depend on the votes; `asks` returns the columns involved."""
 
     needs_votes: ClassVar[bool] = True
@@ -221,10 +214,12 @@ class OutputWeights(_OfVotes):
     alpha: Floats
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.alpha.ndim == 2, "alpha is not (T, K)")
+        part.check_part(self)
+        part.check(self.alpha.ndim == 2, "alpha is not (T, K)")
         size = np.abs(self.alpha)
-        check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
+        part.check(
+            bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero"
+        )
 
     @property
     def n_voters(self) -> int:
@@ -282,15 +277,17 @@ class ConfidenceGate(_OfVotes):
     first: bool
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         t = len(self.alpha)
         shapes = (self.alpha.shape, self.threshold.shape, self.rank.shape)
-        check(all(shape == (t,) for shape in shapes), "weights and thresholds differ in number")
+        part.check(
+            all(shape == (t,) for shape in shapes), "weights and thresholds differ in number"
+        )
         positive = (self.alpha > 0).all() and np.isfinite(self.alpha).all()
-        check(t > 0 and bool(positive), "alpha is not above 0")
+        part.check(t > 0 and bool(positive), "alpha is not above 0")
         sound = ((self.threshold >= 0) & (self.threshold <= 1)).all()
-        check(bool(sound), "a threshold is not a probability")
-        check(len(np.unique(self.rank)) == t, "two voters have one rank")
+        part.check(bool(sound), "a threshold is not a probability")
+        part.check(len(np.unique(self.rank)) == t, "two voters have one rank")
 
     @property
     def n_voters(self) -> int:
@@ -322,7 +319,7 @@ class ConfidenceGate(_OfVotes):
         Whether a voter has weight depends on all votes: on those before it in a cascade, and on
         those after it if none is confident.
         """
-        all_voters: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
+        all_voters: Any = part.sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
         return (all_voters @ usage).astype(bool)
 
     def mean_share(self) -> Floats:

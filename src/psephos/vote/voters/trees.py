@@ -10,24 +10,16 @@ from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction import fused
 from psephos.trees.tree import STAY, spans_of
+from psephos.vote import part
 from psephos.vote.codec import register, register_form
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import flat_nodes
 from psephos.vote.operations.trees import Trees
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    check,
-    check_part,
-    check_ptr,
-    check_within,
-    usage_at,
-)
 
 
 @register
 @dataclass(frozen=True)
-class TreeVoters(ReadsColumns, ReadAsLowered):
+class TreeVoters(part.ReadsColumns, ReadAsLowered):
     """Binary trees in flat arrays; each votes the value of the leaf that a row reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
@@ -67,7 +59,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
 
     tag: ClassVar[str] = "tree voters"
     n_features: int
-    columns: Columns
+    columns: part.Columns
     root: NDArray[np.intp]
     feature: NDArray[np.intp]
     threshold: Thresholds
@@ -82,52 +74,52 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
     answer: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         nodes = len(self.feature)
         flat = (self.threshold, self.missing_left, self.first, self.second)
-        check(all(a.shape == (nodes,) for a in flat), "node arrays differ in length")
-        check(self.feature.ndim == self.root.ndim == 1, "nodes are not in a row")
-        check(self.value.ndim == 2, "votes are not a table")
+        part.check(all(a.shape == (nodes,) for a in flat), "node arrays differ in length")
+        part.check(self.feature.ndim == self.root.ndim == 1, "nodes are not in a row")
+        part.check(self.value.ndim == 2, "votes are not a table")
         inside = (self.feature >= -1) & (self.feature < len(self.columns))
-        check(bool(inside.all()), "a tree reads a column it lacks")
-        check_within(self.root, nodes, "a root is not a node")
+        part.check(bool(inside.all()), "a tree reads a column it lacks")
+        part.check_within(self.root, nodes, "a root is not a node")
         ends = self._ends()
-        check(nodes == 0 or ends[0] == 0, "the first root is not the first node")
-        check(bool((np.diff(ends) > 0).all()), "a tree has no node")
+        part.check(nodes == 0 or ends[0] == 0, "the first root is not the first node")
+        part.check(bool((np.diff(ends) > 0).all()), "a tree has no node")
         inner = np.flatnonzero(self.feature >= 0)
         end = np.repeat(ends[1:], np.diff(ends))[inner]
         for child in (self.first[inner], self.second[inner]):  # children follow: no cycles
-            check(
+            part.check(
                 bool(((child > inner) & (child < end)).all()),
                 "a child is outside its tree, or not after its parent",
             )
         child = np.zeros(nodes, np.bool_)  # a byte a node: forests have many
         for children in (self.first[inner], self.second[inner]):
             child[children] = True
-        check(int(child.sum()) == 2 * len(inner), "a node has two parents")
+        part.check(int(child.sum()) == 2 * len(inner), "a node has two parents")
         self._check_answers()
         self._check_categories()
 
     def _check_answers(self) -> None:
         nodes, answer = len(self.feature), self.answer
-        check(answer.ndim == 1, "answers are not in a row")
+        part.check(answer.ndim == 1, "answers are not in a row")
         if len(answer) == 0:
-            check(len(self.value) == nodes, "nodes and votes differ")
+            part.check(len(self.value) == nodes, "nodes and votes differ")
             return
-        check(len(answer) == nodes, "nodes and answers differ")
+        part.check(len(answer) == nodes, "nodes and answers differ")
         leaf = self.feature < 0
         inside = (answer >= 0) & (answer < len(self.value))
         whole = (inside == leaf) & (leaf | (answer == -1))
-        check(bool(whole.all()), "a leaf lacks an answer, or another node has one")
+        part.check(bool(whole.all()), "a leaf lacks an answer, or another node has one")
 
     def _check_categories(self) -> None:
         ptr, members = self.category_ptr, self.category_left
-        check(ptr.ndim == members.ndim == 1, "sets of categories are not in a row")
+        part.check(ptr.ndim == members.ndim == 1, "sets of categories are not in a row")
         if len(ptr) == 0:
-            check(len(members) == 0, "sets of categories have no pointers")
+            part.check(len(members) == 0, "sets of categories have no pointers")
             return
-        check(len(members) < 2**31, "sets of categories are too many")
-        check_ptr(ptr, len(self.feature), len(members), "categories")
+        part.check(len(members) < 2**31, "sets of categories are too many")
+        part.check_ptr(ptr, len(self.feature), len(members), "categories")
 
     @classmethod
     def of_nodes(
@@ -184,7 +176,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
         ends = self._ends()
         voter = np.repeat(np.arange(self.n_voters), np.diff(ends))
         inner = self.feature >= 0
-        return usage_at(self, voter[inner], self.feature[inner])
+        return part.usage_at(self, voter[inner], self.feature[inner])
 
     def take(self, voters: NDArray[np.intp]) -> Self:
         ends = self._ends()
@@ -285,8 +277,8 @@ def forest_voters(
         True: a forest votes 0 on a row that lacks a value of any column its trees split on.
         False: each node sends missing values to one of its children.
     """
-    check(type(trees) is TreeVoters and not trees.abstains, "a forest needs plain trees")
-    check_ptr(group, max(group.size, 1) - 1, trees.n_voters, "groups")
-    check(says != "value" or value.shape == (1, 1), "value is not (1, 1)")
+    part.check(type(trees) is TreeVoters and not trees.abstains, "a forest needs plain trees")
+    part.check_ptr(group, max(group.size, 1) - 1, trees.n_voters, "groups")
+    part.check(says != "value" or value.shape == (1, 1), "value is not (1, 1)")
     code = None if says == "value" else value
     return replace(trees.lowered(), code=code, says=says, abstains=abstains, group=group)

@@ -11,14 +11,8 @@ from psephos.files.field_types import AnySize, Nullable
 from psephos.kernels.prediction import fused
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
+from psephos.vote.operations import distance_weights
 from psephos.vote.operations.distance import Distance
-from psephos.vote.operations.distance_weights import (
-    Degrees,
-    DistanceWeights,
-    InversePower,
-    Nearest,
-    RightOrWrong,
-)
 from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, check_part, named_of
 
 
@@ -182,13 +176,13 @@ class Local(ReadsColumns, _Expertise):
         return np.where(self.was_right, self.high, self.low)
 
     @cached_property
-    def _operation(self) -> DistanceWeights:
+    def _operation(self) -> distance_weights.DistanceWeights:
         s = self.similarity
         scales = s.column_scale, s.is_category
         distance = Distance.of_cases(self, self.anchors, *scales, absent=s.absent)
-        profile = InversePower(s.a, s.b, s.scale, s.per_query)
-        table = RightOrWrong(self.right, self.voters, self.low, self.high)
-        return DistanceWeights(distance, profile, self.anchor_weight, table)
+        profile = distance_weights.InversePower(s.a, s.b, s.scale, s.per_query)
+        table = distance_weights.RightOrWrong(self.right, self.voters, self.low, self.high)
+        return distance_weights.DistanceWeights(distance, profile, self.anchor_weight, table)
 
     def relative(self, X: Floats) -> tuple[Floats, Floats]:
         if not fused():
@@ -196,11 +190,11 @@ class Local(ReadsColumns, _Expertise):
         total, where_right, log_scale = self._summed(X, self.was_right)
         return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
 
-    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> Nearest:
+    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> distance_weights.Nearest:
         inside = self.anchor_class.max() < target.n_classes
         check(bool(inside), "anchors do not fit the classes")
         order, apart, share = self.lowered().nearest_points(X, k)
-        return Nearest(
+        return distance_weights.Nearest(
             order,
             apart,
             share,
@@ -279,15 +273,15 @@ class LocalRelevance(ReadsLike, _Expertise):
         return self.relevance
 
     @cached_property
-    def _operation(self) -> DistanceWeights:
-        return replace(self.local.lowered(), table=Degrees(self.relevance))
+    def _operation(self) -> distance_weights.DistanceWeights:
+        return replace(self.local.lowered(), table=distance_weights.Degrees(self.relevance))
 
     def relative(self, X: Floats) -> tuple[Floats, Floats]:
         if not fused():
             return self.lowered().relative(X)
         return self._summed(X, self.relevance)[1:]
 
-    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> Nearest:
+    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> distance_weights.Nearest:
         meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
         return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
 
