@@ -73,7 +73,7 @@ class Vectors:
     rows: Nullable
     scores: AnySize
     answers: Array
-    chances: tuple[NDArray[np.float64], ...] = ()
+    chances: tuple[Floats, ...] = ()
     words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.files.names import Names, class_called
 from psephos.vote.describing import answer_words, before_weighing
 from psephos.vote.frames import frame_of
@@ -83,7 +83,7 @@ class Ballots:
     names: Names
     X: Any
     case_ids: list[Any]
-    numbers: NDArray[np.intp] | None = None
+    numbers: Indices | None = None
     returns: dict[str, str] = field(default_factory=dict[str, str], kw_only=True)
     score: Floats = field(init=False)
     mass: Floats = field(init=False)

@@ -66,7 +66,7 @@ class Sigmoid:
     def __post_init__(self) -> None:
         check(0 <= self.least < 0.5, _NO_LIMIT)
         check(self.slope.ndim == 1 and self.slope.shape == self.offset.shape, "a class lacks a map")
-        check(bool((self.slope >= 0).all()), "a map of probabilities falls")
+        check(self.slope >= 0, "a map of probabilities falls")
 
     def words(self, classes: list[str]) -> str:
         return "calibrated (sigmoid)"
@@ -131,9 +131,8 @@ class Isotonic:
         check(len(self.given) == len(self.told) > 0, "a class lacks a map")
         for x, y in zip(self.given, self.told, strict=True):
             check(x.ndim == 1 and x.shape == y.shape and len(x) > 0, "a map lacks points")
-            rises = bool((np.diff(x) > 0).all()) and bool((np.diff(y) >= 0).all())
-            check(rises, "a map falls")
-            check(bool(((y >= 0) & (y <= 1)).all()), "a map leaves the probabilities")
+            check(bool((np.diff(x) > 0).all()) and bool((np.diff(y) >= 0).all()), "a map falls")
+            check((y >= 0) & (y <= 1), "a map leaves the probabilities")
 
     def words(self, classes: list[str]) -> str:
         return "read off a fixed rising curve" if self.fixed else "calibrated (isotonic)"
@@ -164,9 +163,9 @@ class PosteriorTable:
 
     def __post_init__(self) -> None:
         check(self.posterior.ndim == 2 and self.posterior.shape[1] > 1, "posteriors have no table")
-        check(bool(((self.posterior >= 0) & (self.posterior <= 1)).all()), "posteriors")
+        check((self.posterior >= 0) & (self.posterior <= 1), "posteriors")
         check(self.prior.shape in ((0,), self.posterior.shape[:1]), "a label has no prior")
-        check(bool(((self.prior >= 0) & (self.prior <= 1)).all()), "priors")
+        check((self.prior >= 0) & (self.prior <= 1), "priors")
 
     def words(self, classes: list[str]) -> str:
         return "looked up in a table of posteriors"
@@ -208,7 +207,7 @@ class ClassVotes:
         check_part(self)
         plain = self.weight.ndim == 1 and bool(np.isfinite(self.weight).all())
         check(plain, "weights of classes are not numbers")
-        check(bool((self.weight >= 0).all() and (self.weight > 0).any()), "weights of classes")
+        check((self.weight >= 0).all() and (self.weight > 0).any(), "weights of classes")
 
     def words(self, classes: list[str]) -> str:
         """Return the calibration, and the classes whose weight is not 1."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices
 
 TIE = 1e-12  # cumulative shares round
 _Terms = tuple[Floats, Floats]  # shares and the votes they multiply, (n, T, K)
@@ -48,7 +48,7 @@ def _drawn(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Term
     return _alone(votes, np.minimum((ends <= at[:, None]).sum(axis=1), votes.shape[1] - 1))
 
 
-def _alone(votes: Floats, voter: NDArray[np.intp]) -> _Terms:
+def _alone(votes: Floats, voter: Indices) -> _Terms:
     share = np.zeros_like(votes)
     share[np.arange(len(votes)), voter] = 1.0
     return share, votes
@@ -101,14 +101,14 @@ def _trimmed(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Te
     return _back(kept / kept.sum(axis=1, keepdims=True), order), votes
 
 
-def _ordered(votes: Floats, weights: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+def _ordered(votes: Floats, weights: Floats) -> tuple[Indices, Floats, Floats]:
     """Return the order of votes, output by output, their cumulative shares, and their shares."""
     order = np.argsort(votes, axis=1, kind="stable")
     ordered = np.take_along_axis(_each(_shares(weights), votes), order, axis=1)
     return order, np.cumsum(ordered, axis=1), ordered
 
 
-def _back(kept: Floats, order: NDArray[np.intp]) -> Floats:
+def _back(kept: Floats, order: Indices) -> Floats:
     out = np.zeros_like(kept)
     np.put_along_axis(out, order, kept, axis=1)
     return out

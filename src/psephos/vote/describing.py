@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats
 from psephos.files.cases import TIMES
 from psephos.files.names import Names, backup_words, listed, percent, plural, sentence_name
 from psephos.trees.tree_text import NodeAnswers, export_text
@@ -198,7 +198,7 @@ def _tree_lines(vote: Vote, names: Names) -> list[str]:
 
 
 # ---------------------------------------------------------------------- the prediction
-def answer_words(vote: Vote, value: NDArray[np.float64], scale: float = 0.0) -> str:
+def answer_words(vote: Vote, value: Floats, scale: float = 0.0) -> str:
     """Return a (K,) vote in words: its class, with its share or contribution, or its number.
 
     For example ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` for 0. See the
@@ -222,7 +222,7 @@ def answer_rule(vote: Vote) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
+def before_weighing(vote: Vote, score: Floats) -> str:
     """Return a note on the probabilities of a (K,) score before calibration; '' without one.
 
     Contributions sum to the score, which the calibration (or weights of classes) then changes.

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, sparse
+from psephos._types import Floats, Indices, NDArray, sparse
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_part, evenly, over_outputs
 from psephos.vote.profile import LEVELS, Profile, profile_of
@@ -47,7 +47,7 @@ class Baseline:
         check(all(bool(np.isfinite(a).all()) for a in arrays), "a training mean is not finite")
         flat = self.centre.ndim == self.weights.ndim == self.importance.ndim == 1
         check(flat and self.votes.ndim == 2, "training means have another shape")
-        check(bool((self.importance >= 0).all()), "an importance is below 0")
+        check(self.importance >= 0, "an importance is below 0")
         same = self.profile is None or self.profile.n_columns == len(self.centre)
         check(same, "a profile of other columns")
 
@@ -206,12 +206,12 @@ def column_moves(vote: Any, X: Floats, baseline: Baseline) -> Floats:
 
 
 def path_moves(
-    leaf: NDArray[np.intp],
-    parent: NDArray[np.intp],
+    leaf: Indices,
+    parent: Indices,
     step: Floats,
     decided: Any,
     size: Floats,
-    group: NDArray[np.intp],
+    group: Indices,
     width: int,
 ) -> Floats:
     """Return (n, width): the sizes (n, T) of voters made of trees, divided along the rows' paths.
@@ -238,7 +238,7 @@ def path_moves(
     return flat.reshape(n, width)
 
 
-def _from_root(parent: NDArray[np.intp], step: Floats) -> Floats:
+def _from_root(parent: Indices, step: Floats) -> Floats:
     """Return the sum of the steps from the root to each node."""
     total, above = step.copy(), parent
     while (on := np.flatnonzero(above >= 0)).size:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from psephos._types import Indices, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.vote.part import Breakpoints
 
 Marks = Breakpoints
@@ -19,7 +19,7 @@ def joined_marks(marks: Sequence[Marks]) -> Marks:
     return columns, np.concatenate([np.empty(0), *(values for _, values in marks)])
 
 
-def outer_marks(columns: Indices, low: NDArray[np.float64], high: NDArray[np.float64]) -> Marks:
+def outer_marks(columns: Indices, low: Floats, high: Floats) -> Marks:
     """Return the ends of ranges as breakpoints, rounded outwards to the range's power of ten."""
     unit = 10.0 ** np.floor(np.log10(np.maximum(high - low, 1e-300)))
     unit = np.where(high > low, unit, np.maximum(np.abs(low), 1.0))
@@ -27,9 +27,7 @@ def outer_marks(columns: Indices, low: NDArray[np.float64], high: NDArray[np.flo
     return np.tile(columns, 2), np.concatenate(ends)
 
 
-def range_marks(
-    columns: Indices, cases: NDArray[np.float64], is_category: NDArray[np.bool_]
-) -> Marks:
+def range_marks(columns: Indices, cases: Floats, is_category: NDArray[np.bool_]) -> Marks:
     """Return breakpoints around the ranges of cases (m, q), of numeric columns with any value."""
     known = np.flatnonzero(~np.isnan(cases).all(axis=0) & ~is_category)
     own = cases[:, known]

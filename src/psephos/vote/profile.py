@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.part import check, check_columns, check_part, check_ptr
@@ -48,8 +48,8 @@ class Profile:
     quantiles: Nullable
     mean: Nullable
     spread: Nullable
-    category: NDArray[np.intp]
-    ptr: NDArray[np.intp]
+    category: Indices
+    ptr: Indices
     share: Floats
     mass: Nullable = field(default_factory=lambda: np.empty(0))
 
@@ -63,8 +63,8 @@ class Profile:
         check_ptr(self.ptr, c, len(self.share), "shares of levels")
         with np.errstate(invalid="ignore"):
             check(not bool((np.diff(self.quantiles, axis=1) < 0).any()), "quantiles fall")
-        check(bool(((self.missing >= 0) & (self.missing <= 1)).all()), "a share of missing values")
-        check(bool((self.share >= 0).all()), "a share of a level")
+        check((self.missing >= 0) & (self.missing <= 1), "a share of missing values")
+        check(self.share >= 0, "a share of a level")
         check(self.mass.shape in ((0,), (len(LEVELS),)), "a mass")
 
     @property
@@ -146,7 +146,7 @@ def profile_of(X: Floats, is_category: NDArray[np.bool_]) -> Profile:
     )
 
 
-def _quantiles(X: Floats, count: NDArray[np.intp]) -> Floats:
+def _quantiles(X: Floats, count: Indices) -> Floats:
     """Return the interpolated quantiles, (q, 7), of columns that have `count` values each."""
     ordered = np.sort(X, axis=0)  # missing values come last
     found: list[Floats] = []

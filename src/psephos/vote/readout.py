@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats
 from psephos.vote.calibration import (
     ClassVotes,
     Isotonic,
@@ -86,12 +86,8 @@ class Readout:
         return self.score not in CHOICES
 
     def terms(
-        self,
-        votes: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        rows: NDArray[np.float64],
-        target: AnyTarget,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, votes: Floats, weights: Floats, rows: Floats, target: AnyTarget
+    ) -> tuple[Floats, Floats]:
         """Return (shares, votes), (n, T, K), of a read-out that is not a sum.
 
         The score is the sum over voters of share times vote.
@@ -106,9 +102,7 @@ class Readout:
         """
         return CHOICES[self.score](votes, weights, rows, _Settings(target, self.seed, self.cut))
 
-    def decided(
-        self, score: NDArray[np.float64], target: AnyTarget, mass: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def decided(self, score: Floats, target: AnyTarget, mass: Floats | None = None) -> Floats:
         """Return the (n, K) scores after calibration; the scores themselves if there is none.
 
         `mass` (n,) is as for `probabilities`.
@@ -121,16 +115,14 @@ class Readout:
             return 2.0 * chances - 1.0
         return 2.0 * chances[:, 1:] - 1.0 if k == 2 else (k * chances - 1.0) / (k - 1)
 
-    def finish(self, total: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    def finish(self, total: Floats, mass: Floats) -> Floats:
         """Return the score from the (n, K) sums and the (n,) mass."""
         if self.score == "sum":
             return total
         divisor = np.where(mass > 0, mass, 1.0)  # where no voter has weight the sum is zero already
         return total / divisor[:, None]
 
-    def probabilities(
-        self, score: NDArray[np.float64], target: AnyTarget, mass: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def probabilities(self, score: Floats, target: AnyTarget, mass: Floats | None = None) -> Floats:
         """Return (n, n_classes) probabilities from an (n, K) score; of labels, one each.
 
         `mass` (n,) is 0 on rows where no voter has weight: a table of posteriors then uses the
@@ -144,7 +136,7 @@ class Readout:
             return chances
         return self.calibration.with_prior(chances, mass > 0, apart)
 
-    def _linked(self, score: NDArray[np.float64], target: AnyTarget) -> NDArray[np.float64]:
+    def _linked(self, score: Floats, target: AnyTarget) -> Floats:
         check(self.link != "identity", "a vote that answers with numbers has no probabilities")
         k = target.n_classes
         if target.kind == "multilabel":  # each label on its own
@@ -160,7 +152,7 @@ class Readout:
         return special().softmax(self.slope * score, axis=1)
 
 
-def shares_of(score: NDArray[np.float64]) -> NDArray[np.float64]:
+def shares_of(score: Floats) -> Floats:
     """Return the share of the weight that votes for each class, (n, K), K > 2; rows sum to 1.
 
     ``((K - 1) F_k + 1) / K`` of a score F (n, K), which is a mean of codes of classes: 1 in the
@@ -179,7 +171,7 @@ def shares_of(score: NDArray[np.float64]) -> NDArray[np.float64]:
     return shares
 
 
-def _both(up: NDArray[np.float64]) -> NDArray[np.float64]:
+def _both(up: Floats) -> Floats:
     """Return (n, 2) probabilities from those of the second class."""
     both = np.empty((len(up), 2))
     np.subtract(1.0, up, out=both[:, 0])

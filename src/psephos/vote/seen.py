@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import betaln, pdtrc
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, NDArray, Values
+from psephos._types import Floats, Indices, Values
 from psephos.files.names import plural
 from psephos.vote.importance import SampleRows, evenly_spaced
 from psephos.vote.profile import Profile, profile_of
@@ -46,7 +46,7 @@ class Seen(NamedTuple):
 
     n: int
     kept: bool
-    same: NDArray[np.intp] = np.empty(0, np.intp)
+    same: Indices = np.empty(0, np.intp)
     single: bool = False
     often: bool = False
     ordered: bool = False
@@ -237,7 +237,7 @@ def _too_many(both: int, n: int, twins: int, known: int) -> bool:
     return bool(both > 0 and np.logaddexp.reduce(log) < -_RARE)
 
 
-def first_copies(X: Values) -> NDArray[np.intp]:
+def first_copies(X: Values) -> Indices:
     """Return the position of the first row that each row copies; its own if it copies none.
 
     Equal rows are copies if chance does not explain them: with c_j the share of pairs of different

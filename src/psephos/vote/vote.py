@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, NDArray, Usage, Values, sparse
+from psephos._types import Array, Floats, Indices, NDArray, Usage, Values, sparse
 from psephos.files.names import Names, backup_words
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, column_moves
@@ -135,7 +135,7 @@ class Vote:
             read = np.unique(sparse.csr_array(voters.usage())[np.flatnonzero(test)].indices)
         return np.setdiff1d(self.weighting.columns, read)
 
-    def primary_voters(self) -> NDArray[np.intp]:
+    def primary_voters(self) -> Indices:
         """Return the voters that are left in `primary`."""
         return self.weighting.primary_voters()
 
@@ -184,7 +184,7 @@ class Vote:
         voters, weighting = (part.named_rows(names) for part in (self.voters, self.weighting))
         return replace(self, voters=voters, weighting=weighting)
 
-    def take(self, voters: NDArray[np.intp]) -> "Vote":
+    def take(self, voters: Indices) -> "Vote":
         """Return the vote of these voters only, in this order."""
         return replace(self, voters=self.voters.take(voters), weighting=self.weighting.take(voters))
 
@@ -372,7 +372,7 @@ class Vote:
         """Return every vote, shape (n, T, K): for small tables."""
         return self._compact.voters.votes(self._dense(X))
 
-    def leaves(self, X: Values) -> NDArray[np.intp]:
+    def leaves(self, X: Values) -> Indices:
         """Return the node (0: the root) at which each row ends in each tree, (n, trees).
 
         It is -1 where a row is divided among leaves. Voters that are not trees are left out.
@@ -405,7 +405,7 @@ class Vote:
         where: list[int] = self.columns.tolist()
         return [[reason.mapped(where, {}) for reason in row] for row in reasons]
 
-    def weighed(self, X: Values) -> NDArray[np.intp] | None:
+    def weighed(self, X: Values) -> Indices | None:
         """Return the indices of voters with weight on some row; None if all may have weight."""
         return self._compact.weighting.weighed(self._dense(X))
 
@@ -529,7 +529,7 @@ class Vote:
         return found
 
     # ------------------------------------------------------------------ measures
-    def margins(self, X: Values, y: NDArray[np.intp]) -> Floats:
+    def margins(self, X: Values, y: Indices) -> Floats:
         """Return each row's margin in [-1, 1]: the vote for its class, divided by the mass.
 
         For K > 2 classes the margin of the SAMME coding lies in [-1/(K-1), 1].

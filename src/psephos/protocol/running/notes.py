@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices
 from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
 from psephos.figures.confusion import called
@@ -50,9 +50,7 @@ def about_cautions(cautions: Cautions, accepted: Sequence[str]) -> dict[str, Any
     return {"cautions": [{**one.data(), "accepted": one.code in accepted} for one in cautions]}
 
 
-def held_out(
-    name: str, finished: Finished
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None:
+def held_out(name: str, finished: Finished) -> tuple[Indices, Indices, Floats] | None:
     """Return the test rows of a model, their repeats and its predictions, or None.
 
     Predictions are probabilities, one column per class, or a column of numbers.

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray, Usage
+from psephos._types import Array, Floats, Indices, Usage
 from psephos.files.field_types import Nullable
 from psephos.files.names import Names, plural
 from psephos.vote.codec import register
@@ -58,8 +58,8 @@ class PrototypeVoters(ReadsLike, Voters):
         check(self.cases.shape == (t, len(self.columns)), "prototypes have another shape")
         check(self.values.ndim == 2 and len(self.values) == t, "prototypes and votes differ")
         check(self.spread.shape == self.rows.shape == (t,), "prototypes lack names or spreads")
-        check(bool(np.isfinite(self.values).all()), "a vote is not finite")
-        check(bool(((self.spread >= 0) & (self.spread < np.inf)).all()), "a spread is below 0")
+        check(np.isfinite(self.values), "a vote is not finite")
+        check((self.spread >= 0) & (self.spread < np.inf), "a spread is below 0")
 
     @property
     def n_voters(self) -> int:
@@ -85,7 +85,7 @@ class PrototypeVoters(ReadsLike, Voters):
     def training_rows(self) -> int:
         return int((self.batches.batch != PRIOR).sum())
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         batches, read = self.batches.take(voters)
         return replace(
             self,
@@ -177,7 +177,7 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
     def training_rows(self) -> int:
         return len(self.cases)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         taken = (self.cases[voters], self.values[voters], self.rows[voters])
         return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.trees.tree import spans_of
 from psephos.vote import part
@@ -43,7 +43,7 @@ class _OnColumns(part.ReadsColumns, part.Voters):
     inner: part.Voters
 
     @property
-    def _of(self) -> NDArray[np.intp]:
+    def _of(self) -> Indices:
         raise NotImplementedError
 
     def _table(self, X: Floats) -> Floats:
@@ -106,7 +106,7 @@ class CodedVoters(_OnColumns):
     n_features: int
     columns: part.Columns
     inner: part.Voters
-    source: NDArray[np.intp]
+    source: Indices
     level: Nullable
 
     def __post_init__(self) -> None:
@@ -118,7 +118,7 @@ class CodedVoters(_OnColumns):
         )
 
     @property
-    def _of(self) -> NDArray[np.intp]:
+    def _of(self) -> Indices:
         return self.source
 
     def _table(self, X: Floats) -> Floats:
@@ -133,7 +133,7 @@ class CodedVoters(_OnColumns):
         whole = np.isnan(self.level[design])
         return self.columns[self.source[design[whole]]], values[whole]
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these voters only; design columns no longer read are dropped."""
         inner = self.inner.take(voters)
         kept = inner.columns
@@ -170,7 +170,7 @@ class CodedVoters(_OnColumns):
         return words
 
 
-def normal_scores(X: Floats, knots: Floats, scores: Floats, start: NDArray[np.intp]) -> Floats:
+def normal_scores(X: Floats, knots: Floats, scores: Floats, start: Indices) -> Floats:
     """Return the normal scores of the values of a table.
 
     Scores are interpolated between knots, and constant beyond the first and last knot. A missing
@@ -226,7 +226,7 @@ class RankedVoters(_OnColumns):
     inner: part.Voters
     knots: AnySize
     scores: Floats
-    start: NDArray[np.intp]
+    start: Indices
 
     def __post_init__(self) -> None:
         part.check_part(self)
@@ -238,10 +238,10 @@ class RankedVoters(_OnColumns):
         inside = self.start[(self.start > 0) & (self.start < len(self.knots))]
         same[inside - 1] = False
         rising = (np.diff(self.knots) > 0)[same].all() and (np.diff(self.scores) >= 0)[same].all()
-        part.check(bool(rising), "knots are not in rising order")
+        part.check(rising, "knots are not in rising order")
 
     @property
-    def _of(self) -> NDArray[np.intp]:
+    def _of(self) -> Indices:
         return np.arange(len(self.columns))
 
     def _table(self, X: Floats) -> Floats:
@@ -258,7 +258,7 @@ class RankedVoters(_OnColumns):
         low, high = self.knots[self.start[known]], self.knots[self.start[known + 1] - 1]
         return outer_marks(self.columns[known], low, high)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these voters only; knots of columns no longer read are dropped."""
         inner = self.inner.take(voters)
         kept = inner.columns

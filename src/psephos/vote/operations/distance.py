@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
 from psephos.vote.codec import register
@@ -51,17 +51,16 @@ class Batches(ReadsColumns):
     n_features: int
     columns: Columns
     inverse_bandwidth: Floats
-    batch: NDArray[np.intp]
+    batch: Indices
 
     def __post_init__(self) -> None:
         check_part(self)
         v = self.inverse_bandwidth
         check(v.ndim == 2, "inverse bandwidths are not (B, q)")
         check(v.shape[1] == len(self.columns), "inverse bandwidths have other columns")
-        check(bool((np.isfinite(v) & (v >= 0)).all()), "an inverse bandwidth is below 0")
+        check(np.isfinite(v) & (v >= 0), "an inverse bandwidth is below 0")
         check(self.batch.ndim == 1, "batches are not in a row")
-        inside = (self.batch >= PRIOR) & (self.batch < len(v))
-        check(bool(inside.all()), "a voter's batch does not exist")
+        check((self.batch >= PRIOR) & (self.batch < len(v)), "a voter's batch does not exist")
 
     @property
     def n_voters(self) -> int:
@@ -74,7 +73,7 @@ class Batches(ReadsColumns):
         used[own] = self.inverse_bandwidth[self.batch[own]] > 0
         return usage_at(self, *np.nonzero(used))
 
-    def take(self, voters: NDArray[np.intp]) -> tuple[Self, Columns]:
+    def take(self, voters: Indices) -> tuple[Self, Columns]:
         """Return the batches of these points, and the positions of the columns still read."""
         batch = self.batch[voters]
         kept = np.unique(batch[batch != PRIOR])
@@ -225,7 +224,7 @@ class Distance(ReadsLike):
         if far.any():
             raise far_error((z / self.inverse + self.centre)[far.argmax()])
 
-    def take(self, points: NDArray[np.intp]) -> Self:
+    def take(self, points: Indices) -> Self:
         """Return the distance from these points, without columns that no batch compares."""
         batches, read = self.batches.take(points)
         batch = np.unique(self.batches.batch[points])

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, NDArray, Usage
+from psephos._types import Array, Floats, Indices, NDArray, Usage
 from psephos.kernels.numerics.logs import inverse_in_logs, of_greatest
 from psephos.vote.codec import register
 from psephos.vote.marks import range_marks
@@ -39,7 +39,7 @@ class Nearest(NamedTuple):
     words. `meaning` explains the role of these cases in the vote.
     """
 
-    anchor: NDArray[np.intp]
+    anchor: Indices
     distance: Floats
     share: Floats
     row: Array
@@ -173,7 +173,7 @@ class RightOrWrong:
         total = near.sum(axis=1, keepdims=True)
         return self.low * total + (self.high - self.low) * (near @ self.was_right)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         right = np.packbits(self.was_right[:, voters], axis=1)
         return replace(self, voters=len(voters), right=right)
 
@@ -197,7 +197,7 @@ class Degrees:
     def sums(self, near: Floats) -> Floats:
         return near @ self.degrees
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, degrees=self.degrees[:, voters])
 
 
@@ -207,7 +207,7 @@ class OwnPoint:
     """Each voter is a point, with the index `voter` (T,), and has the similarity of that point."""
 
     tag: ClassVar[str] = "own point"
-    voter: NDArray[np.intp]
+    voter: Indices
 
     def __post_init__(self) -> None:
         check_part(self)
@@ -219,7 +219,7 @@ class OwnPoint:
     def sums(self, near: Floats) -> Floats:
         return near[:, self.voter]
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, voter=self.voter[voters])
 
 
@@ -251,7 +251,7 @@ class DistanceWeights(ReadsLike, Weighting):
         check_part(self)
         m = len(self.distance.points)
         check(self.mass.shape == (m,) and m > 0, "points and their mass differ in number")
-        check(bool((self.mass > 0).all()), "a mass is not positive")
+        check(self.mass > 0, "a mass is not positive")
         if isinstance(self.table, OwnPoint):
             check_within(self.table.voter, m, "a voter is not a point")
         else:
@@ -265,7 +265,7 @@ class DistanceWeights(ReadsLike, Weighting):
         return self.table.n_voters
 
     @property
-    def _centres(self) -> NDArray[np.intp] | None:
+    def _centres(self) -> Indices | None:
         """The point at the centre of each voter's kernel; None for other weights."""
         if isinstance(self.profile, Gaussian) and isinstance(self.table, OwnPoint):
             return self.table.voter
@@ -325,7 +325,7 @@ class DistanceWeights(ReadsLike, Weighting):
     def words(self) -> str:
         return self.profile.words
 
-    def nearest_points(self, X: Floats, k: int) -> tuple[NDArray[np.intp], Floats, Floats]:
+    def nearest_points(self, X: Floats, k: int) -> tuple[Indices, Floats, Floats]:
         """Return the k points of greatest weight, of equals the nearest: (index, distance, share).
 
         Shares are of the total weight, priors included; priors are not among the points.
@@ -392,7 +392,7 @@ class DistanceWeights(ReadsLike, Weighting):
     def training_rows(self) -> int:
         return int((self.distance.batches.batch != PRIOR).sum())
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return the weights of these voters; kernels keep only their own points."""
         if self._centres is None:
             return replace(self, table=self.table.take(voters))
@@ -402,10 +402,7 @@ class DistanceWeights(ReadsLike, Weighting):
 
 
 def cases_near(
-    voter: NDArray[np.intp],
-    voters: Any,
-    target: AnyTarget,
-    found: tuple[NDArray[np.intp], Floats, Floats],
+    voter: Indices, voters: Any, target: AnyTarget, found: tuple[Indices, Floats, Floats]
 ) -> Nearest | None:
     """Return `found` points (index, distance, share) as training cases that vote.
 

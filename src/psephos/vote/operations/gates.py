@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.files.names import formula_name, plural
 from psephos.runtime.threads import one_thread
@@ -54,7 +54,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
     scale: AnySize
     coef: Floats
     bias: Floats
-    gaps: NDArray[np.intp]
+    gaps: Indices
     absent: Floats
     leaf: Floats
 
@@ -70,7 +70,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         check(self.absent.shape == (*gates, len(self.gaps)), "absent is not (T, gates, gaps)")
         check_columns(self.gaps, q)
         check(self.centre.shape == self.scale.shape == (q,), "a column has no centre or scale")
-        check(bool((self.scale > 0).all()), "a scale is not above 0")
+        check(self.scale > 0, "a scale is not above 0")
 
     @property
     def n_voters(self) -> int:
@@ -115,7 +115,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         away = 2.0 * self.scale
         return outer_marks(self.columns, self.centre - away, self.centre + away)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         read = np.flatnonzero(self._read()[voters].any(axis=0))
         kept = np.isin(self.gaps, read)
         return replace(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray, Usage, sparse
+from psephos._types import Array, Floats, Indices, Usage, sparse
 from psephos.files.names import Names, sentence_name
 from psephos.vote.codec import register
 from psephos.vote.marks import Marks, joined_marks
@@ -34,8 +34,8 @@ class JoinedVoters(Voters):
 
     tag: ClassVar[str] = "joined voters"
     parts: tuple[Voters, ...]
-    part: NDArray[np.intp]
-    place: NDArray[np.intp]
+    part: Indices
+    place: Indices
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class JoinedVoters(Voters):
         return total
 
     @cached_property
-    def _own(self) -> list[NDArray[np.intp]] | None:
+    def _own(self) -> list[Indices] | None:
         """Return the voters of each part in its order; None if one does not occur exactly once."""
         own = [np.flatnonzero(self.part == k) for k in range(len(self.parts))]
         own = [mine[np.argsort(self.place[mine])] for mine in own]
@@ -143,7 +143,7 @@ class JoinedVoters(Voters):
     def training_rows(self) -> int:
         return max(part.training_rows() for part in self.parts)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these voters only, in this order, without parts that have none of them."""
         order: list[int] = voters.tolist()
         part, place = self.part[voters], self.place[voters]
@@ -180,7 +180,7 @@ class JoinedVoters(Voters):
         return part.sides(place)
 
 
-def join(parts: list[tuple[NDArray[np.intp], Voters]], names: Sequence[str] = ()) -> Voters:
+def join(parts: list[tuple[Indices, Voters]], names: Sequence[str] = ()) -> Voters:
     """Return voters of several parts in the order of their positions.
 
     Parameters
@@ -304,7 +304,7 @@ class ComposedVoters(Voters):
     def training_rows(self) -> int:
         return max(self.members.training_rows(), self.readers.training_rows())
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these readers only, without members that none of them reads."""
         return replace(self, readers=self.readers.take(voters))._kept()
 

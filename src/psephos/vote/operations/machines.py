@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
 from psephos.vote import part
@@ -84,11 +84,11 @@ class KernelVoters(part.ReadsColumns, RowByRow):
     reader: ClassVar[type[Any]] = KernelMachines
     n_features: int
     columns: part.Columns
-    ptr: NDArray[np.intp]
-    position: NDArray[np.intp]
+    ptr: Indices
+    position: Indices
     centre: AnySize
     inverse: AnySize
-    rows: NDArray[np.intp]
+    rows: Indices
     support: Floats
     dual: Floats
     intercept: Floats
@@ -186,7 +186,7 @@ class KernelVoters(part.ReadsColumns, RowByRow):
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
         return part.usage_at(self, voter, self.position)
 
-    def times(self, powers: NDArray[np.intp]) -> Self:
+    def times(self, powers: Indices) -> Self:
         """Return the same machines for a table whose columns are multiplied by powers of two."""
         own = powers[self.columns[self.position]]
         centre, inverse = np.ldexp(self.centre, own), np.ldexp(self.inverse, -own)
@@ -200,7 +200,7 @@ class KernelVoters(part.ReadsColumns, RowByRow):
     def training_rows(self) -> int:
         return self.dual.shape[1]
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         ptr, own = spans_of(self.ptr, voters)
         row_ptr, rows = spans_of(self.rows, voters)
         read, position = np.unique(self.position[own], return_inverse=True)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.names import Names, listed
 from psephos.vote import part
 from psephos.vote.codec import register
@@ -83,7 +83,7 @@ class NestedVoters(part.ReadsColumns, part.Voters):
         if isinstance(target, Target):
             part.check(target.classes.dtype.kind in "iu", "classes of a vote are not codes")
             known = target.classes.min() >= 0 and target.classes.max() < len(self.value)
-            part.check(bool(known), "a class has no code")
+            part.check(known, "a class has no code")
 
     @property
     def n_voters(self) -> int:
@@ -185,7 +185,7 @@ class NestedVoters(part.ReadsColumns, part.Voters):
     def training_rows(self) -> int:
         return max(vote.training_rows() for vote in self.inner)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         order: list[int] = voters.tolist()
         columns, places = part.placed([self.columns[self.places[t]] for t in order])
         inner = tuple(self.inner[t] for t in order)

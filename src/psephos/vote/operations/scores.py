@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.field_types import AnySize
 from psephos.files.names import formula_name, number, plural, sum_digits
 from psephos.trees.tree import spans_of
@@ -71,8 +71,8 @@ class Scores(part.ReadsColumns, RowByRow):
     reader: ClassVar[type[Any]] = ScoreReader
     n_features: int
     columns: part.Columns
-    ptr: NDArray[np.intp]
-    position: NDArray[np.intp]
+    ptr: Indices
+    position: Indices
     constant: AnySize
     value: Floats
     called: str
@@ -154,7 +154,7 @@ class Scores(part.ReadsColumns, RowByRow):
         return centre[:, own]
 
     @property
-    def blocks(self) -> NDArray[np.intp]:
+    def blocks(self) -> Indices:
         """Return the start of each voter's matrices in `whitening`, and the end."""
         return np.concatenate([[0], np.cumsum(np.diff(self.ptr) ** 2)]).astype(np.intp)
 
@@ -164,7 +164,7 @@ class Scores(part.ReadsColumns, RowByRow):
         d, start = self.ptr[voter + 1] - self.ptr[voter], self.blocks[voter]
         return whitening[:, start : start + d * d].reshape(len(whitening), d, d)
 
-    def _of_entry(self) -> NDArray[np.intp]:
+    def _of_entry(self) -> Indices:
         return np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
 
     def usage(self) -> Usage:
@@ -201,7 +201,7 @@ class Scores(part.ReadsColumns, RowByRow):
         read = np.unique(self.position)
         return outer_marks(self.columns[read], low[read], high[read])
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         ptr, own = spans_of(self.ptr, voters)
         kept, position = np.unique(self.position[own], return_inverse=True)
         moved: dict[str, Any] = {}
@@ -216,7 +216,7 @@ class Scores(part.ReadsColumns, RowByRow):
             constant=self.constant[voters], **moved,
         )  # fmt: skip
 
-    def times(self, powers: NDArray[np.intp]) -> Self:
+    def times(self, powers: Indices) -> Self:
         """Return the same models for a table whose columns are multiplied by powers of two.
 
         Scores of densities with a covariance may change by a constant, the same for all classes.

@@ -109,7 +109,7 @@ class Trees(part.ReadsColumns, RowByRow):
             sizes = part.check_ptr(
                 self.group, len(self.group) - 1, len(self.root), "groups of trees"
             )
-            part.check(bool((sizes > 0).all()), "a voter has no tree")
+            part.check(sizes > 0, "a voter has no tree")
         part.check(self.says in ("value", "probability", "answer"), f"says is {self.says!r}")
         part.check((self.code is None) == (self.says == "value"), "codes do not fit the votes")
         if self.code is not None:
@@ -121,7 +121,7 @@ class Trees(part.ReadsColumns, RowByRow):
             two = bool((self.nodes.n_children[inner] == 2).all())
             part.check(two and not len(self.group), "a chain of tests divides in another way")
             ends = self.nodes.n_children[self.nodes.child[inner] + 1] == 0
-            part.check(bool(ends.all()), "a test that fails leads on")
+            part.check(ends, "a test that fails leads on")
             least = 2 if self.each == "hypothesis" else 1
             part.check(len(self.value) >= least, "chains of tests have no votes")
 

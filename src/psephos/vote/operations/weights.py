@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.names import percent
 from psephos.vote import part
 from psephos.vote.codec import register
@@ -45,7 +45,7 @@ class Available(part.ReadsColumns, part.Weighting):
     columns: part.Columns
     reads: NDArray[np.bool_]
     alpha: Floats
-    tier: NDArray[np.intp]
+    tier: Indices
     loudest: bool = False
     partly: NDArray[np.bool_] | None = None
 
@@ -53,14 +53,11 @@ class Available(part.ReadsColumns, part.Weighting):
         part.check_part(self)
         t = len(self.alpha)
         part.check(self.alpha.ndim == 1, "alpha is not (T,)")
-        part.check(
-            bool(np.isfinite(self.alpha).all() and (self.alpha > 0).all()), "alpha is not above 0"
-        )
+        part.check(np.isfinite(self.alpha).all() and (self.alpha > 0).all(), "alpha is not above 0")
         part.check(self.reads.shape == (t, len(self.columns)), "reads has another shape")
         part.check(self.tier.shape == (t,), "tiers and weights differ in number")
-        part.check(bool((self.tier >= 0).all()), "a tier is negative")
-        same = self.partly is None or self.partly.shape == (t,)
-        part.check(same, "partly has another shape")
+        part.check(self.tier >= 0, "a tier is negative")
+        part.check(self.partly is None or self.partly.shape == (t,), "partly has another shape")
 
     @property
     def n_voters(self) -> int:
@@ -104,7 +101,7 @@ class Available(part.ReadsColumns, part.Weighting):
         """Return the mask of voters above the lowest tier."""
         return self.tier > self.tier.min()
 
-    def primary_voters(self) -> NDArray[np.intp]:
+    def primary_voters(self) -> Indices:
         """Return the voters that a complete case needs, and those for a case without any value.
 
         The first are the voters of the lowest usable tier that read no column beyond those of the
@@ -120,7 +117,7 @@ class Available(part.ReadsColumns, part.Weighting):
         """Return the (T, p) table: a weight depends on the columns that its voter reads."""
         return part.usage_at(self, *np.nonzero(self.reads))
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         reads = self.reads[voters]
         kept = np.flatnonzero(reads.any(axis=0))
         return replace(
@@ -156,9 +153,7 @@ class Constant(part.ReadsNothing, part.Weighting):
         size = np.abs(self.alpha)
         with np.errstate(over="ignore"):
             total = size.sum()
-        part.check(
-            bool(np.isfinite(total) and (size > 0).any()), "alpha's sum is not finite, or zero"
-        )
+        part.check(np.isfinite(total) and (size > 0).any(), "alpha's sum is not finite, or zero")
 
     @property
     def n_voters(self) -> int:
@@ -180,7 +175,7 @@ class Constant(part.ReadsNothing, part.Weighting):
     def words(self) -> str:
         return "constant weights"
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, alpha=self.alpha[voters])
 
 
@@ -217,9 +212,7 @@ class OutputWeights(_OfVotes):
         part.check_part(self)
         part.check(self.alpha.ndim == 2, "alpha is not (T, K)")
         size = np.abs(self.alpha)
-        part.check(
-            bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero"
-        )
+        part.check(np.isfinite(size).all() and (size > 0).any(), "alpha is not finite, or zero")
 
     @property
     def n_voters(self) -> int:
@@ -242,7 +235,7 @@ class OutputWeights(_OfVotes):
     def words(self) -> str:
         return "weights by output"
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, alpha=self.alpha[voters])
 
 
@@ -273,7 +266,7 @@ class ConfidenceGate(_OfVotes):
     n_features: int
     alpha: Floats
     threshold: Floats
-    rank: NDArray[np.intp]
+    rank: Indices
     first: bool
 
     def __post_init__(self) -> None:
@@ -286,7 +279,7 @@ class ConfidenceGate(_OfVotes):
         positive = (self.alpha > 0).all() and np.isfinite(self.alpha).all()
         part.check(t > 0 and bool(positive), "alpha is not above 0")
         sound = ((self.threshold >= 0) & (self.threshold <= 1)).all()
-        part.check(bool(sound), "a threshold is not a probability")
+        part.check(sound, "a threshold is not a probability")
         part.check(len(np.unique(self.rank)) == t, "two voters have one rank")
 
     @property
@@ -336,7 +329,7 @@ class ConfidenceGate(_OfVotes):
             return f"the first that is at least {sure}, else the last"
         return f"those at least {sure}, or all where none is"
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return the weights of these voters; a cascade keeps their order."""
         alpha, threshold, rank = self.alpha[voters], self.threshold[voters], self.rank[voters]
         return replace(self, alpha=alpha, threshold=threshold, rank=rank)

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.files.field_types import AnySize
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_part
@@ -24,7 +24,7 @@ class Hypotheses(NamedTuple):
     high: _Codes  # (T, q); a column that is not tested has its size
     empty: NDArray[np.bool_]  # (T,), the hypothesis that holds for no case; its codes are ignored
 
-    def take(self, which: NDArray[np.intp]) -> "Hypotheses":
+    def take(self, which: Indices) -> "Hypotheses":
         """Return these hypotheses only."""
         return Hypotheses(self.low[which], self.high[which], self.empty[which])
 
@@ -75,7 +75,7 @@ class ConjunctiveSpace(ReadsColumns):
     n_features: int
     columns: Columns
     is_category: NDArray[np.bool_]
-    size: NDArray[np.intp]
+    size: Indices
     cuts: tuple[AnySize, ...]
 
     def __post_init__(self) -> None:
@@ -83,11 +83,11 @@ class ConjunctiveSpace(ReadsColumns):
         q = len(self.columns)
         check(self.size.shape == self.is_category.shape == (q,), "columns and sizes differ")
         check(len(self.cuts) == q, "columns and bins differ")
-        check(bool(((self.size >= 0) & (self.size < 2**20)).all()), "a size is out of range")
+        check((self.size >= 0) & (self.size < 2**20), "a size is out of range")
         for size, category, cuts in zip(self.size, self.is_category, self.cuts, strict=True):
             number = 0 if category else max(int(size) - 1, 0)
             check(cuts.shape == (number,) and cuts.dtype == np.float64, "bins and bounds differ")
-            check(bool((np.diff(cuts) > 0).all()), "bounds of bins do not rise")
+            check(np.diff(cuts) > 0, "bounds of bins do not rise")
 
     @classmethod
     def of(cls, X: Floats, n_codes: dict[int, int], n_bins: int) -> Self:
@@ -210,7 +210,7 @@ class ConjunctiveSpace(ReadsColumns):
         return found
 
     # ------------------------------------------------------------------ other tables
-    def take(self, which: NDArray[np.intp]) -> Self:
+    def take(self, which: Indices) -> Self:
         """Return the space over some of its columns, by position."""
         return replace(
             self,

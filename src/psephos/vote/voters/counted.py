@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.names import percent
 from psephos.vote.codec import register
 from psephos.vote.part import ReadsLike, Voters, check, check_part, usage_of_all
@@ -57,9 +57,9 @@ class CountedHypotheses(ReadsLike, Voters):
         check(self.negatives.ndim == 2 and self.negatives.shape[1] == q, "negatives and columns")
         size = self.space.size
         inside = (self.low >= 0) & (self.low <= self.high) & (self.high < size)
-        check(bool(self.empty or inside.all()), "S has codes that do not exist")
+        check(self.empty or inside.all(), "S has codes that do not exist")
         known = (self.negatives >= -1) & (self.negatives < size)
-        check(bool(known.all()), "a negative has a code that does not exist")
+        check(known, "a negative has a code that does not exist")
         check(self.prior in ("uniform", "short"), f"unknown prior {self.prior!r}")
         check(self.yes.ndim == 1 and self.yes.shape == self.no.shape, "votes differ in shape")
 
@@ -101,7 +101,7 @@ class CountedHypotheses(ReadsLike, Voters):
     def training_rows(self) -> int:
         return len(self.negatives)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         check(len(voters) == 1, "counted hypotheses are one voter")
         return self
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Codes = NDArray[np.int32]
@@ -262,7 +263,7 @@ def _rest(columns: list[tuple[int, list[Group]]]) -> list[int]:
     return rest[-2::-1]
 
 
-def _options(groups: list[Group]) -> tuple[_Codes, _Codes, NDArray[np.float64]]:
+def _options(groups: list[Group]) -> tuple[_Codes, _Codes, Floats]:
     """Return (low, high, prior probability) of the constraints on one column."""
     low = np.array([a for group in groups for a in group.low], dtype=np.int32)
     high = np.array([b for group in groups for b in group.high], dtype=np.int32)

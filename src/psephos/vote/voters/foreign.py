@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Estimator, Floats, NDArray, Usage, sparse
+from psephos._types import Estimator, Floats, Indices, NDArray, Usage, sparse
 from psephos.files.names import listed
 from psephos.vote.operations.nested import nested
 from psephos.vote.operations.scores import Scores
@@ -118,7 +118,7 @@ class ForeignVoters(ReadsColumns, Voters):
     def usage(self) -> Usage:
         return usage_of(self, self.places)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         order: list[int] = voters.tolist()
         columns, places = placed([self.columns[self.places[t]] for t in order])
         source = tuple(self.source[t] for t in order)

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import chains
@@ -55,9 +55,8 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
         free = (self.low == -1) & (self.high == size)
         inside = tested & (self.low <= self.high) & (self.high < size)
         single = inside & ((self.low == self.high) | ~self.space.is_category)
-        check(bool((free | single).all()), "a hypothesis has codes that do not exist")
-        read = (tested & ~self.empty[:, None]).any(axis=0)
-        check(bool(read.all()), "no hypothesis tests a column")
+        check(free | single, "a hypothesis has codes that do not exist")
+        check((tested & ~self.empty[:, None]).any(axis=0), "no hypothesis tests a column")
 
     @classmethod
     def of(cls, space: ConjunctiveSpace, found: Hypotheses, yes: Floats, no: Floats) -> Self:
@@ -93,7 +92,7 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
         rest = weights.sum(axis=1) - held
         return held[:, None] * self.yes + rest[:, None] * self.no
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return self.of(self.space, self.hypotheses.take(voters), self.yes, self.no)
 
     @cached_property

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError, must_be
-from psephos._types import Estimator, Floats, NDArray
+from psephos._types import Estimator, Floats, Indices
 from psephos.vote.operations.cases import CaseVoters
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import SAYS, NestedVoters, nested
@@ -125,7 +125,7 @@ def neighbour_vote(model: Any) -> Vote | None:
     else:
         target, link = RegressionTarget(), "identity"
         values = np.asarray(model._y, dtype=np.float64)[:, None]
-    columns: NDArray[np.intp] = np.arange(q, dtype=np.intp)
+    columns: Indices = np.arange(q, dtype=np.intp)
     return Vote(
         CaseVoters(q, columns, table, values, np.arange(m)),
         Neighbours(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.vote.operations.cases import PrototypeVoters
 from psephos.vote.operations.distance import PRIOR, Batches
 from psephos.vote.part import Columns, check
@@ -23,7 +23,7 @@ class KernelScaling(NamedTuple):
     columns: Columns
     centre: Floats
     inverse: Floats
-    n_levels: NDArray[np.intp]
+    n_levels: Indices
     agree: Floats
 
 
@@ -119,7 +119,7 @@ def _check_batches(
         check(same, "weights, answers and rows of prototypes differ in number")
         if not isinstance(target, RegressionTarget):
             there = np.isin(batch.answer, np.arange(target.n_classes)).all()
-            check(bool(there), "a prototype's class does not exist")
+            check(there, "a prototype's class does not exist")
 
 
 def _votes(

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from psephos._types import Floats, Indices, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.field_types import Thresholds
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import RuleTest, way_words
@@ -122,7 +122,7 @@ class FirstMatch(part.ReadsLike, part.Weighting):
     tag: ClassVar[str] = "first match"
     read_by: ClassVar[str] = "rules"
     rules: Trees
-    rank: NDArray[np.intp]
+    rank: Indices
     share: Floats
     leaves: bool = False
 
@@ -135,7 +135,7 @@ class FirstMatch(part.ReadsLike, part.Weighting):
         )
         part.check(len(np.unique(self.rank)) == t, "two rules have one rank")
         shares = np.isfinite(self.share) & (self.share >= 0)
-        part.check(bool(shares.all()), "a share of rows is negative or not finite")
+        part.check(shares, "a share of rows is negative or not finite")
 
     @property
     def n_voters(self) -> int:
@@ -190,7 +190,7 @@ class FirstMatch(part.ReadsLike, part.Weighting):
         voter, column = np.nonzero(before)
         return part.usage_table(voter, column, own.shape)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return the weights of these rules only, in their old order of precedence."""
         return replace(
             self, rules=self.rules.take(voters), rank=self.rank[voters], share=self.share[voters]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.files.field_types import Thresholds
 from psephos.vote import part
 from psephos.vote.codec import register
@@ -43,7 +43,7 @@ class ConstantVoters(part.ReadsNothing, ReadAsLowered):
     def n_voters(self) -> int:
         return len(self.values)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, values=self.values[voters])
 
     def lowered(self) -> Trees:
@@ -103,10 +103,10 @@ class StumpVoters(part.ReadsColumns, ReadAsLowered):
     tag: ClassVar[str] = "stump voters"
     n_features: int
     columns: part.Columns
-    feature: NDArray[np.intp]
+    feature: Indices
     threshold: Thresholds
     missing_left: NDArray[np.bool_]
-    category_ptr: NDArray[np.intp]
+    category_ptr: Indices
     category_left: NDArray[np.bool_]
     left: Floats
     right: Floats
@@ -138,7 +138,7 @@ class StumpVoters(part.ReadsColumns, ReadAsLowered):
         """
         return np.ascontiguousarray(super().votes(X).swapaxes(0, 1)).swapaxes(0, 1)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         kept, feature = np.unique(self.feature[voters], return_inverse=True)
         sets = [self._set(int(t)) for t in voters]
         return replace(

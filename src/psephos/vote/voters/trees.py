@@ -60,18 +60,18 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
     tag: ClassVar[str] = "tree voters"
     n_features: int
     columns: part.Columns
-    root: NDArray[np.intp]
-    feature: NDArray[np.intp]
+    root: Indices
+    feature: Indices
     threshold: Thresholds
     missing_left: NDArray[np.bool_]
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
+    first: Indices
+    second: Indices
     value: Floats
     single: bool
     abstains: bool = False
-    category_ptr: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    category_ptr: Indices = field(default_factory=lambda: np.empty(0, np.intp))
     category_left: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
-    answer: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    answer: Indices = field(default_factory=lambda: np.empty(0, np.intp))
 
     def __post_init__(self) -> None:
         part.check_part(self)
@@ -81,16 +81,16 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
         part.check(self.feature.ndim == self.root.ndim == 1, "nodes are not in a row")
         part.check(self.value.ndim == 2, "votes are not a table")
         inside = (self.feature >= -1) & (self.feature < len(self.columns))
-        part.check(bool(inside.all()), "a tree reads a column it lacks")
+        part.check(inside, "a tree reads a column it lacks")
         part.check_within(self.root, nodes, "a root is not a node")
         ends = self._ends()
         part.check(nodes == 0 or ends[0] == 0, "the first root is not the first node")
-        part.check(bool((np.diff(ends) > 0).all()), "a tree has no node")
+        part.check(np.diff(ends) > 0, "a tree has no node")
         inner = np.flatnonzero(self.feature >= 0)
         end = np.repeat(ends[1:], np.diff(ends))[inner]
         for child in (self.first[inner], self.second[inner]):  # children follow: no cycles
             part.check(
-                bool(((child > inner) & (child < end)).all()),
+                (child > inner) & (child < end),
                 "a child is outside its tree, or not after its parent",
             )
         child = np.zeros(nodes, np.bool_)  # a byte a node: forests have many
@@ -110,7 +110,7 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
         leaf = self.feature < 0
         inside = (answer >= 0) & (answer < len(self.value))
         whole = (inside == leaf) & (leaf | (answer == -1))
-        part.check(bool(whole.all()), "a leaf lacks an answer, or another node has one")
+        part.check(whole, "a leaf lacks an answer, or another node has one")
 
     def _check_categories(self) -> None:
         ptr, members = self.category_ptr, self.category_left
@@ -153,7 +153,7 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
         rows = self.answer[leaves] if len(self.answer) else leaves
         return np.take(self.value, rows, axis=0)  # several times as fast as value[rows]
 
-    def leaves(self, X: Floats) -> NDArray[np.intp]:
+    def leaves(self, X: Floats) -> Indices:
         """Return the (n, T) node at which each row of X ends in each tree."""
         if not fused(len(X) * self.n_voters):
             return self._order[replace(self, abstains=False).lowered().leaves(X)]
@@ -169,7 +169,7 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
         nodes = (self.feature, self.threshold, self.missing_left, self.first, self.second)
         return pack_nodes(*nodes, self.category_ptr)
 
-    def _ends(self) -> NDArray[np.intp]:
+    def _ends(self) -> Indices:
         return np.append(self.root, len(self.feature))
 
     def usage(self) -> Usage:
@@ -178,7 +178,7 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
         inner = self.feature >= 0
         return part.usage_at(self, voter[inner], self.feature[inner])
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         ends = self._ends()
         start, nodes = spans_of(ends, voters)
         root = start[:-1]
@@ -214,7 +214,7 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
         return replace(self, abstains=True)
 
     @cached_property
-    def _order(self) -> NDArray[np.intp]:
+    def _order(self) -> Indices:
         """Return the nodes tree by tree, and level by level, so that siblings are adjacent."""
         inner = self.feature >= 0
         level, levels = self.root, [self.root]

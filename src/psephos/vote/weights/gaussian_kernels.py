@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
@@ -59,7 +59,7 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
     batches: Batches
     centre: AnySize
     inverse: AnySize
-    n_levels: NDArray[np.intp]
+    n_levels: Indices
     agree: Floats
     prototypes: Nullable
     weight: Floats
@@ -71,15 +71,15 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
         check(all(a.shape == (q,) for a in scales), "scales and columns differ in number")
         check(self.prototypes.shape == (t, q), "prototypes have another shape")
         check(self.weight.shape == (t,) and t > 0, "prototypes and their weights differ in number")
-        check(bool((self.n_levels >= 0).all()), "a number of categories is below 0")
-        check(bool(np.isfinite(self.centre).all()), "a centre is not finite")
-        check(bool(((self.inverse > 0) & (self.inverse < np.inf)).all()), "a scale is not above 0")
+        check(self.n_levels >= 0, "a number of categories is below 0")
+        check(np.isfinite(self.centre), "a centre is not finite")
+        check((self.inverse > 0) & (self.inverse < np.inf), "a scale is not above 0")
         category = self.is_category
-        check(bool((self.centre[category] == 0).all()), "a category is centred")
-        check(bool((self.inverse[category] == 1).all()), "a category is scaled")
+        check(self.centre[category] == 0, "a category is centred")
+        check(self.inverse[category] == 1, "a category is scaled")
         chance = np.where(category, (self.agree > 0) & (self.agree <= 1), self.agree == 0)
-        check(bool(chance.all()), "chances that categories agree are not chances")
-        check(bool(((self.weight > 0) & (self.weight < np.inf)).all()), "a weight is not above 0")
+        check(chance, "chances that categories agree are not chances")
+        check((self.weight > 0) & (self.weight < np.inf), "a weight is not above 0")
         check(not np.isinf(self.prototypes).any(), "a prototype is infinite")
         code = self.prototypes[:, category]
         there = (code >= 0) & (code < self.n_levels[category]) & (np.floor(code) == code)
@@ -131,7 +131,7 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
     def prototype_batches(self) -> Batches:
         return self.batches
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         batches, read = self.batches.take(voters)
         return replace(
             self,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.kernels.prediction import fused
 from psephos.vote.codec import register
@@ -56,8 +56,7 @@ class InverseDistance:
         shape = self.column_scale.shape
         check(len(shape) == 1 and shape == self.is_category.shape, "column scales differ in number")
         check(
-            bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
-            "a column scale is not positive",
+            (self.column_scale > 0) & (self.column_scale < np.inf), "a column scale is not positive"
         )
         numbers = (self.a, self.b, self.scale, self.absent)
         check(all(0 <= v < np.inf for v in numbers), "similarity is not finite")
@@ -144,20 +143,20 @@ class Local(ReadsColumns, _Expertise):
     low: float
     high: float
     rows: NDArray[Any]
-    anchor_class: NDArray[np.intp]
+    anchor_class: Indices
 
     def __post_init__(self) -> None:
         check_part(self)
         m = len(self.anchors)
         check(m > 0 and self.anchors.shape == (m, len(self.columns)), "anchors have other columns")
         check(self.anchor_weight.shape == (m,), "anchors and their weights differ in number")
-        check(bool((self.anchor_weight > 0).all()), "anchor weights are not positive")
+        check(self.anchor_weight > 0, "anchor weights are not positive")
         finite = not np.isinf(self.anchors).any() and np.isfinite(self.anchor_weight).all()
-        check(bool(finite), "anchors or their weights are infinite")
+        check(finite, "anchors or their weights are infinite")
         check(self.voters >= 0, "a number of voters is negative")
         check(self.right.shape == (m, (self.voters + 7) // 8), "the bit table has another shape")
         check(self.rows.shape == (m,) == self.anchor_class.shape, "anchors lack names or classes")
-        check(bool((self.anchor_class >= 0).all()), "anchor classes are negative")
+        check(self.anchor_class >= 0, "anchor classes are negative")
         check(len(self.similarity.column_scale) == len(self.columns), "column scales are missing")
         check(0 < self.low <= self.high < np.inf, "expertise is not positive")
 
@@ -191,8 +190,7 @@ class Local(ReadsColumns, _Expertise):
         return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
 
     def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> distance_weights.Nearest:
-        inside = self.anchor_class.max() < target.n_classes
-        check(bool(inside), "anchors do not fit the classes")
+        check(self.anchor_class.max() < target.n_classes, "anchors do not fit the classes")
         order, apart, share = self.lowered().nearest_points(X, k)
         return distance_weights.Nearest(
             order,
@@ -210,7 +208,7 @@ class Local(ReadsColumns, _Expertise):
         """Return the number of training rows kept; prototypes (row -1) do not count."""
         return int((self.rows != -1).sum()) if self.rows.dtype.kind == "i" else len(self.rows)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         right = np.packbits(self.was_right[:, voters], axis=1)
         return replace(self, voters=len(voters), right=right)
 
@@ -239,9 +237,8 @@ class LocalRelevance(ReadsLike, _Expertise):
         check_part(self)
         check(self.local.n_voters == 0, "the part with the anchors has voters")
         m = len(self.local.anchors)
-        table = self.relevance.ndim == 2 and len(self.relevance) == m
-        check(table, "relevance is not (m, T)")
-        check(bool((self.relevance >= 0).all()), "relevance is negative")
+        check(self.relevance.ndim == 2 and len(self.relevance) == m, "relevance is not (m, T)")
+        check(self.relevance >= 0, "relevance is negative")
 
     @property
     def n_voters(self) -> int:
@@ -263,7 +260,7 @@ class LocalRelevance(ReadsLike, _Expertise):
         return self.local.anchor_weight
 
     @property
-    def anchor_class(self) -> NDArray[np.intp]:
+    def anchor_class(self) -> Indices:
         """Return the index of each anchor's class, (m,)."""
         return self.local.anchor_class
 
@@ -291,5 +288,5 @@ class LocalRelevance(ReadsLike, _Expertise):
     def training_rows(self) -> int:
         return self.local.training_rows()
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, relevance=self.relevance[:, voters])

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
 from psephos.kernels.prediction import fused
@@ -72,7 +72,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
     n_features: int
     columns: Columns
     cases: Nullable
-    voter: NDArray[np.intp]
+    voter: Indices
     k: int
     by_distance: bool
     column_scale: AnySize
@@ -91,14 +91,13 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         check(self.voter.ndim == 1 and len(self.voter) > 0, "voters are not in a row")
         check_within(self.voter, m, "a voter is not a case")
         check(self.mass.shape in ((0,), (m,)), "cases and their mass differ in number")
-        check(bool((self.mass > 0).all()), "the mass of a case is not positive")
+        check(self.mass > 0, "the mass of a case is not positive")
         known = self.mass.sum() if len(self.mass) else m
         check(1 <= self.k <= known, "there are fewer cases than neighbours")
         shapes = self.column_scale.shape == self.is_category.shape == (q,)
         check(shapes, "scales and columns differ in number")
         check(
-            bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
-            "a column scale is not positive",
+            (self.column_scale > 0) & (self.column_scale < np.inf), "a column scale is not positive"
         )
         check(self.absent >= 0, "a distance is negative")
 
@@ -108,7 +107,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
 
     def found(
         self, X: Floats, k: int | None = None, own: Any = None, n_jobs: int | None = None
-    ) -> tuple[NDArray[np.intp], Floats]:
+    ) -> tuple[Indices, Floats]:
         """Return the k nearest cases of each row of X, (n, p), and their distances, nearest first.
 
         `own` (n,) are cases to leave out, each row's own. Cases that are not neighbours have an
@@ -140,9 +139,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         mass = self.mass if len(self.mass) else np.ones(len(self.cases))
         return DistanceWeights(distance, profile, mass, OwnPoint(self.voter))
 
-    def _found(
-        self, read: Floats, k: int, own: Any, n_jobs: int | None
-    ) -> tuple[NDArray[np.intp], Floats]:
+    def _found(self, read: Floats, k: int, own: Any, n_jobs: int | None) -> tuple[Indices, Floats]:
         left = np.full(len(read), -1) if own is None else np.asarray(own)
         order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
         plain, scale = self._plain or not fused(), self.column_scale
@@ -177,7 +174,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
 
     def counted(
         self, X: Floats, own: Any = None, n_jobs: int | None = None
-    ) -> tuple[NDArray[np.intp], Floats, Floats]:
+    ) -> tuple[Indices, Floats, Floats]:
         """Return the nearest cases of each row, their distances, and their counted masses.
 
         A case of `own` has its mass reduced by 1.
@@ -198,7 +195,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
                 return order, apart, counts
             width *= 2
 
-    def _raw(self, X: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+    def _raw(self, X: Floats) -> tuple[Indices, Floats, Floats]:
         """Return the nearest cases of each row, their distances and raw weights."""
         order, apart, counts = self.counted(X)
         profile = NearestK(self.k, self.by_distance, self.needed)
@@ -229,7 +226,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
 
         return sums
 
-    def weighed(self, X: Floats) -> NDArray[np.intp]:
+    def weighed(self, X: Floats) -> Indices:
         """Return the indices of voters that are a neighbour of some row of X, rising."""
         order, _, raw = self._raw(X)
         return np.flatnonzero(np.isin(self.voter, order[raw > 0]))
@@ -255,6 +252,6 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
     def training_rows(self) -> int:
         return len(self.cases)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return the weights of these voters; the k nearest are still those of all cases."""
         return replace(self, voter=self.voter[voters])
