@@ -6,7 +6,7 @@ They contain no training row and no value of one (see `psephos.vote.marks`).
 
 import copy
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
@@ -50,7 +50,6 @@ class Checked(NamedTuple):
 
 
 @register
-@dataclass(frozen=True)
 class Vectors:
     """Generated rows on the columns that a vote reads, with its predictions.
 

@@ -4,7 +4,7 @@
 ``words(classes)`` describes a map.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,7 +45,6 @@ def _together(chances: Floats, apart: bool) -> Floats:
 
 
 @register
-@dataclass(frozen=True)
 class Sigmoid:
     """Platt's map by class: 1 / (1 + exp(-(slope logit(p) + offset))), normalised to the sum 1.
 
@@ -78,7 +77,6 @@ class Sigmoid:
 
 
 @register
-@dataclass(frozen=True)
 class Temperature:
     """Temperature scaling: probabilities to the power 1 / t, normalised to the sum 1.
 
@@ -109,7 +107,6 @@ class Temperature:
 
 
 @register
-@dataclass(frozen=True)
 class Isotonic:
     """Isotonic map by class: linear between given points, normalised to the sum 1.
 
@@ -145,7 +142,6 @@ class Isotonic:
 
 
 @register
-@dataclass(frozen=True)
 class PosteriorTable:
     """Posterior probabilities of label k by the number j of m voters that vote for it.
 
@@ -185,7 +181,6 @@ class PosteriorTable:
 
 
 @register
-@dataclass(frozen=True)
 class ClassVotes:
     """Class weights: w_k p_k, normalised to the sum 1; argmax_k w_k p_k is predicted.
 

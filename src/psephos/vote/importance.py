@@ -1,6 +1,6 @@
 """Importance of columns: how much each one moves the score, over training rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +16,6 @@ _BLOCK = 1 << 20  # numbers in one (rows, columns) or (rows, voters, outputs) bl
 
 
 @register
-@dataclass(frozen=True)
 class Baseline:
     """Training means of a fitted vote, from which importance is measured.
 

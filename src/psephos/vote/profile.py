@@ -1,6 +1,6 @@
 """Summaries of the training columns of a vote, each by itself: they reveal no training row."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # quantiles that are kept
 
 
 @register
-@dataclass(frozen=True)
 class Profile:
     """A summary of each training column that a vote reads, from at most 512 evenly spaced rows.
 

@@ -2,7 +2,6 @@
 
 # pyright: reportMissingTypeStubs=false
 
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -34,7 +33,6 @@ class _Settings(NamedTuple):
 
 
 @register
-@dataclass(frozen=True)
 class Readout:
     """Score and link of a vote.
 

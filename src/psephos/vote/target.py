@@ -1,6 +1,5 @@
 """Targets: the classes, labels or numbers that are predicted, and their coding as votes."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,7 +26,6 @@ Kind = Literal["binary", "multiclass"]
 
 
 @register
-@dataclass(frozen=True)
 class Target:
     """The classes of a problem and their coding.
 
@@ -191,7 +189,6 @@ class Target:
 
 
 @register
-@dataclass(frozen=True)
 class CostTarget(Target):
     """Classes with misclassification losses: the class of least expected loss is predicted.
 
@@ -220,7 +217,6 @@ class CostTarget(Target):
 
 
 @register
-@dataclass(frozen=True)
 class ThresholdTarget(Target):
     """Two classes, one of which is predicted where its probability is at least a threshold.
 
@@ -298,7 +294,6 @@ class _Numbers:
 
 
 @register
-@dataclass(frozen=True)
 class RegressionTarget(_Numbers):
     """A number: the prediction is the one column of the score.
 
@@ -320,7 +315,6 @@ class RegressionTarget(_Numbers):
 
 
 @register
-@dataclass(frozen=True)
 class NumbersTarget(_Numbers):
     """Several numbers at once: the prediction is the columns of the score, one a number.
 
@@ -346,7 +340,6 @@ class NumbersTarget(_Numbers):
 
 
 @register
-@dataclass(frozen=True)
 class LabelsTarget:
     """Several labels, each of which a case has or does not have (multilabel).
 

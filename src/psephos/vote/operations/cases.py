@@ -1,6 +1,6 @@
 """Training cases as voters: each votes for its own class, labels or numbers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -22,7 +22,6 @@ _NAMED = 6  # a rule names no more columns than this
 
 
 @register
-@dataclass(frozen=True)
 class PrototypeVoters(ReadsLike, Voters):
     """Training cases that vote for their own class or value, and the prior.
 
@@ -130,7 +129,6 @@ class PrototypeVoters(ReadsLike, Voters):
 
 
 @register
-@dataclass(frozen=True)
 class CaseVoters(ReadsColumns, ReadAsLowered):
     """Training cases as voters: each votes for its own class, labels or numbers.
 

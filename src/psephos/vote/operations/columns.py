@@ -1,6 +1,6 @@
 """Operations on columns: categories as 0/1 columns, and normal scores of ranks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -84,7 +84,6 @@ class _OnColumns(part.ReadsColumns, part.Voters):
 
 
 @register
-@dataclass(frozen=True)
 class CodedVoters(_OnColumns):
     """Voters on a design matrix with 0/1 columns, evaluated on the table it is made from.
 
@@ -197,7 +196,6 @@ def normal_scores(X: Floats, knots: Floats, scores: Floats, start: Indices) -> F
 
 
 @register
-@dataclass(frozen=True)
 class RankedVoters(_OnColumns):
     """Voters on normal scores: ``z = Phi^-1((W_below + W_equal / 2) / W)``.
 

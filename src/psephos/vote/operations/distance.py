@@ -1,6 +1,6 @@
 """Squared distances of rows from points, for local expertise, prototypes, nearest neighbours."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -31,7 +31,6 @@ METRICS = (
 
 
 @register
-@dataclass(frozen=True)
 class Batches(ReadsColumns):
     """The batch of each point, and the columns that a batch compares.
 
@@ -90,7 +89,6 @@ class Batches(ReadsColumns):
 
 
 @register
-@dataclass(frozen=True)
 class Distance(ReadsLike):
     """Squared distances of a row x from m points: u_i, the sum over j of ((z_j - point_ij) v_j)^2.
 

@@ -5,7 +5,7 @@ similarities; the weights of the voters are the similarities times a table.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -49,7 +49,6 @@ class Nearest(NamedTuple):
 
 # ---------------------------------------------------------------------- profiles
 @register
-@dataclass(frozen=True)
 class InversePower:
     """The similarity ``1 / (a^b + d^b)`` of a distance d, which is divided by `scale`.
 
@@ -73,7 +72,6 @@ class InversePower:
 
 
 @register
-@dataclass(frozen=True)
 class Gaussian:
     """The similarity ``exp(-u / 2)`` of a squared distance u."""
 
@@ -87,7 +85,6 @@ class Gaussian:
 
 
 @register
-@dataclass(frozen=True)
 class NearestK:
     """The similarity 1, or 1 / distance, of the k nearest points, and 0 of the others.
 
@@ -136,7 +133,6 @@ class NearestK:
 
 # ---------------------------------------------------------------------- tables
 @register
-@dataclass(frozen=True)
 class RightOrWrong:
     """A table (m, T) of two numbers: `high` where voter t was right at point i, else `low`.
 
@@ -179,7 +175,6 @@ class RightOrWrong:
 
 
 @register
-@dataclass(frozen=True)
 class Degrees:
     """A table `degrees` (m, T) of numbers of at least 0."""
 
@@ -202,7 +197,6 @@ class Degrees:
 
 
 @register
-@dataclass(frozen=True)
 class OwnPoint:
     """Each voter is a point, with the index `voter` (T,), and has the similarity of that point."""
 
@@ -225,7 +219,6 @@ class OwnPoint:
 
 # ---------------------------------------------------------------------- weights
 @register
-@dataclass(frozen=True)
 class DistanceWeights(ReadsLike, Weighting):
     """w_t(x) = sum over points i of mass_i k(u_i(x)) table_it.
 

@@ -1,6 +1,6 @@
 """The operation `SoftTreeVoters`: soft trees, complete trees whose gates divide every case."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +21,6 @@ _FARTHEST = 1e30  # deviations from the centre beyond which a value counts as at
 
 
 @register
-@dataclass(frozen=True)
 class SoftTreeVoters(ReadsColumns, RowByRow):
     """Soft trees of depth D: a gate sends a share of a case to the left, the rest to the right.
 

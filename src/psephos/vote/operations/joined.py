@@ -1,7 +1,7 @@
 """Operations on voters: several kinds in one order, and voters that read the votes of others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -16,7 +16,6 @@ from psephos.vote.reasons import OfAnswers, Reason
 
 
 @register
-@dataclass(frozen=True)
 class JoinedVoters(Voters):
     """Voters of several parts, in one order.
 
@@ -200,7 +199,6 @@ def join(parts: list[tuple[Indices, Voters]], names: Sequence[str] = ()) -> Vote
 
 
 @register
-@dataclass(frozen=True)
 class ComposedVoters(Voters):
     """Voters on the columns of the table followed by the votes of other voters, the members.
 

@@ -1,6 +1,6 @@
 """Support vector machines as voters."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,7 +23,6 @@ _CALLED = ("support vector machine", "kernel score")
 
 
 @register
-@dataclass(frozen=True)
 class KernelVoters(part.ReadsColumns, RowByRow):
     """Support vector machines: sums of kernels around support rows, one for each pair of classes.
 

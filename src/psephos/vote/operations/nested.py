@@ -1,7 +1,7 @@
 """A vote of votes: fitted models of the library, each as one voter."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -22,7 +22,6 @@ _Levels = tuple[tuple[int, Floats], ...]
 
 
 @register
-@dataclass(frozen=True)
 class NestedVoters(part.ReadsColumns, part.Voters):
     """Voters that are votes: each votes the prediction of its own weighted vote.
 

@@ -1,6 +1,6 @@
 """The operation `Scores`: linear models, naive Bayes and quadratic discriminants."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -23,7 +23,6 @@ _ROUNDING = 1e-12
 
 
 @register
-@dataclass(frozen=True)
 class Scores(part.ReadsColumns, RowByRow):
     """Voters by scores: linear models and Gaussian densities of classes.
 

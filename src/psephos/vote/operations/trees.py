@@ -5,7 +5,7 @@ two branches, a kernel finds the leaves of complete rows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -39,7 +39,6 @@ def _empty() -> Indices:
 
 
 @register
-@dataclass(frozen=True)
 class Trees(part.ReadsColumns, RowByRow):
     """Voters that are trees, or means of groups of trees.
 

@@ -1,6 +1,6 @@
 """Weightings: constant, by output, by available columns, by the confidence of voters."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from psephos.vote.target import AnyTarget
 
 
 @register
-@dataclass(frozen=True)
 class Available(part.ReadsColumns, part.Weighting):
     """w_t(x) = alpha_t where every column that voter t reads has a value in x, else 0.
 
@@ -131,7 +130,6 @@ class Available(part.ReadsColumns, part.Weighting):
 
 
 @register
-@dataclass(frozen=True)
 class Constant(part.ReadsNothing, part.Weighting):
     """w_t(x) = alpha_t for every case, as in boosting.
 
@@ -193,7 +191,6 @@ class _OfVotes(part.ReadsNothing, part.Weighting):
 
 
 @register
-@dataclass(frozen=True)
 class OutputWeights(_OfVotes):
     """w_tk for every case: one weight per voter and output, such as those of a stacker.
 
@@ -240,7 +237,6 @@ class OutputWeights(_OfVotes):
 
 
 @register
-@dataclass(frozen=True)
 class ConfidenceGate(_OfVotes):
     """w_t(x) = alpha_t where voter t is confident enough of its vote on x, else 0.
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -49,7 +49,6 @@ class Hypotheses(NamedTuple):
 
 
 @register
-@dataclass(frozen=True)
 class ConjunctiveSpace(ReadsColumns):
     """All conjunctions of one constraint a column, and the empty hypothesis.
 

@@ -1,7 +1,6 @@
 """A version space too large to list, as one voter by the share of its hypotheses that hold."""
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -17,7 +16,6 @@ from psephos.vote.voters.counting import Problem
 
 
 @register
-@dataclass(frozen=True)
 class CountedHypotheses(ReadsLike, Voters):
     """All hypotheses that are at least as general as S and exclude the negatives, counted.
 

@@ -1,7 +1,6 @@
 """Conjunctive hypotheses as voters: each has one vote where it holds, and one elsewhere."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -19,7 +18,6 @@ _CELLS = 1 << 22  # truth values at once
 
 
 @register
-@dataclass(frozen=True)
 class HypothesisVoters(ReadsLike, ReadAsLowered):
     """Conjunctions: each votes `yes` where all its tests hold, `no` elsewhere.
 

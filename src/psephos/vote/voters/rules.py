@@ -1,7 +1,7 @@
 """Lists of rules as voters, and the weights by which the first rule that holds decides."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -100,7 +100,6 @@ def leaf_gates(tree: Tree, n_features: int) -> "FirstMatch":
 
 
 @register
-@dataclass(frozen=True)
 class FirstMatch(part.ReadsLike, part.Weighting):
     """w_t(x) = 1 for the first rule that holds on x, else 0.
 

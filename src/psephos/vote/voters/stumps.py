@@ -1,6 +1,6 @@
 """Stumps and constants as voters."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -16,7 +16,6 @@ from psephos.vote.operations.trees import Trees
 
 
 @register
-@dataclass(frozen=True)
 class ConstantVoters(part.ReadsNothing, ReadAsLowered):
     """Voters with the same vote on every case: a class prior, a base score.
 
@@ -72,7 +71,6 @@ def prior_voter(y: NDArray[Any], weight: Floats, target: Any, n_features: int) -
 
 
 @register
-@dataclass(frozen=True)
 class StumpVoters(part.ReadsColumns, ReadAsLowered):
     """Decision stumps: a rule on one column, one vote where it holds and one elsewhere.
 

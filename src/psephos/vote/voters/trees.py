@@ -1,6 +1,6 @@
 """Binary trees and forests as voters, in flat arrays."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,6 @@ from psephos.vote.operations.trees import Trees
 
 
 @register
-@dataclass(frozen=True)
 class TreeVoters(part.ReadsColumns, ReadAsLowered):
     """Binary trees in flat arrays; each votes the value of the leaf that a row reaches.
 

@@ -1,6 +1,6 @@
 """Weights of prototypes: Gaussian kernels around training cases."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -17,7 +17,6 @@ from psephos.vote.part import ReadsLike, check, check_part
 
 
 @register
-@dataclass(frozen=True)
 class KernelWeights(ReadsLike, WeighedAsLowered):
     """w_t(x) = weight_t G(x, c_t), a Gaussian kernel around prototype c_t; weight_t for a prior.
 

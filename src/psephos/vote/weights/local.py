@@ -1,6 +1,6 @@
 """Local expertise: voters have more weight on cases like those on which they were right."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -17,7 +17,6 @@ from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, c
 
 
 @register
-@dataclass(frozen=True)
 class InverseDistance:
     """SamBA's similarity, s(x, z) = 1 / (a^b + (d(x, z) / scale)^b) (seed paper, equation 1).
 
@@ -101,7 +100,6 @@ class _Expertise(WeighedAsLowered):
 
 
 @register
-@dataclass(frozen=True)
 class Local(ReadsColumns, _Expertise):
     """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
@@ -214,7 +212,6 @@ class Local(ReadsColumns, _Expertise):
 
 
 @register
-@dataclass(frozen=True)
 class LocalRelevance(ReadsLike, _Expertise):
     """Local expertise of any size: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 

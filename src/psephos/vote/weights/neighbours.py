@@ -1,6 +1,6 @@
 """k nearest neighbours: weights of the training cases nearest to a case."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -30,7 +30,6 @@ _FAR, _FARTHER = 1e100, 1e10  # greatest number of a row: absolute, and relative
 
 
 @register
-@dataclass(frozen=True)
 class Neighbours(ReadsColumns, WeighedAsLowered):
     """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
 
