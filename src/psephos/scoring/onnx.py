@@ -19,10 +19,10 @@ from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.near import quoted
 from psephos.scoring.form import Branching, bound_in_single, plain, vote_of
 from psephos.scoring.onnx_trees import TreeLevels
-from psephos.vote.choices import TIE
 from psephos.vote.plain import to_plain
 from psephos.vote.reading.core import filled, spans
 from psephos.vote.reading.trees import spoken_share
+from psephos.vote.readout import TIE
 
 _TIE = 1e-6  # scores that differ by less are equal in single precision: the first class
 _LEAF, _NUMBER = "LEAF", "BRANCH_LEQ"

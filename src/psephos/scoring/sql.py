@@ -17,9 +17,9 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.scoring import sql_text
 from psephos.scoring.form import Branching, plain, single_bound
-from psephos.vote.choices import TIE
 from psephos.vote.reading.answered import needing_all
 from psephos.vote.reading.core import LEVEL, VOTERS, filled, part_of, spans, summed, unpacked
+from psephos.vote.readout import TIE
 
 _LEVEL = repr(LEVEL)
 _TOGETHER = 8  # values whose minimum one expression takes

@@ -1,7 +1,7 @@
 """Conformance vectors: generated rows with a model's predictions; rounding of rows that it keeps.
 
 Vectors are stored in the model file, so that a reader of the file can check its own predictions.
-They contain no training row and no value of one (see `psephos.vote.marks`).
+They contain no training row and no value of one (see `psephos.vote.part.Breakpoints`).
 """
 
 import copy
@@ -22,7 +22,7 @@ from psephos.vote import Ballots, Local, LocalRelevance, Neighbours, Vote
 from psephos.vote.codec import register
 from psephos.vote.operations.cases import CaseVoters, PrototypeVoters
 from psephos.vote.part import Voters, check
-from psephos.vote.weights.gaussian_kernels import KernelWeights
+from psephos.vote.voters.prototypes import KernelWeights
 
 _MOST = 1 << 16  # the most values of the rows in a model file
 _GAPS, _EXACT = 0.1, 0.4  # the shares of values that are missing, or exactly at a breakpoint

@@ -7,27 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from psephos import figures as measure
 from psephos._errors import PsephosError, must_be, must_be_inside
 from psephos._types import Array, Floats, Indices, Json, Label, LabelsLike, NDArray, PerRow
 from psephos.calibrating import fitted_map
 from psephos.cautions import Given, cautions_on
 from psephos.cautions.registry import OF_CASES
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.figures import (
-    Estimate,
-    area,
-    areas,
-    brier,
-    calibration_line,
-    calibration_table,
-    called,
-    confusion,
-    hand_till,
-    log_loss,
-    mean_of,
-    net_benefit,
-    share,
-)
 from psephos.figures.estimate import codes_of_groups
 from psephos.files.names import fixed, plural
 from psephos.models.prototypes.mixture import mixture_of
@@ -116,10 +102,10 @@ def figures_of(cases: _Answers) -> Rows:
         kept = [cases.positive]
     else:
         given, kept = (cases.truth, cases.chances), list(range(len(cases.classes)))
-    rows += [_row("Brier score", "", brier(*given, *cases.among))]
-    rows += [_row("log-loss", "", log_loss(*given, *cases.among))]
+    rows += [_row("Brier score", "", measure.brier(*given, *cases.among))]
+    rows += [_row("log-loss", "", measure.log_loss(*given, *cases.among))]
     for k in kept:
-        line = calibration_line(cases.truth == k, cases.chances[:, k], *cases.among)
+        line = measure.calibration_line(cases.truth == k, cases.chances[:, k], *cases.among)
         name = cases.classes[k]
         rows += [_row("calibration in the large", name, line.large)]
         rows += [_row("calibration slope", name, line.slope)]
@@ -160,10 +146,10 @@ def worse_than_chance(figures: Rows) -> list[str]:
 
 
 def _of_two(cases: Answered) -> Rows:
-    yes, called = cases.truth == cases.positive, cases.predicted == cases.positive
-    counts, name = confusion(yes, called, *cases.among), cases.classes[cases.positive]
+    yes, above = cases.truth == cases.positive, cases.predicted == cases.positive
+    counts, name = measure.confusion(yes, above, *cases.among), cases.classes[cases.positive]
     return [
-        _row("ROC-AUC", name, area(yes, cases.chances[:, cases.positive], *cases.among)),
+        _row("ROC-AUC", name, measure.area(yes, cases.chances[:, cases.positive], *cases.among)),
         _row("balanced accuracy", "", counts.balanced_accuracy),
         _row("accuracy", "", counts.accuracy),
         _row("sensitivity", name, counts.sensitivity),
@@ -177,21 +163,21 @@ def _of_more(cases: Answered) -> Rows:
     truth, chances = cases.truth, cases.chances
     right = truth == cases.predicted
     each = [_among(right, cases, truth == k) for k in range(len(cases.classes))]
-    value = hand_till(truth, chances)
+    value = measure.hand_till(truth, chances)
     why = "no interval" if value == value else "a class has no case"
     rows = [{**_bare("mean ROC-AUC of pairs (Hand and Till)", ""), "method": why}]
     rows[0]["value"] = None if math.isnan(value) else value
-    rows += [_row("balanced accuracy", "", mean_of(each))]
-    rows += [_row("accuracy", "", share(right, *cases.among))]
+    rows += [_row("balanced accuracy", "", measure.mean_of(each))]
+    rows += [_row("accuracy", "", measure.share(right, *cases.among))]
     rows += [_row("sensitivity", c, one) for c, one in zip(cases.classes, each, strict=True)]
-    found = areas(truth, chances, *cases.among)
+    found = measure.areas(truth, chances, *cases.among)
     pairs = zip(cases.classes, found, strict=True)
     return [*rows, *(_row("ROC-AUC against the rest", c, one) for c, one in pairs)]
 
 
-def _among(hits: NDArray[np.bool_], cases: Answered, kept: NDArray[np.bool_]) -> Estimate:
+def _among(hits: NDArray[np.bool_], cases: Answered, kept: NDArray[np.bool_]) -> measure.Estimate:
     groups = None if cases.groups is None else cases.groups[kept]
-    return share(hits[kept], groups, cases.level)
+    return measure.share(hits[kept], groups, cases.level)
 
 
 def _bare(figure: str, name: str) -> dict[str, Any]:
@@ -201,7 +187,7 @@ def _bare(figure: str, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _row(figure: str, name: str, one: Estimate) -> dict[str, Any]:
+def _row(figure: str, name: str, one: measure.Estimate) -> dict[str, Any]:
     return {**_bare(figure, name), **one.data()}
 
 
@@ -224,7 +210,9 @@ def bins_of(cases: _Answers, n_bins: int = 10) -> Rows:
     kept = [cases.positive] if cases.two else range(len(cases.classes))
     rows: Rows = []
     for k in kept:
-        cells = calibration_table(cases.truth == k, cases.chances[:, k], n_bins, *cases.among)
+        cells = measure.calibration_table(
+            cases.truth == k, cases.chances[:, k], n_bins, *cases.among
+        )
         name = cases.classes[k]
         rows += [
             {"class": name, "from": b.low, "to": b.high, "told": b.predicted, **b.seen.data()}
@@ -241,7 +229,7 @@ def worth_of(cases: _Answers) -> Rows:
     return [
         dict(zip(WORTH, (one.threshold, one.model.value, one.model.low, one.model.high,
                          one.everyone.value), strict=True))
-        for one in net_benefit(yes, p, _THRESHOLDS, *cases.among)
+        for one in measure.net_benefit(yes, p, _THRESHOLDS, *cases.among)
     ]  # fmt: skip
 
 
@@ -514,7 +502,7 @@ def _answered(
         if len(classes) != 2:
             raise PsephosError("a threshold is for two classes: leave it out.")
         must_be_inside("threshold", threshold)
-        predicted = np.where(called(chances[:, place], threshold), place, 1 - place)
+        predicted = np.where(measure.called(chances[:, place], threshold), place, 1 - place)
     names = [str(one) for one in classes]
     return Answered(names, cohort.codes, predicted, chances, place, level=level)
 

@@ -24,17 +24,19 @@ from psephos.vote.target import (
     Target,
 )
 from psephos.vote.vote import Vote
-from psephos.vote.voters.branching import branch_voters
-from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
-from psephos.vote.voters.hypotheses import HypothesisVoters
+from psephos.vote.voters.hypotheses import CountedHypotheses, HypothesisVoters
 from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
-from psephos.vote.voters.mixture import KernelScaling, PrototypeBatch, prototype_vote
+from psephos.vote.voters.prototypes import (
+    KernelScaling,
+    KernelWeights,
+    PrototypeBatch,
+    prototype_vote,
+)
 from psephos.vote.voters.rules import FirstMatch, leaf_gates, rule_voters
 from psephos.vote.voters.scored import linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
-from psephos.vote.voters.trees import TreeVoters, forest_voters
-from psephos.vote.weights.gaussian_kernels import KernelWeights
+from psephos.vote.voters.trees import TreeVoters, branch_voters, forest_voters
 from psephos.vote.weights.local import InverseDistance, Local, LocalRelevance
 from psephos.vote.weights.neighbours import Neighbours
 

@@ -6,16 +6,7 @@ import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
-from psephos.files.names import (
-    class_vote,
-    label_vote,
-    labels_called,
-    number_vote,
-    numbers_called,
-    percent,
-    sentence_name,
-    threshold_words,
-)
+from psephos.files import names as naming
 from psephos.vote.codec import register
 from psephos.vote.reading.core import LEVEL
 
@@ -143,7 +134,7 @@ class Target:
         return f"class {self._named(1 if self.n_outputs == 1 else output)}"
 
     def _named(self, k: int) -> str:
-        return sentence_name(str(self.classes[k]))
+        return naming.sentence_name(str(self.classes[k]))
 
     def vote_words(self, vote: Floats, scale: float, adds: bool) -> str:
         """Return a (K,) vote in words: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
@@ -159,12 +150,12 @@ class Target:
         k = int(self.answers(vote[None])[0])
         named = [str(label) for label in self.classes.tolist()]
         level, code = self.level(vote[None])[0].tolist(), self.code[k].tolist()
-        return class_vote(vote.tolist(), scale, adds, named, k, level, code)
+        return naming.class_vote(vote.tolist(), scale, adds, named, k, level, code)
 
     def answered(self, score: Floats, chances: Floats) -> str:
         """Return the prediction of a (K,) score in words: class, probability and ties."""
         k = int(self.chosen(score[None])[0])
-        words = f"{self._named(k)} ({percent(float(chances[k]))})"
+        words = f"{self._named(k)} ({naming.percent(float(chances[k]))})"
         if self.rule():
             return words
         level = np.flatnonzero(chances == chances[k]).tolist()
@@ -249,7 +240,7 @@ class ThresholdTarget(Target):
         return (score[:, 0] > self.bound).astype(np.intp)
 
     def rule(self) -> str:
-        return threshold_words(str(self.classes[self.positive]), self.threshold)
+        return naming.threshold_words(str(self.classes[self.positive]), self.threshold)
 
 
 class _Numbers:
@@ -280,10 +271,10 @@ class _Numbers:
         return 0
 
     def words(self, votes: Floats) -> list[str]:
-        return [numbers_called(row, self.outputs) for row in votes.tolist()]
+        return [naming.numbers_called(row, self.outputs) for row in votes.tolist()]
 
     def vote_words(self, vote: Floats, scale: float, adds: bool) -> str:
-        return number_vote(vote.tolist(), scale, self.outputs)
+        return naming.number_vote(vote.tolist(), scale, self.outputs)
 
     def answered(self, score: Floats, chances: Any) -> str:
         return self.vote_words(score, 0.0, False)
@@ -393,7 +384,7 @@ class LabelsTarget:
 
     def words(self, votes: Floats) -> list[str]:
         """Return the labels that each row of (m, K) votes is for."""
-        return [labels_called(row, self.outputs) for row in votes.tolist()]
+        return [naming.labels_called(row, self.outputs) for row in votes.tolist()]
 
     def level(self, score: Floats) -> Floats:
         """Return (n, K) scores in which rounding errors around 0 are 0."""
@@ -408,16 +399,16 @@ class LabelsTarget:
         return int(score.argmax())
 
     def about(self, output: int) -> str:
-        return f"label {sentence_name(self.outputs[output])}"
+        return f"label {naming.sentence_name(self.outputs[output])}"
 
     def vote_words(self, vote: Floats, scale: float, adds: bool) -> str:
         """Return a (K,) vote in words: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
-        return label_vote(vote.tolist(), scale, adds, self.outputs)
+        return naming.label_vote(vote.tolist(), scale, adds, self.outputs)
 
     def answered(self, score: Floats, chances: Floats) -> str:
-        names = map(sentence_name, self.outputs)
+        names = map(naming.sentence_name, self.outputs)
         each = zip(names, self.decode(score).tolist(), chances.tolist(), strict=True)
-        found = [f"{name} ({percent(chance)})" for name, given, chance in each if given]
+        found = [f"{name} ({naming.percent(chance)})" for name, given, chance in each if given]
         return ", ".join(found) if found else "no label"
 
     def margin(self, score: Floats, y: Array) -> Floats:

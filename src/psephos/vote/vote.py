@@ -12,9 +12,16 @@ from psephos._types import Array, Floats, Indices, NDArray, Usage, Values, spars
 from psephos.files.names import Names, backup_words
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, column_moves
-from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.operations.distance_weights import DistanceWeights, Nearest
-from psephos.vote.part import Columns, Voters, Weighting, check, over_outputs
+from psephos.vote.part import (
+    Breakpoints,
+    Columns,
+    Voters,
+    Weighting,
+    check,
+    joined_marks,
+    over_outputs,
+)
 from psephos.vote.reading.answered import needing_all, tied, unanswered, unanswered_words
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
@@ -427,7 +434,7 @@ class Vote:
             None if of is None else of.open(at, self._dense(X), names.select(self.columns.tolist()))
         )
 
-    def marks(self) -> Marks:
+    def marks(self) -> Breakpoints:
         """Return (columns, values) near which conformance vectors are drawn."""
         return joined_marks([self.voters.marks(), self.weighting.marks()])
 

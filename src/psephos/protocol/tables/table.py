@@ -33,22 +33,8 @@ from psephos.files.columns import COMPARED
 from psephos.files.names import ends, listed, plural, sentence_name
 from psephos.files.near import some
 from psephos.files.sheet import DENSE, unnamed
+from psephos.protocol.tables import labels as targets
 from psephos.protocol.tables import requirements
-from psephos.protocol.tables.labels import (
-    Partial,
-    check_mark,
-    encode_column,
-    label_word,
-    read_partial,
-    read_target,
-    recorded_labels,
-    refuse_numbers,
-    refuse_old_positive,
-    row_words,
-    task_given,
-    tidy_labels,
-    together,
-)
 from psephos.protocol.tables.roles import Cohorts, row_values, words_of_rows
 
 _CLASSES, _NAMES = 12, 8
@@ -176,7 +162,7 @@ class DataTable:
     cells: Cells = field(default_factory=Cells)
     lines: Sequence[int] | None = None
     labels: tuple[str, ...] = ()
-    partial: Partial | None = None
+    partial: targets.Partial | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     aside: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -219,7 +205,7 @@ class DataTable:
             self.partial.check(self.y, self.classes)
 
     def _place(self, i: int) -> str:
-        return row_words(i) if self.lines is None else f"line {self.lines[i]}"
+        return targets.row_words(i) if self.lines is None else f"line {self.lines[i]}"
 
     @property
     def n_rows(self) -> int:
@@ -469,12 +455,12 @@ def table_from_arrays(
     requirements.refuse_duplicates(given)
     label = str(target_name or getattr(y, "name", None) or "target")
     insisted = label not in given and label in list(categorical)
-    task = task_given(task, insisted=insisted)
+    task = targets.task_given(task, insisted=insisted)
     marked = _marked([one for one in categorical if not insisted or one != label], given)
     partial = None
-    if refuse_old_positive(positive, recorded_class, unlabeled, truth, prior):
+    if targets.refuse_old_positive(positive, recorded_class, unlabeled, truth, prior):
         labels = ()
-        refuse_numbers(task, "labels that are partly recorded")
+        targets.refuse_numbers(task, "labels that are partly recorded")
         partial, answers = _partly(y, unlabeled, truth, recorded_class, label, prior)
     else:
         labels, answers, label = _answers(X, y, target_name, task)
@@ -484,7 +470,7 @@ def table_from_arrays(
     for j, column in enumerate(columns):
         if len(column) != len(values):
             raise PsephosError(f"y has {len(values)} labels for {len(column)} rows of X.")
-        values[:, j], levels = encode_column(
+        values[:, j], levels = targets.encode_column(
             column, given[j], notes, categorical=j in marked | declared, ways=COMPARED
         )
         if levels is not None:
@@ -502,7 +488,7 @@ def table_from_arrays(
         dataset=dataset,
         partial=partial,
         notes=tuple(notes),
-        positive=label_word(positive),
+        positive=targets.label_word(positive),
         insisted=task == "classes",
         categorical=frozenset(given[j] for j in marked),
         cohorts=Cohorts.of(leave_out, getattr(leave_out, "name", None)),
@@ -522,14 +508,16 @@ def _wide_sparse(X: TableLike, categorical: Sequence[str | int]) -> Sparse | Non
 
 def _partly(
     y: LabelsLike, unlabeled: Any, truth: Any, sure: Any, label: str, prior: float | None
-) -> tuple[Partial, Array]:
+) -> tuple[targets.Partial, Array]:
     """Return partly recorded labels, and the table's y."""
     given: list[Any] = row_values(y, "y").tolist()
-    check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
+    targets.check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
-    tidy = None if truth is None else tidy_labels(row_values(truth, "truth").tolist(), "truth")
-    recorded = recorded_labels(given, known[:-1], label)
-    return read_partial(recorded, tidy, label_word(sure), label, prior)
+    tidy = (
+        None if truth is None else targets.tidy_labels(row_values(truth, "truth").tolist(), "truth")
+    )
+    recorded = targets.recorded_labels(given, known[:-1], label)
+    return targets.read_partial(recorded, tidy, targets.label_word(sure), label, prior)
 
 
 def _answers(
@@ -540,12 +528,12 @@ def _answers(
     if len(shape) == 2 and shape[1] > 1:
         plain = not sp.issparse(y) and np.asarray(y).dtype.kind in "iuf"
         several = plain and not np.isin(np.asarray(y), (0, 1)).all()
-        refuse_numbers("numbers" if several else task, f"y of shape {shape}")
+        targets.refuse_numbers("numbers" if several else task, f"y of shape {shape}")
         names, table = read_labels(X, y)
         words = [f"label {one}" if isinstance(one, int) else str(one) for one in names.tolist()]
-        return tuple(words), table, target_name or together(words)
+        return tuple(words), table, target_name or targets.together(words)
     label = str(target_name or getattr(y, "name", None) or "target")
-    return (), read_target(row_values(y, "y").tolist(), label, task=task), label
+    return (), targets.read_target(row_values(y, "y").tolist(), label, task=task), label
 
 
 def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:

@@ -10,7 +10,6 @@ from psephos.files.field_types import AnySize, Nullable
 from psephos.trees.tree import spans_of
 from psephos.vote import part
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.reasons import Reason
 
 
@@ -126,7 +125,7 @@ class CodedVoters(_OnColumns):
     def primary(self) -> Self:
         return replace(self, inner=self.inner.primary()).take(np.arange(self.n_voters))
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values) of the design columns that are numbers of the table."""
         design, values = self.inner.marks()
         whole = np.isnan(self.level[design])
@@ -250,11 +249,11 @@ class RankedVoters(_OnColumns):
         every = len(self.columns) == self.n_features
         return (self.inner, self._table(X)) if every else (self, X)
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values) around the range of each column."""
         known = np.flatnonzero(np.diff(self.start))
         low, high = self.knots[self.start[known]], self.knots[self.start[known + 1] - 1]
-        return outer_marks(self.columns[known], low, high)
+        return part.outer_marks(self.columns[known], low, high)
 
     def take(self, voters: Indices) -> Self:
         """Return these voters only; knots of columns no longer read are dropped."""

@@ -13,18 +13,9 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray, Usage
 from psephos.kernels.numerics.logs import inverse_in_logs, of_greatest
+from psephos.vote import part
 from psephos.vote.codec import register
-from psephos.vote.marks import range_marks
 from psephos.vote.operations.distance import PRIOR, Distance
-from psephos.vote.part import (
-    ReadsLike,
-    Voters,
-    Weighting,
-    check,
-    check_part,
-    check_within,
-    usage_of_all,
-)
 from psephos.vote.target import AnyTarget
 
 _CELLS = 1 << 20  # distances held at once
@@ -152,8 +143,8 @@ class RightOrWrong:
     high: float
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.right.shape[1:] == ((self.voters + 7) // 8,), "the bits have another shape")
+        part.check_part(self)
+        part.check(self.right.shape[1:] == ((self.voters + 7) // 8,), "the bits have another shape")
 
     @property
     def n_voters(self) -> int:
@@ -182,8 +173,8 @@ class Degrees:
     degrees: Floats
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.degrees.ndim == 2, "the table is not (m, T)")
+        part.check_part(self)
+        part.check(self.degrees.ndim == 2, "the table is not (m, T)")
 
     @property
     def n_voters(self) -> int:
@@ -204,7 +195,7 @@ class OwnPoint:
     voter: Indices
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
 
     @property
     def n_voters(self) -> int:
@@ -219,7 +210,7 @@ class OwnPoint:
 
 # ---------------------------------------------------------------------- weights
 @register
-class DistanceWeights(ReadsLike, Weighting):
+class DistanceWeights(part.ReadsLike, part.Weighting):
     """w_t(x) = sum over points i of mass_i k(u_i(x)) table_it.
 
     Parameters
@@ -241,17 +232,17 @@ class DistanceWeights(ReadsLike, Weighting):
     table: RightOrWrong | Degrees | OwnPoint
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         m = len(self.distance.points)
-        check(self.mass.shape == (m,) and m > 0, "points and their mass differ in number")
-        check(self.mass > 0, "a mass is not positive")
+        part.check(self.mass.shape == (m,) and m > 0, "points and their mass differ in number")
+        part.check(self.mass > 0, "a mass is not positive")
         if isinstance(self.table, OwnPoint):
-            check_within(self.table.voter, m, "a voter is not a point")
+            part.check_within(self.table.voter, m, "a voter is not a point")
         else:
             held = self.table.right if isinstance(self.table, RightOrWrong) else self.table.degrees
-            check(len(held) == m, "the table has not a row a point")
+            part.check(len(held) == m, "the table has not a row a point")
             one = len(self.distance.batches.inverse_bandwidth) < 2
-            check(one, "points of several batches need a table of a point a voter (OwnPoint)")
+            part.check(one, "points of several batches need a table of a point a voter (OwnPoint)")
 
     @property
     def n_voters(self) -> int:
@@ -336,7 +327,7 @@ class DistanceWeights(ReadsLike, Weighting):
             share[rows] = some / np.where(total > 0, total, 1.0)
         return order, np.minimum(apart, _MOST), share
 
-    def nearest(self, voters: Voters, target: AnyTarget, X: Floats, k: int) -> Nearest | None:
+    def nearest(self, voters: part.Voters, target: AnyTarget, X: Floats, k: int) -> Nearest | None:
         """Return the k voters of greatest weight; None if voters are not points.
 
         The distance is that of the profile, such as ``sqrt(-2 log G)`` for a Gaussian G.
@@ -348,7 +339,7 @@ class DistanceWeights(ReadsLike, Weighting):
     def usage(self) -> Usage:
         """Return the (T, p) table of the columns on which rows and points are compared."""
         if not isinstance(self.table, OwnPoint):
-            return usage_of_all(self)
+            return part.usage_of_all(self)
         return self.distance.batches.usage()[self.table.voter]
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
@@ -369,18 +360,18 @@ class DistanceWeights(ReadsLike, Weighting):
             of, points = d.batches.batch[own].tolist(), d.points[own]
             compared = [(points[t], b, size[:, t]) for t, b in enumerate(of) if b != PRIOR]
         for point, b, moved in compared:
-            part = d.parts(z, point, b)
+            terms = d.parts(z, point, b)
             if own is not None:
-                part[~part.any(axis=1)] = d.batches.inverse_bandwidth[b]
-            total = part.sum(axis=1)
+                terms[~terms.any(axis=1)] = d.batches.inverse_bandwidth[b]
+            total = terms.sum(axis=1)
             rate = np.divide(moved, total, out=np.zeros(len(z)), where=total > 0)
-            out[:, self.columns] += part * rate[:, None]
+            out[:, self.columns] += terms * rate[:, None]
         return out
 
     def marks(self) -> Any:
         """Return (columns, values) around the range of the points."""
         d = self.distance
-        return range_marks(self.columns, d.points / d.inverse + d.centre, d.is_category)
+        return part.range_marks(self.columns, d.points / d.inverse + d.centre, d.is_category)
 
     def training_rows(self) -> int:
         return int((self.distance.batches.batch != PRIOR).sum())

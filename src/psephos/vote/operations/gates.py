@@ -12,8 +12,16 @@ from psephos.files.names import formula_name, plural
 from psephos.runtime.threads import one_thread
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
-from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
+from psephos.vote.part import (
+    Breakpoints,
+    Columns,
+    ReadsColumns,
+    check,
+    check_columns,
+    check_part,
+    outer_marks,
+    usage_at,
+)
 from psephos.vote.reading.scores import SoftTreeReader
 
 _NAMED = 6  # columns of a gate that a rule names
@@ -109,7 +117,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         read[:, self.gaps] |= (self.absent != 0).any(axis=1)
         return read
 
-    def marks(self) -> Marks:
+    def marks(self) -> Breakpoints:
         """Return (columns, values): two units on either side of the centres."""
         away = 2.0 * self.scale
         return outer_marks(self.columns, self.centre - away, self.centre + away)

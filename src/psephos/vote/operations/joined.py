@@ -10,8 +10,16 @@ import numpy as np
 from psephos._types import Array, Floats, Indices, Usage, sparse
 from psephos.files.names import Names, sentence_name
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks, joined_marks
-from psephos.vote.part import Columns, ShownTree, Voters, check, check_part, check_within
+from psephos.vote.part import (
+    Breakpoints,
+    Columns,
+    ShownTree,
+    Voters,
+    check,
+    check_part,
+    check_within,
+    joined_marks,
+)
 from psephos.vote.reasons import OfAnswers, Reason
 
 
@@ -136,7 +144,7 @@ class JoinedVoters(Voters):
     def named_rows(self, names: Array) -> Self:
         return replace(self, parts=tuple(part.named_rows(names) for part in self.parts))
 
-    def marks(self) -> Marks:
+    def marks(self) -> Breakpoints:
         return joined_marks([part.marks() for part in self.parts])
 
     def training_rows(self) -> int:
@@ -293,7 +301,7 @@ class ComposedVoters(Voters):
         members, readers = (part.named_rows(names) for part in (self.members, self.readers))
         return replace(self, members=members, readers=readers)
 
-    def marks(self) -> Marks:
+    def marks(self) -> Breakpoints:
         """Return (columns, values) of the members, and of the readers in columns of the table."""
         read, values = self.readers.marks()
         own = read < self.n_features

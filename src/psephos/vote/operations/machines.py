@@ -11,7 +11,6 @@ from psephos.trees.tree import spans_of
 from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
-from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.operations.scores import votes_by_score
 from psephos.vote.reading.scores import KernelMachines
 
@@ -191,10 +190,10 @@ class KernelVoters(part.ReadsColumns, RowByRow):
         centre, inverse = np.ldexp(self.centre, own), np.ldexp(self.inverse, -own)
         return replace(self, centre=centre, inverse=inverse)
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values): two units on either side of the centres."""
         away = 2.0 / self.inverse
-        return outer_marks(self.columns[self.position], self.centre - away, self.centre + away)
+        return part.outer_marks(self.columns[self.position], self.centre - away, self.centre + away)
 
     def training_rows(self) -> int:
         return self.dual.shape[1]

@@ -11,7 +11,6 @@ from psephos.files.names import Names, listed
 from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves
-from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.operations.weights import Constant
 from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
@@ -173,10 +172,10 @@ class NestedVoters(part.ReadsColumns, part.Voters):
             out[:, self.columns[places]] += inner * rate
         return out
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         each = zip(self.inner, self.places, strict=True)
         found = [(places, *vote.marks()) for vote, places in each]
-        return joined_marks([(self.columns[places[j]], v) for places, j, v in found])
+        return part.joined_marks([(self.columns[places[j]], v) for places, j, v in found])
 
     def lowered(self) -> Self:
         return replace(self, inner=tuple(vote.lowered() for vote in self.inner))

@@ -13,7 +13,6 @@ from psephos.trees.tree import spans_of
 from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
-from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.reading.scores import ScoreReader
 
 _NAMED = 6  # columns that a rule of a linear model spells out
@@ -185,7 +184,7 @@ class Scores(part.ReadsColumns, RowByRow):
         out[:, self.columns] = away * (rate @ steep)
         return out
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values) where a column's greatest term is 1 or -1, or around means."""
         size = np.zeros(len(self.columns))
         if self.coef is not None:
@@ -198,7 +197,7 @@ class Scores(part.ReadsColumns, RowByRow):
         np.minimum.at(low, self.position, (means - away).min(axis=0))
         np.maximum.at(high, self.position, (means + away).max(axis=0))
         read = np.unique(self.position)
-        return outer_marks(self.columns[read], low[read], high[read])
+        return part.outer_marks(self.columns[read], low[read], high[read])
 
     def take(self, voters: Indices) -> Self:
         ptr, own = spans_of(self.ptr, voters)

@@ -20,7 +20,6 @@ from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.lowered import RowByRow
-from psephos.vote.marks import Marks
 from psephos.vote.operations.nodes import check_nodes
 from psephos.vote.reading.trees import TreeReader
 from psephos.vote.reasons import Reason
@@ -271,7 +270,7 @@ class Trees(part.ReadsColumns, RowByRow):
             column.append(np.tile(np.arange(every), len(rest)))
         return part.usage_at(self, np.concatenate(voter), np.concatenate(column))
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return the thresholds, column by column."""
         inner, spare = self.nodes.column >= 0, self.nodes.surrogates
         read = np.concatenate([self.nodes.column[inner], spare.column])
