@@ -133,9 +133,8 @@ def calibration_line(
         return CalibrationLine(large, none, none, clipped)
     yes, no = odds[y > 0], odds[y == 0]
     if yes.min() >= no.max() or yes.max() <= no.min():
-        none = estimate.undefined(
-            n, "the probabilities separate the classes: the slope has no bound"
-        )
+        why = "the probabilities separate the classes: the slope has no bound"
+        none = estimate.undefined(n, why)
         return CalibrationLine(large, none, none, clipped)
     intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, level)
     return CalibrationLine(large, slope, intercept, clipped)

@@ -269,9 +269,8 @@ def area(truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.9
         if codes is not None:
             why = "no interval: the classes are separated, and cases are in groups"
             return Estimate(value, math.nan, math.nan, n, why)
-        return Estimate(
-            value, *_newcombe(value, m, n - m, quantile(level)), n, "Newcombe (2006), method 5"
-        )
+        low, high = _newcombe(value, m, n - m, quantile(level))
+        return Estimate(value, low, high, n, "Newcombe (2006), method 5")
     words, half = "DeLong, on the log-odds", math.nan
     error = _error(_variance(above, below, truth, None))
     if codes is None:

@@ -325,9 +325,8 @@ def mean(values: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     half, words = quantile(level) * error, "normal"
     if codes is not None:
         m = int(codes.max()) + 1
-        half, by_cases = half_width(
-            _error_of_sums(np.bincount(codes, weights=rest)) * m / n, error, m, level
-        )
+        grouped = _error_of_sums(np.bincount(codes, weights=rest)) * m / n
+        half, by_cases = half_width(grouped, error, m, level)
         words = of_groups("normal" if by_cases else "t", m, by_cases)
     return Estimate(centre, centre - half, centre + half, n, words)
 

@@ -131,9 +131,8 @@ class TreeLevels:
             part = self._op("Add", [part, self._op("Mul", [spread, self._floats(share)])])
         if depth == 1:
             return part
-        return self._op(
-            "Mul", [part, self._op("Gather", [above, self._whole([i for i, *_ in edges])], axis=1)]
-        )
+        arrived = self._op("Gather", [above, self._whole([i for i, *_ in edges])], axis=1)
+        return self._op("Mul", [part, arrived])
 
     def _plus(self, total: str, more: str) -> str:
         return self._op("Add", [total, more]) if total else more
@@ -186,9 +185,8 @@ class TreeLevels:
             there = self._as_float(self._op("Less", [lacks, self._floats(0.5)]))
             there = self._op("Unsqueeze", [there, self._whole([2])])
             voted = self._op("Mul", [voted, there])
-        return self._op(
-            "ReduceSum", [self._op("Mul", [voted, weight]), self._whole([1])], keepdims=0
-        )
+        weighed = self._op("Mul", [voted, weight])
+        return self._op("ReduceSum", [weighed, self._whole([1])], keepdims=0)
 
     def _constant(self, row: Any) -> str:
         """Return an (n, width) tensor with the same row for every case."""

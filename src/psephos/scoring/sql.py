@@ -275,9 +275,8 @@ class _Writer:
             j: int = part["columns"][i]
             one = self.columns[j]
             if level == level:  # a category: 1 or 0, and NULL if it is unknown
-                word = sql_text.literal(
-                    self.levels[j][int(level)] if self.levels[j] else int(level)
-                )
+                levels = self.levels[j]
+                word = sql_text.literal(levels[int(level)] if levels else int(level))
                 known = f"CASE WHEN {self._known(j)} THEN 0.0 END"
                 one = f"CASE WHEN {one} = {word} THEN 1.0 ELSE {known} END"
             made.append(one)
@@ -306,9 +305,8 @@ class _Writer:
 
     def _nested_voters(self, part: dict[str, Any]) -> _Exprs:
         """Return the votes of nested votes, whose scores are columns of one layer."""
-        inner = [
-            self._inner(part, *one) for one in zip(part["places"], part["levels"], strict=True)
-        ]
+        each = zip(part["places"], part["levels"], strict=True)
+        inner = [self._inner(part, *one) for one in each]
         votes: list[dict[str, Any]] = part["inner"]
         for vote in votes:
             self._check_inner(part, vote)
@@ -399,9 +397,8 @@ class _Writer:
         if trees.says == "probability":
             terms = [zip(shares, column, strict=True) for column in codes]
             return [sql_text.added([f"({s}) * {c!r}" for s, c in own]) for own in terms]
-        return [
-            sql_text.of_greatest([f"({s})" for s in shares], "", map(repr, own)) for own in codes
-        ]
+        each = [f"({s})" for s in shares]
+        return [sql_text.of_greatest(each, "", map(repr, own)) for own in codes]
 
     def _tree_vote(self, trees: Branching, tree: int) -> list[str]:
         """Return the vote of a tree, one expression per output."""
@@ -513,10 +510,8 @@ class _Writer:
                 f"{self.model} cannot be written as SQL: its voters are {part['called']}; they "
                 "must be linear models. Export a scorer."
             )
-        lines = [
-            [self._line(part, t, r) for r in range(len(own))]
-            for t, own in enumerate(part["constant"])
-        ]
+        each = enumerate(part["constant"])
+        lines = [[self._line(part, t, r) for r in range(len(own))] for t, own in each]
         if part["says"] == "value":
             rows = lines
         elif len(lines[0]) == 1:
@@ -531,14 +526,11 @@ class _Writer:
         """Return the votes of scores with one per class."""
         if part["says"] == "answer":
             codes = list(zip(*part["value"], strict=True))
-            return [
-                [sql_text.of_greatest(own, "", map(repr, one)) for one in codes] for own in scores
-            ]
+            return [[sql_text.of_greatest(own, "", map(repr, c)) for c in codes] for own in scores]
         tops = self._layers("top", [[sql_text.of_greatest(own, "", own)] for own in scores])
         pairs = list(zip(scores, tops, strict=True))
-        odds = self._layers(
-            "odds", [[sql_text.exp_of(f"({v} - {t})") for v in own] for own, (t,) in pairs]
-        )
+        each = [[sql_text.exp_of(f"({v} - {t})") for v in own] for own, (t,) in pairs]
+        odds = self._layers("odds", each)
         shares = [sql_text.of_total(own, f"({sql_text.added(own)})") for own in odds]
         return [sql_text.expected(own, part["value"]) for own in self._layers("likely", shares)]
 

@@ -150,11 +150,8 @@ def _assert_adds_up(reason: reasons.Score, vote: Any) -> None:
         return
     share = np.exp(reason.slope * (each - each.max()))
     share /= share.sum()
-    answer = (
-        log_odds(share[None], len(reason.answer))[0]
-        if reason.readout == "log-odds"
-        else share @ code
-    )
+    odds = log_odds(share[None], len(reason.answer))[0]
+    answer = odds if reason.readout == "log-odds" else share @ code
     assert_allclose(answer, reason.answer, atol=1e-9, rtol=1e-6)
 
 

@@ -166,11 +166,9 @@ class Validation:
                 or "the model is calibrated already, and a file holds one calibration: replace it "
                 "with psephos.calibrate."
             )
-        calibration = Sigmoid(
-            np.array(fitted["slope"]), np.array(fitted["offset"]), fitted["least"]
-        )
+        sigmoid = Sigmoid(np.array(fitted["slope"]), np.array(fitted["offset"]), fitted["least"])
         again = copy(self.model)
-        again.vote_ = with_calibration(self.model.vote_, calibration)
+        again.vote_ = with_calibration(self.model.vote_, sigmoid)
         again.recalibration_ = again._calibration_rows = None
         again._calibrated_on = self.summary
         return again
@@ -204,11 +202,8 @@ class Validation:
         if about["threshold"] is not None:
             how = f"called {about['positive']} from a probability of {number(about['threshold'])}"
         level = f"{100 * about['level']:g} %"
-        lines += [
-            "",
-            f"Answers ({how}; {level} intervals)",
-            *_indented(_figure_lines(self.figures)),
-        ]
+        lines += ["", f"Answers ({how}; {level} intervals)"]
+        lines += _indented(_figure_lines(self.figures))
         lines += _indented(self._grouped_words())
         if self.subgroups:
             lines += ["", "By subgroup", *_indented(self._subgroup_lines())]
@@ -252,7 +247,7 @@ class Validation:
     def _subgroup_lines(self) -> list[str]:
         lines: list[str] = []
         for row in self.subgroups:
-            classes = self.about["classes"]
+            classes, head = self.about["classes"], f"{row['by']} {row['level']}"
             each = ", ".join(f"{row[f'right_{c}']} of {row[f'n_{c}']} {c}" for c in classes)
             if not classes:
                 shown = [
@@ -262,7 +257,7 @@ class Validation:
                     if row.get(key) is not None
                 ]
                 cases = plural(row["n"], "case")
-                lines.append(f"{row['by']} {row['level']}: {'; '.join([cases, *shown])}")
+                lines.append(f"{head}: {'; '.join([cases, *shown])}")
                 continue
             more = ""
             if row.get("balanced_accuracy") is not None:
@@ -270,9 +265,7 @@ class Validation:
                     row["balanced_accuracy"], row["balanced_accuracy_low"],
                     row["balanced_accuracy_high"],
                 )  # fmt: skip
-            lines.append(
-                f"{row['by']} {row['level']}: {row['right']} of {row['n']} right ({each}){more}"
-            )
+            lines.append(f"{head}: {row['right']} of {row['n']} right ({each}){more}")
         return lines
 
     def _recalibration_words(self) -> list[str]:
@@ -410,11 +403,8 @@ def write_validation(
 
     place = Path(folder)
     own = {*(f"{name}.csv" for name in _TABLES), "model.psephos", "README.txt"}  # of a stopped one
-    if (
-        place.is_dir()
-        and not (place / MARK).exists()
-        and any(one.name not in own for one in place.iterdir())
-    ):
+    fresh = place.is_dir() and not (place / MARK).exists()
+    if fresh and any(one.name not in own for one in place.iterdir()):
         raise PsephosError(
             f"the folder {str(place)!r} holds files that are not a validation: give another with "
             "--out, so that nothing is overwritten."

@@ -210,9 +210,8 @@ def bins_of(cases: _Answers, n_bins: int = 10) -> Rows:
     kept = [cases.positive] if cases.two else range(len(cases.classes))
     rows: Rows = []
     for k in kept:
-        cells = measure.calibration_table(
-            cases.truth == k, cases.chances[:, k], n_bins, *cases.among
-        )
+        yes, p = cases.truth == k, cases.chances[:, k]
+        cells = measure.calibration_table(yes, p, n_bins, *cases.among)
         name = cases.classes[k]
         rows += [
             {"class": name, "from": b.low, "to": b.high, "told": b.predicted, **b.seen.data()}

@@ -114,11 +114,9 @@ def _rows(ballots: Ballots, case: int) -> list[list[str]]:
     rest = lines[_LINES:]
     if rest:
         added = sum(float(line.contribution[k]) for line in rest)
-        count = sum(len(line.voters) for line in rest)
+        n = sum(len(line.voters) for line in rest)
         weight = weigh(sum(line.weight for line in rest))
-        rows.append(
-            [_signed(added, scale), weight, "", f"{plural(count, 'other voter')}, together"]
-        )
+        rows.append([_signed(added, scale), weight, "", f"{plural(n, 'other voter')}, together"])
     return rows
 
 

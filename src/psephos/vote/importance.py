@@ -91,9 +91,8 @@ class SampleRows(NamedTuple):
 
         `vote` None reads all columns; y (n,), if given, are the labels as numbers.
         """
-        columns: Columns = (
-            np.arange(int(X.shape[1]), dtype=np.intp) if vote is None else vote.columns
-        )
+        every = np.arange(int(X.shape[1]), dtype=np.intp)
+        columns: Columns = every if vote is None else vote.columns
         rows = evenly_spaced(X.shape[0], most_rows(len(columns)))
         if sparse.issparse(X):
             part: Any = X.tocsr()[rows][:, columns].toarray()
@@ -190,9 +189,7 @@ def column_moves(vote: Any, X: Floats, baseline: Baseline) -> Floats:
     """
     votes, weights = vote.votes(X), vote.output_shares(X)
     by_vote = (np.abs(weights) * np.abs(votes - baseline.votes)).sum(axis=2)
-    by_weight = np.abs(over_outputs(weights) - baseline.weights) * np.abs(baseline.votes).sum(
-        axis=1
-    )
+    by_weight = np.abs(over_outputs(weights) - baseline.weights) * np.abs(baseline.votes).sum(1)
     centre = baseline.centre
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
         found = vote.voters.divided(X, by_vote, centre)

@@ -49,9 +49,8 @@ def multiplicity_of(vote: Vote, X: Floats) -> Multiplicity:
         can = weighting.available(rows) & reads.any(axis=1)
         first = np.where(can, tier, tier.max() + 1).min(axis=1, keepdims=True)
         votes = vote.votes(rows)
-        predicted: Indices = target.answers(votes.reshape(-1, votes.shape[2])).reshape(
-            votes.shape[:2]
-        )
+        flat: Indices = target.answers(votes.reshape(-1, votes.shape[2]))
+        predicted = flat.reshape(votes.shape[:2])
         voting = can & (tier == first)
         for k in range(target.n_classes):
             counts[start : start + step, k] = (voting & (predicted == k)).sum(axis=1)

@@ -342,7 +342,7 @@ class ReadsColumns:
 
 
 class ReadsLike:
-    """Mixin: `n_features`, `columns` and `select` of the part in the field named `read_by`."""
+    """Mixin: `n_features`, `n_voters`, `columns` and `select` of the part in field `read_by`."""
 
     read_by: ClassVar[str]
 
@@ -350,6 +350,11 @@ class ReadsLike:
     def n_features(self) -> int:
         """Return p."""
         return getattr(self, self.read_by).n_features
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return getattr(self, self.read_by).n_voters
 
     @property
     def columns(self) -> Columns:

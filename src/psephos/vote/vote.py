@@ -136,9 +136,7 @@ class Vote:
             return np.empty(0, dtype=np.intp)
         voters, read = self.voters, self.voters.columns
         if not voters.are_cases():
-            test = [
-                [when for when, _ in voters.sides(t)] != ["always"] for t in range(self.n_voters)
-            ]
+            test = [[w for w, _ in voters.sides(t)] != ["always"] for t in range(self.n_voters)]
             read = np.unique(sparse.csr_array(voters.usage())[np.flatnonzero(test)].indices)
         return np.setdiff1d(self.weighting.columns, read)
 
@@ -161,9 +159,8 @@ class Vote:
 
     def select(self, columns: Columns) -> "Vote":
         """Return the same vote on the table reduced to `columns` (sorted; all it reads)."""
-        return replace(
-            self, voters=self.voters.select(columns), weighting=self.weighting.select(columns)
-        )
+        voters, weighting = (part.select(columns) for part in (self.voters, self.weighting))
+        return replace(self, voters=voters, weighting=weighting)
 
     def derived(self, X: Floats) -> tuple["Vote", Floats]:
         """Return a vote with the same predictions, and the rows that it reads in place of X.
@@ -430,9 +427,8 @@ class Vote:
         voters = self._compact.voters
         of = voters if member is None else voters.read_members()
         at = voter if member is None else member
-        return (
-            None if of is None else of.open(at, self._dense(X), names.select(self.columns.tolist()))
-        )
+        own = names.select(self.columns.tolist())
+        return None if of is None else of.open(at, self._dense(X), own)
 
     def marks(self) -> Breakpoints:
         """Return (columns, values) near which conformance vectors are drawn."""

@@ -89,10 +89,8 @@ def _checked(proba: Floats) -> Floats:
         (outside, "probabilities outside [0, 1]"),
         (unequal, "probabilities that do not sum to 1"),
     ):
-        if wrong.any():
-            raise PsephosError(
-                f"the model predicts {words} in {int(wrong.sum())} of {len(proba)} rows."
-            )
+        if n := int(wrong.sum()):
+            raise PsephosError(f"the model predicts {words} in {n} of {len(proba)} rows.")
     return np.clip(proba, 0.0, 1.0)
 
 

@@ -263,11 +263,8 @@ def final_step(estimator: Estimator) -> Any:
 def n_voters(model: Any, contender: Contender) -> int | None:
     """Return the number of voters of a model; None if it is not an ensemble."""
     if isinstance(model, OneModelALabel):
-        each = [
-            n_voters(one, contender)
-            for one in model.estimators_
-            if not isinstance(one, DummyClassifier)
-        ]
+        own = [one for one in model.estimators_ if not isinstance(one, DummyClassifier)]
+        each = [n_voters(one, contender) for one in own]
         return sum(n or 0 for n in each) if any(n is not None for n in each) else None
     last = final_step(model)
     vote = getattr(last, "vote_", None)

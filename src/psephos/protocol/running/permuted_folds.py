@@ -156,12 +156,10 @@ def _by_column(
     columns = [names.index(name) for name in first if name in names]
     groups = None if table.groups is None else table.groups[test]
     seed = seed_of(task.seeds[0], "permuted")
-    found = worse_by(
-        X, columns, answered, measured, groups, seed, whole=exchanged(table), read=read
-    )
-    if columns and not found:  # the measure is not defined
+    lost = worse_by(X, columns, answered, measured, groups, seed, whole=exchanged(table), read=read)
+    if columns and not lost:  # the measure is not defined
         return {}
-    means = {names[j]: float(np.mean(own)) if own else None for j, own in found.items()}
+    means = {names[j]: float(np.mean(own)) if own else None for j, own in lost.items()}
     return {name: means.get(name, 0.0) for name in first}
 
 
@@ -172,8 +170,6 @@ def _encoded(table: DataTable, rows: Indices, model: VoteEstimator) -> Floats:
     X = dense_columns(table.X[rows], np.array(columns))
     for k, levels in model.schema_.levels.items():
         own = {word: float(code) for code, word in enumerate(levels)}
-        codes = np.array(
-            [own.get(word, np.nan) for word in table.categories[columns[k]]] + [np.nan]
-        )
+        codes = np.array([*(own.get(w, np.nan) for w in table.categories[columns[k]]), np.nan])
         X[:, k] = codes[np.where(np.isnan(X[:, k]), -1, X[:, k]).astype(np.intp)]
     return X

@@ -33,14 +33,11 @@ def refit_bounds(
     fixed in advance (`timed`), setting i has delta / (i (i + 1)); the smallest of these is used.
     """
     n_parts = n_draws * (n_draws + 1) if timed else n_draws
-    delta = DELTA / n_parts
+    delta, of = DELTA / n_parts, (n_draws, n_parts)
     rows: list[dict[str, Any]] = []
     if hasattr(model, "left_out"):
-        bag = _row(
-            "out of bag", lambda: bounds.tandem_bound(model, X, y, delta=delta), n_draws, n_parts
-        )
-        rows.append(bag)
-    rows.append(_row("published", lambda: _published(model, X, y, delta), n_draws, n_parts))
+        rows.append(_row("out of bag", lambda: bounds.tandem_bound(model, X, y, delta=delta), *of))
+    rows.append(_row("published", lambda: _published(model, X, y, delta), *of))
     return rows
 
 

@@ -370,9 +370,7 @@ def _tasks(
 ) -> list[FitTask]:
     """Return the tasks in canonical order: models as given, each on all splits and on all rows."""
     every = np.arange(table.n_rows, dtype=np.intp)
-    cuts: list[tuple[tuple[int, int] | None, Split]] = list(
-        zip(protocol.splits, splits, strict=True)
-    )
+    cuts: list[tuple[tuple[int, int] | None, Split]] = [*zip(protocol.splits, splits, strict=True)]
     cuts.append((None, (every, every[:0])))
     shared: dict[str, Any] = {
         "schema": SCHEMA,

@@ -169,11 +169,10 @@ class Comparison:
         PsephosError
             If one of them did not take part.
         """
+        models = self.about["models"]
         for name in (model, other):
-            if name not in self.about["models"]:
-                raise PsephosError(
-                    f"{name!r} did not take part: {suggest(name, self.about['models'])}"
-                )
+            if name not in models:
+                raise PsephosError(f"{name!r} did not take part: {suggest(name, models)}")
         measure = ranked_by(self.results[0], self.about).name if metric is None else metric
         return statistics.paired_difference(self.results, model, other, measure)
 
@@ -248,8 +247,7 @@ class AccuracyDisplay(Display):
         done = [row for row in comparison.results if row["status"] == "ok"]
         if not done:
             raise PsephosError("every fit of the comparison failed: there is nothing to draw.")
-        ranks = ranked_by(done[0], comparison.about)
-        measure = ranks.name
+        measure = ranked_by(done[0], comparison.about).name
         every = [one for one in comparison.summary() if one.columns_used.n]
         models = [one.model for one in every]
         rows = {m: [row for row in done if row["model"] == m] for m in models}

@@ -300,9 +300,8 @@ def with_interactions(table: DataTable) -> DataTable:
     both, made = first_order_products(single[:, numeric], [table.names[j] for j in numeric])
     X = both if q == p else np.hstack([single, both[:, q:]])
     note = f"{plural(m, 'column')} of products of two ({made[q]}) added to {p}."
-    return replace(
-        table, X=X, names=(*table.names, *made[q:]), n_products=m, notes=(*table.notes, note)
-    )
+    names = (*table.names, *made[q:])
+    return replace(table, X=X, names=names, n_products=m, notes=(*table.notes, note))
 
 
 def with_views(table: DataTable, path: Path) -> DataTable:

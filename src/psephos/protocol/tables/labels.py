@@ -61,9 +61,8 @@ def encode_column(
         found = columns.in_one_form(name, read, words, Cells(), notes) if None in read else read
         if found is not None:
             return np.array(found, dtype=np.float64), None
-        columns.holds_words(
-            name, words, sum(v is not None and v == v for v in read), row_words, ways
-        )
+        n_numbers = sum(v is not None and v == v for v in read)
+        columns.holds_words(name, words, n_numbers, row_words, ways)
     return coded(values)
 
 
@@ -72,9 +71,8 @@ def coded(values: Sequence[Cell]) -> tuple[Floats, tuple[str, ...]]:
 
     Values that are one number (1, 1.0, "1") are one level.
     """
-    own = {
-        value: _word(level) for value, level in merged(v for v in values if v is not None).items()
-    }
+    found = merged(v for v in values if v is not None)
+    own = {value: _word(level) for value, level in found.items()}
     levels = columns.levels_of(own.values())
     codes = LevelCodes(levels)
     code = {value: codes.code(level) for value, level in own.items()}
@@ -160,7 +158,7 @@ def read_answers(
         sheet.cells = sheet.cells.with_unit(name, unit)
         bare = zip(values, odd if unit else values, read, strict=True)
         values = [
-            (w if r is None else Typed(v, r)) if isinstance(v, str) else v for v, w, r in bare
+            v if not isinstance(v, str) else w if r is None else Typed(v, r) for v, w, r in bare
         ]
     tidy = partial(written_labels, cells=sheet.cells)
     return read_target(values, name, place, task=task, cells=sheet.cells, tidy=tidy)

@@ -191,12 +191,10 @@ class DataTable:
             requirements.refuse_farthest(self.X, self.names, self._place)
         with wrong.gather():
             requirements.check_target(self)
-        for check, values in (
-            (requirements.check_ids, self.ids),
-            (requirements.check_groups, self.groups),
-        ):
-            with wrong.gather():
-                check(values, n)
+        with wrong.gather():
+            requirements.check_ids(self.ids, n)
+        with wrong.gather():
+            requirements.check_groups(self.groups, n)
         if self.cohorts is not None:
             with wrong.gather():
                 self.cohorts.check(n)
@@ -513,9 +511,8 @@ def _partly(
     given: list[Any] = row_values(y, "y").tolist()
     targets.check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
-    tidy = (
-        None if truth is None else targets.tidy_labels(row_values(truth, "truth").tolist(), "truth")
-    )
+    true = None if truth is None else row_values(truth, "truth").tolist()
+    tidy = None if true is None else targets.tidy_labels(true, "truth")
     recorded = targets.recorded_labels(given, known[:-1], label)
     return targets.read_partial(recorded, tidy, targets.label_word(sure), label, prior)
 

@@ -111,9 +111,8 @@ class Confident:
     def of_votes(self, votes: Any, target: Any) -> Any:
         """Return the (T,) weights."""
         sure = [self._sure(vote, target) for vote in votes]
-        counts = [
-            s >= least - 1e-12 and s > 0 for s, least in zip(sure, self.threshold, strict=True)
-        ]
+        pairs = zip(sure, self.threshold, strict=True)
+        counts = [s >= least - 1e-12 and s > 0 for s, least in pairs]
         if not self.first:
             every = not any(counts)
             return [a if every or c else 0.0 for a, c in zip(self.alpha, counts, strict=True)]

@@ -60,10 +60,6 @@ class PrototypeVoters(ReadsLike, Voters):
         check(np.isfinite(self.values), "a vote is not finite")
         check((self.spread >= 0) & (self.spread < np.inf), "a spread is below 0")
 
-    @property
-    def n_voters(self) -> int:
-        return self.batches.n_voters
-
     def row_names(self) -> Array:
         return self.rows
 
@@ -110,9 +106,8 @@ class PrototypeVoters(ReadsLike, Voters):
             column, value = int(self.columns[d]), float(self.cases[voter, d])
             shown = " missing" if np.isnan(value) else f" = {words.value(column, value)}"
             values.append(f"{names[column]}{shown}")
-        named = (
-            "a training case" if row in (-1, "") else row if isinstance(row, str) else f"row {row}"
-        )
+        known = row if isinstance(row, str) else f"row {row}"
+        named = "a training case" if row in (-1, "") else known
         if not values:
             return f"near {named}, by no column: the same weight everywhere"
         more = len(values) - _NAMED
@@ -176,14 +171,11 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
         return len(self.cases)
 
     def take(self, voters: Indices) -> Self:
-        taken = (self.cases[voters], self.values[voters], self.rows[voters])
-        return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
+        cases, values, rows = self.cases[voters], self.values[voters], self.rows[voters]
+        return replace(self, cases=cases, values=values, rows=rows)
 
     @cached_property
     def _operation(self) -> PrototypeVoters:
         t, q = len(self.rows), len(self.columns)
-        batches = Batches(
-            self.n_features, self.columns, np.ones((1, q)), np.zeros(t, dtype=np.intp)
-        )
-        spread = np.zeros(t)
-        return PrototypeVoters(batches, self.cases, self.values, spread, self.rows, "")
+        batches = Batches(self.n_features, self.columns, np.ones((1, q)), np.zeros(t, np.intp))
+        return PrototypeVoters(batches, self.cases, self.values, np.zeros(t), self.rows, "")

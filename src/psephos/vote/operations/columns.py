@@ -109,11 +109,9 @@ class CodedVoters(_OnColumns):
 
     def __post_init__(self) -> None:
         part.check_part(self)
-        p = self.inner.n_features
+        p, q = self.inner.n_features, len(self.columns)
         part.check(self.source.shape == self.level.shape == (p,), "the design has another width")
-        part.check_within(
-            self.source, len(self.columns), "the design reads a column outside the list"
-        )
+        part.check_within(self.source, q, "the design reads a column outside the list")
 
     @property
     def _of(self) -> Indices:

@@ -230,6 +230,11 @@ class Distance(part.ReadsLike):
         )
 
 
+def check_scale(scale: Floats) -> None:
+    """Check that the scales of columns are positive numbers."""
+    part.check((scale > 0) & (scale < np.inf), "a column scale is not positive")
+
+
 def far_error(row: Floats) -> PsephosError:
     """Return the error of a row that is too far from all points."""
     values = np.nan_to_num(row)

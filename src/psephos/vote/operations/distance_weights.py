@@ -56,10 +56,8 @@ class InversePower:
 
     def near(self, u: Floats, mass: Floats) -> tuple[Floats, Floats]:
         """Return (w, log_scale): similarities times mass are exp(log_scale) w, (n, m) and (n,)."""
-        near, log_scale = inverse_in_logs(
-            u, self.a, self.b, self.scale, mass * float(self.per_query)
-        )
-        return near * mass, log_scale
+        near, scale = inverse_in_logs(u, self.a, self.b, self.scale, mass * float(self.per_query))
+        return near * mass, scale
 
 
 @register

@@ -100,26 +100,17 @@ class KernelVoters(part.ReadsColumns, RowByRow):
     def __post_init__(self) -> None:
         part.check_part(self)
         part.check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
-        n_columns = part.check_places(self.position, self.ptr, len(self.gamma), len(self.columns))
-        n_rows = part.check_ptr(self.rows, len(self.gamma), self.dual.shape[-1], "support rows")
-        part.check(
-            self.centre.shape == self.inverse.shape == self.position.shape,
-            "centre and inverse have another shape than position",
-        )
-        part.check(
-            self.support.shape == (int(n_columns @ n_rows),),
-            "support does not hold each voter's rows on its columns",
-        )
+        t, shapes = len(self.gamma), {a.shape for a in (self.centre, self.inverse, self.position)}
+        n_columns = part.check_places(self.position, self.ptr, t, len(self.columns))
+        n_rows = part.check_ptr(self.rows, t, self.dual.shape[-1], "support rows")
+        part.check(len(shapes) == 1, "centre and inverse have another shape than position")
+        whole = self.support.shape == (int(n_columns @ n_rows),)
+        part.check(whole, "support does not hold each voter's rows on its columns")
         part.check(self.value.ndim == 2 and len(self.value) > 1, "value is not (C, K)")
         pairs = len(self.value) * (len(self.value) - 1) // 2
-        part.check(
-            self.dual.ndim == 2 and len(self.dual) == pairs,
-            "dual has no row for each pair of classes",
-        )
-        part.check(
-            self.intercept.shape == (len(self.gamma), pairs),
-            "intercept is not (T, pairs of classes)",
-        )
+        whole = self.dual.ndim == 2 and len(self.dual) == pairs
+        part.check(whole, "dual has no row for each pair of classes")
+        part.check(self.intercept.shape == (t, pairs), "intercept is not (T, pairs of classes)")
         numbers = (self.centre, self.inverse, self.support, self.dual, self.intercept)
         part.check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
         part.check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")

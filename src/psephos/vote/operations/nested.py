@@ -67,10 +67,8 @@ class NestedVoters(part.ReadsColumns, part.Voters):
             part.check(places.shape == (vote.n_features,), "a vote has another table")
             part.check_within(places, len(self.columns), "a vote reads a column outside the list")
             for j, values in levels:
-                known = 0 <= j < len(places) and values.ndim == 1 and len(values) > 0
-                part.check(
-                    known and values.dtype == np.float64, "categories are not a row of numbers"
-                )
+                known = 0 <= j < len(places) and values.ndim == 1 and values.dtype == np.float64
+                part.check(known and len(values) > 0, "categories are not a row of numbers")
             self._check_target(vote.target)
 
     def _check_target(self, target: Any) -> None:
@@ -157,9 +155,8 @@ class NestedVoters(part.ReadsColumns, part.Voters):
         for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
             table = _coded(X[:, self.columns[places]], self.levels[t])
             middle = _coded(centre[None, self.columns[places]], self.levels[t])
-            baseline = Baseline(
-                middle[0], vote.votes(middle)[0], vote.shares(middle)[0], np.zeros(len(places))
-            )
+            none = np.zeros(len(places))
+            baseline = Baseline(middle[0], vote.votes(middle)[0], vote.shares(middle)[0], none)
             inner = np.zeros((len(X), len(places)))
             complete: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
             inner[complete] = column_moves(vote, table[complete], baseline)

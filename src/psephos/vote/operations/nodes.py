@@ -199,11 +199,8 @@ def _check_shape(root: Indices, nodes: TreeNodes) -> None:
     inner = np.flatnonzero(nodes.n_children)
     first, number = nodes.child[inner], nodes.n_children[inner]
     end = np.repeat(ends[1:], np.diff(ends))[inner]
-    inside = (first > inner) & (first < end)
-    check(
-        inside.all() and (number <= end - first).all(),
-        "a child is outside its tree, or not after its parent",
-    )
+    inside = (first > inner) & (first < end) & (number <= end - first)
+    check(inside, "a child is outside its tree, or not after its parent")
     check(int(number.sum()) == n - len(root), "a node has no parent or two")
     begun = np.cumsum(number) - number
     children = np.arange(n - len(root)) + np.repeat(first - begun, number)

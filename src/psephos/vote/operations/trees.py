@@ -104,9 +104,8 @@ class Trees(part.ReadsColumns, RowByRow):
         else:
             part.check(len(self.value) == self.nodes.n_nodes, "nodes and values differ in number")
         if len(self.group):
-            sizes = part.check_ptr(
-                self.group, len(self.group) - 1, len(self.root), "groups of trees"
-            )
+            many, trees = len(self.group) - 1, len(self.root)
+            sizes = part.check_ptr(self.group, many, trees, "groups of trees")
             part.check(sizes > 0, "a voter has no tree")
         part.check(self.says in ("value", "probability", "answer"), f"says is {self.says!r}")
         part.check((self.code is None) == (self.says == "value"), "codes do not fit the votes")
@@ -364,9 +363,8 @@ class Trees(part.ReadsColumns, RowByRow):
         parent[below] = np.repeat(inner, number)
         total = np.bincount(parent[below], nodes.share[below], nodes.n_nodes)
         even = 1.0 / np.maximum(nodes.n_children, 1)
-        share = np.where(
-            total[parent] > 0, nodes.share / np.where(total > 0, total, 1.0)[parent], even[parent]
-        )
+        divisor = np.where(total > 0, total, 1.0)[parent]
+        share = np.where(total[parent] > 0, nodes.share / divisor, even[parent])
         depth = np.zeros(nodes.n_nodes, np.intp)
         above = parent
         while (on := above >= 0).any():
@@ -422,9 +420,8 @@ class Trees(part.ReadsColumns, RowByRow):
     def way(self, voter: int) -> tuple[tree_leaves.Condition, ...]:
         """Return the conditions of a chain, one a column."""
         last = int(self._last[voter] - self.root[voter])
-        return next(
-            one.conditions for one in tree_leaves.leaves_of(self._tree(voter)) if one.node == last
-        )
+        leaves = tree_leaves.leaves_of(self._tree(voter))
+        return next(one.conditions for one in leaves if one.node == last)
 
     # ------------------------------------------------------------------ in words
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:

@@ -80,8 +80,7 @@ class Available(part.ReadsColumns, part.Weighting):
         first = np.where(can, self.tier, none).min(axis=1, initial=none)
         weights = np.where(can & (self.tier == first[:, None]), self.alpha, 0.0)
         if self.loudest:
-            others = np.arange(self.n_voters) != weights.argmax(axis=1)[:, None]
-            weights[others] = 0.0
+            weights[np.arange(self.n_voters) != weights.argmax(axis=1)[:, None]] = 0.0
         return weights
 
     def mean_share(self) -> Floats:
@@ -129,8 +128,27 @@ class Available(part.ReadsColumns, part.Weighting):
         )
 
 
+class _Alpha(part.ReadsNothing, part.Weighting):
+    """Base class of weights that read no column, in the field `alpha`, (T,) or (T, K)."""
+
+    alpha: Floats
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.alpha)
+
+    def mean_share(self) -> Floats:
+        """Return each voter's share of the total weight, of all outputs or if all are confident."""
+        size = np.abs(self.alpha).reshape(len(self.alpha), -1).sum(axis=1)
+        return size / size.sum()
+
+    def take(self, voters: Indices) -> Self:
+        own: Any = self
+        return replace(own, alpha=self.alpha[voters])
+
+
 @register
-class Constant(part.ReadsNothing, part.Weighting):
+class Constant(_Alpha):
     """w_t(x) = alpha_t for every case, as in boosting.
 
     Parameters
@@ -153,10 +171,6 @@ class Constant(part.ReadsNothing, part.Weighting):
             total = size.sum()
         part.check(np.isfinite(total) and (size > 0).any(), "alpha's sum is not finite, or zero")
 
-    @property
-    def n_voters(self) -> int:
-        return len(self.alpha)
-
     def fits(self, target: AnyTarget, is_sum: bool) -> str:
         if is_sum or (self.alpha >= 0).all():
             return ""
@@ -165,22 +179,14 @@ class Constant(part.ReadsNothing, part.Weighting):
     def weights(self, X: Floats) -> Floats:
         return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
 
-    def mean_share(self) -> Floats:
-        """Return each voter's share of the total weight."""
-        size = np.abs(self.alpha)
-        return size / size.sum()
-
     def words(self) -> str:
         return "constant weights"
-
-    def take(self, voters: Indices) -> Self:
-        return replace(self, alpha=self.alpha[voters])
 
 
 _ROUNDING = 1e-12
 
 
-class _OfVotes(part.ReadsNothing, part.Weighting):
+class _OfVotes(_Alpha):
     """Base class of weights that depend on the votes; `asks` returns the columns involved."""
 
     needs_votes: ClassVar[bool] = True
@@ -211,10 +217,6 @@ class OutputWeights(_OfVotes):
         size = np.abs(self.alpha)
         part.check(np.isfinite(size).all() and (size > 0).any(), "alpha is not finite, or zero")
 
-    @property
-    def n_voters(self) -> int:
-        return len(self.alpha)
-
     def fits(self, target: AnyTarget, is_sum: bool) -> str:
         if self.alpha.shape[1] != target.n_outputs:
             return "weights and outputs differ in number"
@@ -224,16 +226,8 @@ class OutputWeights(_OfVotes):
         """Return the (n, T, K) weights."""
         return np.broadcast_to(self.alpha, votes.shape)
 
-    def mean_share(self) -> Floats:
-        """Return each voter's share of the total weight of all outputs."""
-        size = np.abs(self.alpha).sum(axis=1)
-        return size / size.sum()
-
     def words(self) -> str:
         return "weights by output"
-
-    def take(self, voters: Indices) -> Self:
-        return replace(self, alpha=self.alpha[voters])
 
 
 @register
@@ -269,18 +263,12 @@ class ConfidenceGate(_OfVotes):
         part.check_part(self)
         t = len(self.alpha)
         shapes = (self.alpha.shape, self.threshold.shape, self.rank.shape)
-        part.check(
-            all(shape == (t,) for shape in shapes), "weights and thresholds differ in number"
-        )
+        part.check(shapes == ((t,),) * 3, "weights and thresholds differ in number")
         positive = (self.alpha > 0).all() and np.isfinite(self.alpha).all()
         part.check(t > 0 and bool(positive), "alpha is not above 0")
         sound = ((self.threshold >= 0) & (self.threshold <= 1)).all()
         part.check(sound, "a threshold is not a probability")
         part.check(len(np.unique(self.rank)) == t, "two voters have one rank")
-
-    @property
-    def n_voters(self) -> int:
-        return len(self.alpha)
 
     def fits(self, target: AnyTarget, is_sum: bool) -> str:
         return "numbers have no probability" if target.kind == "regression" else ""
@@ -310,10 +298,6 @@ class ConfidenceGate(_OfVotes):
         """
         all_voters: Any = part.sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
         return (all_voters @ usage).astype(bool)
-
-    def mean_share(self) -> Floats:
-        """Return each voter's share of the weight if all are confident."""
-        return self.alpha / self.alpha.sum()
 
     def words(self) -> str:
         if self.n_voters == 1:

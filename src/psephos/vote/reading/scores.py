@@ -43,10 +43,8 @@ class _Scoring:
     def votes(self, x: Any) -> Any:
         """Return the (T, K) votes."""
         none = [0.0] * (1 if self.says == "value" else len(self.code[0]))
-        return [
-            none if self.gaps(t, x) else self.vote(self.scores(t, x))
-            for t in range(len(self.reads))
-        ]
+        every = range(len(self.reads))
+        return [none if self.gaps(t, x) else self.vote(self.scores(t, x)) for t in every]
 
     def reasons(self, x: Any, votes: Any = None) -> Any:
         """Return the reasons of the votes, which are computed unless they are given."""
@@ -287,6 +285,5 @@ class SoftTreeReader:
         chance = 0.5 + 0.5 * math.tanh(0.5 * sign * linear)
         more = len([one for one in rest if one != 0])
         side = "left" if left else "right"
-        return Gate(
-            node + 1, side, chance, terms, summed(rest), more, sign * float(part["bias"][t][node])
-        )
+        constant = sign * float(part["bias"][t][node])
+        return Gate(node + 1, side, chance, terms, summed(rest), more, constant)

@@ -246,9 +246,7 @@ class Spread(Reason):
     kind = "paths"
 
     def cells(self) -> list[tuple[int, float]]:
-        return list(
-            {column: value for path in self.paths for column, value in path.cells()}.items()
-        )
+        return list({j: value for path in self.paths for j, value in path.cells()}.items())
 
     def words(self, names: Names) -> str:
         """Return the largest parts."""

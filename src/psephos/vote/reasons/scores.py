@@ -158,11 +158,9 @@ class Score(Reason):
         if len(self.scores) == 1:
             return f" (score {number(self.scores[0], scale)})"
         order = sorted(range(len(self.scores)), key=lambda k: -self.scores[k])[:3]
-        label = names.classes if len(names.classes) == len(self.scores) else None
-        scores = [
-            f"{label[k] if label else f'class {k + 1}'} {number(self.scores[k], scale)}"
-            for k in order
-        ]
+        known = len(names.classes) == len(self.scores)
+        label = names.classes if known else [f"class {k + 1}" for k in range(len(self.scores))]
+        scores = [f"{label[k]} {number(self.scores[k], scale)}" for k in order]
         return f" (score of {', '.join(scores)})"
 
     def _named(self, term: Term, names: Names) -> str:

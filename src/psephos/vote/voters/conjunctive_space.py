@@ -168,11 +168,7 @@ class ConjunctiveSpace(ReadsColumns):
         else:
             gap = gap | (one.low < 0)
             low, high = np.minimum(one.low, code), np.maximum(one.high, code)
-        gap = (
-            gap
-            | (self.is_category & (low != high))
-            | (~self.is_category & (high - low >= size - 1))
-        )
+        gap = gap | np.where(self.is_category, low != high, high - low >= size - 1)
         low, high = np.where(gap, np.int32(-1), low), np.where(gap, size, high)
         return Hypotheses(low, high, np.zeros(len(code), dtype=np.bool_))
 

@@ -71,9 +71,7 @@ class Problem:
         """Return (all negatives, columns that exclude some, product of the others' weights)."""
         every = (1 << len(self.negatives)) - 1
         columns = [(i, self.groups(i)) for i in range(self.space.n_columns)]
-        free = math.prod(
-            sum(g.weight for g in groups) for _, groups in columns if not _excludes(groups)
-        )
+        free = math.prod(sum(g.weight for g in own) for _, own in columns if not _excludes(own))
         excluding = [(i, groups) for i, groups in columns if _excludes(groups)]
         excluding.sort(key=lambda one: -_excludes(one[1]).bit_count())
         return every, excluding, free

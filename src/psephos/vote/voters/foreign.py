@@ -172,10 +172,8 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: Floats) ->
         votes = nested(estimators, whole, n_features, "answer", code, abstains=False)
     if votes is not None:
         return votes
-    read = [np.flatnonzero(_columns_read(e, n_features)) for e in estimators]
-    return ForeignVoters.of(
-        estimators, read, n_features, "answer", code, abstains=False, whole=True
-    )
+    own = [np.flatnonzero(_columns_read(e, n_features)) for e in estimators]
+    return ForeignVoters.of(estimators, own, n_features, "answer", code, abstains=False, whole=True)
 
 
 def plain_voters(

@@ -102,16 +102,14 @@ class HypothesisVoters(ReadsLike, ReadAsLowered):
         """Return the hypotheses as chains of tests; of two on a column, the lower bound first."""
         tests: list[tuple[int, int, float]] = []
         sizes: list[int] = []
-        for low, high, empty in zip(
-            self.low.tolist(), self.high.tolist(), self.empty.tolist(), strict=True
-        ):
+        each = (codes.tolist() for codes in (self.low, self.high, self.empty))
+        for low, high, empty in zip(*each, strict=True):
             own = [] if empty else list(self._tests(low, high))
             tests += own
             sizes.append(len(own))
         column, op, bound = np.array(tests, dtype=np.float64).reshape(-1, 3).T
-        root, last, nodes = chains(
-            np.array(sizes, np.intp), column.astype(np.intp), op.astype(np.intp), bound
-        )
+        lengths = np.array(sizes, np.intp)
+        root, last, nodes = chains(lengths, column.astype(np.intp), op.astype(np.intp), bound)
         row = np.where(nodes.n_children > 0, -1, 1)
         row[last] = np.where(self.empty, 1, 0)
         value = np.stack([self.yes, self.no])

@@ -70,9 +70,8 @@ def _voter(model: Any, n_features: int, code: Floats, says: str) -> Voters:
     vote = neighbour_vote(model)
     if vote is not None:
         value = np.zeros((1, 1)) if says == "value" else code
-        return NestedVoters(
-            n_features, whole[0], (whole[0],), (vote,), ((),), says, value, abstains=False
-        )
+        at = whole[0]
+        return NestedVoters(n_features, at, (at,), (vote,), ((),), says, value, abstains=False)
     if says == "answer":
         return from_estimators([model], n_features, code)
     some = _code(model, code, says)

@@ -91,10 +91,6 @@ class KernelWeights(ReadsLike, WeighedAsLowered):
         check(known, "a prototype has a category that does not exist")
 
     @property
-    def n_voters(self) -> int:
-        return self.batches.n_voters
-
-    @property
     def is_category(self) -> NDArray[np.bool_]:
         """Return the mask, (q,), of columns of categories."""
         return self.n_levels > 0

@@ -129,16 +129,11 @@ class FirstMatch(part.ReadsLike, part.Weighting):
         part.check_part(self)
         part.check(self.rules.each == "rule", "the first match is not of rules")
         t = self.rules.n_voters
-        part.check(
-            self.rank.shape == self.share.shape == (t,), "rules and their order differ in number"
-        )
+        shapes = {self.rank.shape, self.share.shape}
+        part.check(shapes == {(t,)}, "rules and their order differ in number")
         part.check(len(np.unique(self.rank)) == t, "two rules have one rank")
         shares = np.isfinite(self.share) & (self.share >= 0)
         part.check(shares, "a share of rows is negative or not finite")
-
-    @property
-    def n_voters(self) -> int:
-        return self.rules.n_voters
 
     def weights(self, X: Floats) -> Floats:
         t = self.n_voters
@@ -191,6 +186,5 @@ class FirstMatch(part.ReadsLike, part.Weighting):
 
     def take(self, voters: Indices) -> Self:
         """Return the weights of these rules only, in their old order of precedence."""
-        return replace(
-            self, rules=self.rules.take(voters), rank=self.rank[voters], share=self.share[voters]
-        )
+        rules = self.rules.take(voters)
+        return replace(self, rules=rules, rank=self.rank[voters], share=self.share[voters])

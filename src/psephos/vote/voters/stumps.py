@@ -117,9 +117,8 @@ class StumpVoters(part.ReadsColumns, ReadAsLowered):
         part.check_within(
             self.feature, len(self.columns), "a stump reads a column outside its list"
         )
-        part.check(
-            self.left.ndim == 2 and self.left.shape == self.right.shape, "votes differ in shape"
-        )
+        left, right = self.left, self.right
+        part.check(left.ndim == 2 and left.shape == right.shape, "votes differ in shape")
         part.check(len(self.left) == t, "stumps and votes differ in number")
         part.check(self.category_left.ndim == 1, "sets of categories are not a row")
         part.check_ptr(self.category_ptr, t, len(self.category_left), "categories")

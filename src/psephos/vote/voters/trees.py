@@ -89,10 +89,8 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
         inner = np.flatnonzero(self.feature >= 0)
         end = np.repeat(ends[1:], np.diff(ends))[inner]
         for child in (self.first[inner], self.second[inner]):  # children follow: no cycles
-            part.check(
-                (child > inner) & (child < end),
-                "a child is outside its tree, or not after its parent",
-            )
+            inside = (child > inner) & (child < end)
+            part.check(inside, "a child is outside its tree, or not after its parent")
         child = np.zeros(nodes, np.bool_)  # a byte a node: forests have many
         for children in (self.first[inner], self.second[inner]):
             child[children] = True

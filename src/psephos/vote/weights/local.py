@@ -12,7 +12,7 @@ from psephos.kernels.prediction import fused
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations import distance_weights
-from psephos.vote.operations.distance import Distance
+from psephos.vote.operations.distance import Distance, check_scale
 from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, check_part, named_of
 
 
@@ -54,9 +54,7 @@ class InverseDistance:
         check_part(self)
         shape = self.column_scale.shape
         check(len(shape) == 1 and shape == self.is_category.shape, "column scales differ in number")
-        check(
-            (self.column_scale > 0) & (self.column_scale < np.inf), "a column scale is not positive"
-        )
+        check_scale(self.column_scale)
         numbers = (self.a, self.b, self.scale, self.absent)
         check(all(0 <= v < np.inf for v in numbers), "similarity is not finite")
         check(self.per_query in (True, False), "per_query is not a truth value")

@@ -13,7 +13,7 @@ from psephos.kernels.prediction import fused
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
 from psephos.vote.operations.cases import CaseVoters
-from psephos.vote.operations.distance import METRICS, Distance, far_error
+from psephos.vote.operations.distance import METRICS, Distance, check_scale, far_error
 from psephos.vote.operations.distance_weights import (
     DistanceWeights,
     Nearest,
@@ -95,9 +95,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         check(1 <= self.k <= known, "there are fewer cases than neighbours")
         shapes = self.column_scale.shape == self.is_category.shape == (q,)
         check(shapes, "scales and columns differ in number")
-        check(
-            (self.column_scale > 0) & (self.column_scale < np.inf), "a column scale is not positive"
-        )
+        check_scale(self.column_scale)
         check(self.absent >= 0, "a distance is negative")
 
     @property
