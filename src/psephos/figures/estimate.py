@@ -292,8 +292,7 @@ def share(hits: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     if 0 < p < 1 and variance > 0:
         alone = p * (1 - p) / variance * (z / t_quantile(level, m)) ** 2
     low, high = score_interval(p, min(alone, float(n)), z)
-    words = of_groups("Wilson", m, alone >= n, " (Rao and Scott)")
-    return Estimate(p, low, high, n, words, count)
+    return Estimate(p, low, high, n, of_groups("Wilson", m, alone >= n, " (Rao and Scott)"), count)
 
 
 def mean(values: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:

@@ -446,8 +446,7 @@ class _Graph:
         same = self.cast(self.op("Equal", [value, self.floats(level)], f"{scope} same"))
         gone = self.op("IsNaN", [value], f"{scope} gone")
         kept = self.op("Or", [gone, self.constant(np.isnan(level))], f"{scope} kept")
-        table = self.op("Where", [kept, value, same], scope)
-        self._on(table, len(level), part["inner"], alpha)
+        self._on(self.op("Where", [kept, value, same], scope), len(level), part["inner"], alpha)
 
     def _on(self, columns: str, width: int, voters: dict[str, Any], alpha: Any) -> None:
         """Add voters on a table of columns that are computed from those of the case."""
@@ -540,8 +539,7 @@ class _Graph:
             times = self.op("Mul", [self._score_of, self.number(many - 1)], "times")
             raised = self.op("Add", [times, self.number(1.0)], "raised")
             kept = self.op("Relu", [self.op("Div", [raised, self.number(many)], "share")], "kept")
-            axis = self.axis(1)
-            total = self.op("ReduceSum", [kept, axis], "total", keepdims=1)
+            total = self.op("ReduceSum", [kept, self.axis(1)], "total", keepdims=1)
             self.op("Div", [kept, total], "probabilities")
         else:
             odds = self.op("Mul", [self._score_of, self.number(readout["slope"])], "log odds")

@@ -85,8 +85,7 @@ class TreeLevels:
         ])  # fmt: skip
         known = self._graph.constant(np.array([rule is not None for rule in rules]))
         kept = self._op("And", [self._op("Not", [gone]), known])
-        place = self._op("Where", [kept, coded, self._floats(0.0)])
-        at = self._op("Cast", [place], to=7)
+        at = self._op("Cast", [self._op("Where", [kept, coded, self._floats(0.0)])], to=7)
         return self._op(
             "Gather", [self._floats(table), self._op("Add", [at, self._whole(start)])], axis=0
         )

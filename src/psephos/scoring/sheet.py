@@ -201,8 +201,7 @@ def hand_bound(bound: float) -> tuple[bool, str]:
         near = _rounded(exact, digits)
         if abs(near - exact) < step:
             return float(near) <= bound, _written(near)
-    low = _rounded(exact, _HAND, ROUND_FLOOR)
-    return True, _written(low)
+    return True, _written(_rounded(exact, _HAND, ROUND_FLOOR))
 
 
 def _rounded(value: Decimal, digits: int, how: str = ROUND_HALF_EVEN) -> Decimal:

@@ -128,8 +128,7 @@ def _assert_opens_gates(reason: reasons.Route) -> None:
     for gate in reason.gates:
         log_odds = gate.constant + sum(term.added[0] for term in gate.terms) + gate.rest
         assert_allclose(gate.chance, 0.5 + 0.5 * np.tanh(0.5 * log_odds), atol=1e-9)
-    chances = [gate.chance for gate in reason.gates]
-    assert_allclose(reason.share, np.prod(chances), rtol=1e-12)
+    assert_allclose(reason.share, np.prod([gate.chance for gate in reason.gates]), rtol=1e-12)
 
 
 def _assert_adds_up(reason: reasons.Score, vote: Any) -> None:
@@ -175,5 +174,4 @@ def _assert_lines_sum_up(ballots: Ballots) -> None:
         if ballots.numbers is not None:  # neighbours: those of this case alone
             numbers = [n for n, s in zip(numbers, ballots.shares[case], strict=True) if s != 0]
         assert voters == numbers
-        total = sum(line.contribution for line in lines)
-        assert_allclose(total, ballots.score[case], atol=1e-10)
+        assert_allclose(sum(line.contribution for line in lines), ballots.score[case], atol=1e-10)

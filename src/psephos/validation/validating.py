@@ -170,8 +170,7 @@ def _of_more(cases: Answered) -> Rows:
     rows += [_row("balanced accuracy", "", measure.mean_of(each))]
     rows += [_row("accuracy", "", measure.share(right, *cases.among))]
     rows += [_row("sensitivity", c, one) for c, one in zip(cases.classes, each, strict=True)]
-    found = measure.areas(truth, chances, *cases.among)
-    pairs = zip(cases.classes, found, strict=True)
+    pairs = zip(cases.classes, measure.areas(truth, chances, *cases.among), strict=True)
     return [*rows, *(_row("ROC-AUC against the rest", c, one) for c, one in pairs)]
 
 
@@ -385,8 +384,7 @@ def validated(
     check_columns(model, vote, cohort)
     groups, names = _grouped(cohort)
     scored, answered = _scored(vote, cohort, threshold)
-    options = (positive, threshold, level)
-    cases, counts, rule = _answers(model, vote, scored, cohort, *options)
+    cases, counts, rule = _answers(model, vote, scored, cohort, positive, threshold, level)
     cases = replace(cases, groups=groups)
     by = cohort.subgroupings(names, answered)
     calibration, again = _recalibration(model, cases, random_state)
@@ -437,8 +435,7 @@ def _scored(
     """Return score and mass of each case, and yes or no: whether it has an answer."""
     scored = vote.score_and_mass(cohort.X)
     decided = ("", "tie") if threshold is not None else ("",)  # a threshold decides ties
-    whys = vote.unanswered(cohort.X, *scored)
-    return scored, ["yes" if why in decided else "no" for why in whys]
+    return scored, ["yes" if why in decided else "no" for why in vote.unanswered(cohort.X, *scored)]
 
 
 def _answers(

@@ -39,8 +39,7 @@ def ballots_html(ballots: Ballots) -> str:
     shown = ballots.first(_CASES)
     for case in range(len(shown)):
         head, *rows = _rows(shown, case)
-        title = _title(shown, case)
-        parts.append(f"<p><b>{escape(title)}</b></p>")
+        parts.append(f"<p><b>{escape(_title(shown, case))}</b></p>")
         parts += [f"<p>{escape(sentence)}</p>" for sentence in _carried(shown, case)]
         cells = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in head)
         body = "".join(

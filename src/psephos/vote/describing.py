@@ -193,8 +193,7 @@ def _tree_lines(vote: Vote, names: Names) -> list[str]:
     scale = float(np.abs(tree.value).max(initial=0.0))
     node_votes: Any = getattr(vote.voters, "node_votes", tree.value)
     words = [answer_words(vote, value, scale) for value in node_votes]
-    text = export_text(tree, names.columns, names.levels, answers=NodeAnswers(words))
-    return text.split("\n")
+    return export_text(tree, names.columns, names.levels, answers=NodeAnswers(words)).split("\n")
 
 
 # ---------------------------------------------------------------------- the prediction
@@ -264,8 +263,7 @@ def _combined(vote: Vote) -> str:
 
 def _says(joined: Any, voter: int) -> str:
     """Return what a voter's vote is; '' for a tree of pure leaves: answer and probability alike."""
-    part = joined.parts[int(joined.part[voter])]
-    says: str | None = part.how_said()
+    says: str | None = joined.parts[int(joined.part[voter])].how_said()
     if says is not None or joined.n_trees(voter) != 1:
         return says or "vote"
     shown = joined.shown_tree(voter, 0)

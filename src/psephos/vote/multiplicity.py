@@ -59,5 +59,4 @@ def multiplicity_of(vote: Vote, X: Floats) -> Multiplicity:
     n_models = counts.sum(axis=1)
     counts[np.arange(len(X)), answer] = 0
     against = counts.sum(axis=1)
-    rival = np.where(against > 0, counts.argmax(axis=1), -1)
-    return Multiplicity(answer, n_models, against, rival)
+    return Multiplicity(answer, n_models, against, np.where(against > 0, counts.argmax(axis=1), -1))

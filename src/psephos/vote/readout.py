@@ -100,8 +100,7 @@ def _borda(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Term
 
     points = rankdata(votes, axis=2) - 1.0
     share = points / (k * (k - 1) / 2.0)
-    shares = _shares(np.where(voting, weights, 0.0))
-    return _each(shares, votes), (k * share - 1.0) / (k - 1)
+    return _each(_shares(np.where(voting, weights, 0.0)), votes), (k * share - 1.0) / (k - 1)
 
 
 def _median(votes: Floats, weights: Floats, rows: Floats, settings: Any) -> _Terms:

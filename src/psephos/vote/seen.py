@@ -319,5 +319,4 @@ def _by_chance(rows: Floats, near: float) -> bool:
     plain = plain / np.where(size > 0, size, 1.0)
     n = len(plain)
     drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=_DRAWS)
-    off = np.abs(drawn @ plain - plain.sum(axis=0)) > near * n
-    return bool((~off.any(axis=1)).any())
+    return bool((~(np.abs(drawn @ plain - plain.sum(axis=0)) > near * n).any(axis=1)).any())

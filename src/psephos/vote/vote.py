@@ -289,8 +289,7 @@ class Vote:
         if own is not None:
             return (*own(X), None)
         weights, log_scale = self.weighting.relative(X)
-        total = self.voters.weighted_sum(weights, X)
-        return total, np.abs(weights).sum(axis=1), log_scale
+        return self.voters.weighted_sum(weights, X), np.abs(weights).sum(axis=1), log_scale
 
     def _votes_and_weights(
         self, read: Floats, n_voters: int | None = None
@@ -303,8 +302,7 @@ class Vote:
         votes = self.voters.votes(read)[:, :n_voters]
         if not self._of_votes:
             return votes, self.weighting.relative(read)[0][:, :n_voters]
-        kept = np.arange(votes.shape[1], dtype=np.intp)
-        first = self.weighting.take(kept)
+        first = self.weighting.take(np.arange(votes.shape[1], dtype=np.intp))
         return votes, cast("Any", first).of_votes(votes, self.target)
 
     def _terms(self, votes: Floats, weights: Floats, read: Floats) -> tuple[Floats, Floats]:

@@ -220,8 +220,7 @@ def _roc_auc(answers: ClassAnswers, truth: Indices) -> float | None:
     areas: list[float] = []
     for k in classes:
         own = int(counts[k])
-        ranks = rankdata(levelled(proba[:, k]))
-        above = float(ranks[truth == k].sum()) - own * (own + 1) / 2
+        above = float(rankdata(levelled(proba[:, k]))[truth == k].sum()) - own * (own + 1) / 2
         areas.append(above / (own * (len(truth) - own)))
     return float(np.mean(areas))
 

@@ -238,8 +238,7 @@ def _through_encoder(step: _Fitted, sources: _Sources) -> _Sources:
         return sources
     # output names contain the mark of their input, in all versions of scikit-learn
     marks = [f"\x1f{j}\x1f" for j in range(len(sources))]
-    made = step.get_feature_names_out(marks)
-    return [sources[int(str(name).split("\x1f")[1])] for name in made]
+    return [sources[int(str(name).split("\x1f")[1])] for name in step.get_feature_names_out(marks)]
 
 
 def _through_imputer(step: _Fitted, sources: _Sources) -> _Sources:

@@ -117,8 +117,7 @@ def _path(
         sizes = np.zeros(model.n_batches + 1, dtype=np.intp)  # the fit may have ended early
         sizes[1 : 1 + len(extras["n_prototypes_"])] = extras["n_prototypes_"]
         ends = 1 + np.cumsum(sizes)  # voter 0 is the prior, prototypes follow batch by batch
-        values = table.take(test).values
-        scores = _staged(vote, values, ends, labels.y[test], weight[test], scoring)
+        scores = _staged(vote, table.take(test).values, ends, labels.y[test], weight[test], scoring)
     return np.array([scores, ends - 1, _columns(vote, ends)], dtype=np.float64)
 
 
@@ -170,8 +169,7 @@ def _probabilities(vote: Vote, X: Any, stages: list[int]) -> Floats:
         own = weights[:, first:end]
         total = total + np.einsum("nt,tk->nk", own, votes[first:end])
         mass = mass + own.sum(axis=1)
-        score = vote.readout.finish(total, mass)
-        found.append(vote.readout.probabilities(score, vote.target))
+        found.append(vote.readout.probabilities(vote.readout.finish(total, mass), vote.target))
         first = end
     return np.array(found)
 
@@ -370,8 +368,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
             folds = self._folds(labels.y, weight, context.groups, seed_of(seed, "folds"))
         else:
             folds = self._given_folds(y, groups, context.kept)
-        offered = Offered(table, labels, weight)
-        stages = self._stages(offered, folds, scoring, seed)
+        stages = self._stages(Offered(table, labels, weight), folds, scoring, seed)
         last = stages[-1]
         best = {n: float(last.table[n][last.chosen]) for n in ("lambda_v", "lambda_w")}
         self.best_params_ = {**best, "n_batches": int(last.table["n_batches"][last.chosen])}
@@ -454,8 +451,7 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
             return [self._stage(1, grid, up_to, offered, folds, scoring, seed)]
         pairs = self._pairs(seed)
         first = self._stage(1, pairs, np.array([1]), offered, folds, scoring, seed)
-        pair = [pairs[first.chosen]]
-        return [first, self._stage(2, pair, up_to, offered, folds, scoring, seed)]
+        return [first, self._stage(2, [pairs[first.chosen]], up_to, offered, folds, scoring, seed)]
 
     def _grid(self) -> list[float]:
         """Return the grid of lambda_v, the greatest first."""

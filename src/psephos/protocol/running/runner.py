@@ -284,8 +284,7 @@ def compare(
     ['cart', 'rank-ridge']
     """
     allowed.check_values("compare", own := locals(), _ARGUMENTS)
-    given = {name: own[name] for name in _OF_TABLE}
-    table = table_given(X, y, dataset, given, reading)
+    table = table_given(X, y, dataset, {name: own[name] for name in _OF_TABLE}, reading)
     plan = with_choices(protocol_on(table, protocol, budget), table, metric, select, cost)
     named = partial_contenders(models, table, shape_of(table).n_told)
     seed, found = int(random_state), copies_of(table)

@@ -372,8 +372,7 @@ def _measured(answers: scores.Answers, truth: Any, table: DataTable, test: Rows)
     partial = table.partial
     measured = scores.measures(answers, truth) if partial is None or partial.truth else {}
     if partial is not None:
-        positive = answers.codes == partial.positive
-        found = pu_scores(positive, partial.codes[test], partial.prior)
+        found = pu_scores(answers.codes == partial.positive, partial.codes[test], partial.prior)
         measured |= {one.name: one.measured(found, None) for one in scores.TABLES["partial"]}
     return {"measures": measured, "proba": answers.proba.tolist()}
 

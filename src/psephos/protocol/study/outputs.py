@@ -285,8 +285,7 @@ def _cohorts(table: DataTable) -> dict[str, object]:
     parts = {one: table.codes[table.cohorts.of_row == one] for one in table.cohorts.tested}
     k = len(table.classes) if table.kind == "classes" else 0
     each = [np.bincount(c, minlength=k).tolist() if k else [len(c)] for c in parts.values()]
-    counts = dict(zip(parts, each, strict=True))
-    return {"cohort_column": table.cohorts.name, "cohorts": counts}
+    return {"cohort_column": table.cohorts.name, "cohorts": dict(zip(parts, each, strict=True))}
 
 
 # ------------------------------------------------------------------- rows
@@ -298,8 +297,7 @@ def used_rows(finished: Finished) -> list[dict[str, object]]:
         timings = [entry["timing"] for entry in own]
         names = ("draws_failed", "draws_stopped", "search_seconds", "fit_seconds")
         sums = {n: round(sum(one.get(n, 0) for one in timings), 3) for n in names}
-        failed = sum(entry["status"] != "ok" for entry in own)
-        counts = {"fits": len(own), "fits_failed": failed}
+        counts = {"fits": len(own), "fits_failed": sum(entry["status"] != "ok" for entry in own)}
         draws = sum(entry.get("draws", 0) for entry in own)
         rows.append({"model": model, **counts, "draws": draws, **sums})
     return rows

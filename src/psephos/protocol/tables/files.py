@@ -381,8 +381,7 @@ def look_at(
         for hint in across_hint(column, len(names), cells):
             wrong.add(PsephosError(hint))
     y, lines = np.arange(n, dtype=np.float64), sheet.lines
-    table = DataTable(**common, y=y, target_name="", ids=ids, groups=groups, lines=lines)
-    return table, few, wrong
+    return DataTable(**common, y=y, target_name="", ids=ids, groups=groups, lines=lines), few, wrong
 
 
 # ------------------------------------------------------------------- text
@@ -426,8 +425,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
             f"the first line of {file!r} holds numbers only: it must name the columns."
         )
     with wrong.gather():
-        named = [name or f"column {j}" for j, name in enumerate(header, 1)]
-        refuse_duplicates(named)
+        refuse_duplicates([name or f"column {j}" for j, name in enumerate(header, 1)])
     roles = _with_labels(with_row_names(roles, found), found)
     if not roles.target and roles.known:
         wrong.refuse()

@@ -285,8 +285,7 @@ def recorded_labels(
     at = [i for i, has in enumerate(known) if has]
     if not at:
         return [None] * len(known)
-    held = [values[i] for i in at]
-    labels = iter(tidy(held, name, lambda i: place(at[i])).tolist())
+    labels = iter(tidy([values[i] for i in at], name, lambda i: place(at[i])).tolist())
     return [next(labels) if has else None for has in known]
 
 
@@ -322,8 +321,7 @@ class Partial:
     @property
     def codes(self) -> Indices:
         """Return 1 for rows recorded positive, 0 for negative ones, -1 for unlabelled ones."""
-        own = (self.recorded == self.positive).astype(np.intp)
-        return np.where(self.recorded < 0, -1, own)
+        return np.where(self.recorded < 0, -1, (self.recorded == self.positive).astype(np.intp))
 
     @property
     def one_class(self) -> bool:

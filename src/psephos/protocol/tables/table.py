@@ -340,8 +340,7 @@ class DataTable:
         digest = hashlib.sha256(repr((self.X.shape, self.names)).encode())
         digest.update(repr(sorted(self.categories.items())).encode())
         X = self._csc
-        parts = [self.X] if X is None else [X.data, X.indices, X.indptr]
-        for values in parts:
+        for values in [self.X] if X is None else [X.data, X.indices, X.indptr]:
             digest.update(np.ascontiguousarray(values).tobytes())
         digest.update(repr(self.y.tolist()).encode())
         if self.groups is not None:
@@ -546,8 +545,7 @@ def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
             whole: Array = frame.to_numpy()
             if whole.dtype.kind == "f":
                 return list(whole.astype(np.float64).T), names, set()
-        columns = [_series(frame[:, j]) for j in range(frame.shape[1])]
-        return columns, names, declared
+        return [_series(frame[:, j]) for j in range(frame.shape[1])], names, declared
     sparse = bool(sp.issparse(given))  # a plain bool: the type guard would narrow it to no class
     values: Array = given.toarray() if sparse else np.asarray(given)
     if values.ndim != 2:

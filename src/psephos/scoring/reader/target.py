@@ -36,8 +36,7 @@ class ClassReader:
         self.outputs = [""] if self.n_classes == 2 else [str(c) for c in self.classes]
         self.rule = ""
         if "threshold" in data:
-            name = str(self.classes[data["positive"]])
-            self.rule = threshold_words(name, data["threshold"])
+            self.rule = threshold_words(str(self.classes[data["positive"]]), data["threshold"])
         k = self.n_classes
         many = [[1.0 if i == j else -1.0 / (k - 1) for j in range(k)] for i in range(k)]
         self.code = [[-1.0], [1.0]] if k == 2 else many

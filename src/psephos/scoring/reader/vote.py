@@ -206,8 +206,7 @@ def _majority(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
 
 
 def _alone(votes: Any, voter: int) -> tuple[Any, Any]:
-    share = [[float(t == voter)] * len(votes[0]) for t in range(len(votes))]
-    return share, votes
+    return [[float(t == voter)] * len(votes[0]) for t in range(len(votes))], votes
 
 
 def _loudest(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:

@@ -76,8 +76,7 @@ class Measured:
         for read, partly in zip(self.reads, self.partly, strict=True):
             gaps = sum(x[j] != x[j] for j in read)
             can.append(gaps == 0 or bool(partly and gaps < len(read)))
-        tiers = [tier for tier, one in zip(self.tier, can, strict=True) if one]
-        first = min(tiers, default=-1)
+        first = min((tier for tier, one in zip(self.tier, can, strict=True) if one), default=-1)
         weights = [
             a if one and tier == first else 0.0
             for a, one, tier in zip(self.alpha, can, self.tier, strict=True)

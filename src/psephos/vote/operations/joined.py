@@ -75,8 +75,7 @@ class JoinedVoters(Voters):
     def votes(self, X: Floats) -> Floats:
         votes: list[Floats] = []
         for k, part in enumerate(self.parts):
-            mine = self.place[self.part == k]
-            votes.append(part.votes(X)[:, mine])
+            votes.append(part.votes(X)[:, self.place[self.part == k]])
         order = np.argsort(np.argsort(self.part, kind="stable"), kind="stable")
         return np.concatenate(votes, axis=1)[:, order]
 

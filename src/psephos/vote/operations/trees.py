@@ -374,8 +374,7 @@ class Trees(part.ReadsColumns, RowByRow):
             own = np.flatnonzero(depth == level)
             votes[np.unique(parent[own])] = 0.0
             np.add.at(votes, parent[own], share[own, None] * votes[own])
-        step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
-        return parent, step
+        return parent, np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
 
     def _decided(self, read: Floats, row: Indices, node: Indices) -> Indices:
         """Return the column that decided at a node: its own, or that of a surrogate."""

@@ -145,8 +145,7 @@ def _density(value: float, mean: float, variance: float) -> float:
 
 def _unsplit(model: str, read: list[int], x: Any, scores: Any, vote: Any, says: str) -> Any:
     """Return the reason of a model whose score is not a sum over columns."""
-    terms = tuple(Term(j, x[j], ()) for j in read)
-    return Score(vote, model, terms, (), tuple(scores), says)
+    return Score(vote, model, tuple(Term(j, x[j], ()) for j in read), (), tuple(scores), says)
 
 
 @of_kind(VOTERS, "kernel voters")

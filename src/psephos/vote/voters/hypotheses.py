@@ -186,8 +186,7 @@ class CountedHypotheses(ReadsLike, Voters):
     @cached_property
     def total(self) -> int:
         """Return the number of hypotheses, weighted by the prior."""
-        problem = Problem(self.space, self.specific, self.negatives, self.prior)
-        return problem.count() + self.empty
+        return Problem(self.space, self.specific, self.negatives, self.prior).count() + self.empty
 
     def counts(self, X: Floats) -> list[int]:
         """Return, for each row, the number of hypotheses that hold, weighted by the prior."""

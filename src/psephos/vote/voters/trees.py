@@ -171,14 +171,12 @@ class TreeVoters(part.ReadsColumns, ReadAsLowered):
         return np.append(self.root, len(self.feature))
 
     def usage(self) -> Usage:
-        ends = self._ends()
-        voter = np.repeat(np.arange(self.n_voters), np.diff(ends))
+        voter = np.repeat(np.arange(self.n_voters), np.diff(self._ends()))
         inner = self.feature >= 0
         return part.usage_at(self, voter[inner], self.feature[inner])
 
     def take(self, voters: Indices) -> Self:
-        ends = self._ends()
-        start, nodes = spans_of(ends, voters)
+        start, nodes = spans_of(self._ends(), voters)
         root = start[:-1]
         shift = np.repeat(root - self.root[voters], np.diff(start))
         old = self.feature[nodes]

@@ -145,8 +145,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
         if len(some):
             from psephos.kernels.prediction.similarity import nearest_cases
 
-            cases = self.cases / scale
-            found = nearest_cases(read[some] / scale, cases, k, left[some], n_jobs)
+            found = nearest_cases(read[some] / scale, self.cases / scale, k, left[some], n_jobs)
             order[some], apart[some] = found
         step = max(1, _CELLS // len(self.cases))
         for start in range(0, len(rest), step):
@@ -195,8 +194,7 @@ class Neighbours(ReadsColumns, WeighedAsLowered):
     def _raw(self, X: Floats) -> tuple[Indices, Floats, Floats]:
         """Return the nearest cases of each row, their distances and raw weights."""
         order, apart, counts = self.counted(X)
-        profile = NearestK(self.k, self.by_distance, self.needed)
-        return order, apart, profile.weighed(apart, counts)
+        return order, apart, NearestK(self.k, self.by_distance, self.needed).weighed(apart, counts)
 
     def relative(self, X: Floats) -> tuple[Floats, Floats]:
         order, _, raw = self._raw(X)
