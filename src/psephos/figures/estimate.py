@@ -419,10 +419,9 @@ def number_line(
     slope = float((apart * truth).mean()) / power
     start = float(truth.mean()) - slope * float(predicted.mean())
     rest = truth - start - slope * predicted
-    return (
-        _linear(start + rest * (1 - predicted.mean() * apart / power), groups, level),
-        _linear(slope + rest * apart / power, groups, level),
-    )
+    of_start = start + rest * (1 - predicted.mean() * apart / power)
+    of_slope = slope + rest * apart / power
+    return _linear(of_start, groups, level), _linear(of_slope, groups, level)
 
 
 def _linear(influence: Floats, groups: PerRow, level: float) -> Estimate:

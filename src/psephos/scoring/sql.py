@@ -34,6 +34,7 @@ _TYPES = """\
 -- makes unless the table exists, 10 is less than 9, and the predictions are wrong.
 """
 _Exprs = list[list[str]]  # K expressions for each of T voters
+_Ways = Iterator[tuple[int, list[str]]]  # end nodes, and the conditions or factors of the path
 
 
 def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
@@ -310,10 +311,8 @@ class _Writer:
         votes: list[dict[str, Any]] = part["inner"]
         for vote in votes:
             self._check_inner(part, vote)
-        scores = [
-            writer.scores(vote["voters"], vote["weighting"], vote["readout"])
-            for writer, vote in zip(inner, votes, strict=True)
-        ]
+        each = zip(inner, votes, strict=True)
+        scores = [one.scores(v["voters"], v["weighting"], v["readout"]) for one, v in each]
         self._take_layers(inner)
         scores = self._layers("inner vote", scores)
         several = [t for t, own in enumerate(scores) if len(own) > 1]
@@ -410,16 +409,12 @@ class _Writer:
             )
         if trees.divides(tree):
             parts = list(self._parts(trees, root, []))
-            return [
-                sql_text.added([" * ".join([*way, repr(trees.value[n][k])]) for n, way in parts])
-                for k in outputs
-            ]
+            terms = [[[*way, repr(trees.value[n][k])] for n, way in parts] for k in outputs]
+            return [sql_text.added([" * ".join(one) for one in own]) for own in terms]
         ends = list(self._ends(trees, root, []))
         return [self._tree(trees, ends, k) for k in outputs]
 
-    def _parts(
-        self, trees: Branching, node: int, way: list[str]
-    ) -> Iterator[tuple[int, list[str]]]:
+    def _parts(self, trees: Branching, node: int, way: list[str]) -> _Ways:
         """Yield the nodes where shares of a case end, with the factors of each share."""
         children = trees.children[node]
         if not children:
@@ -451,7 +446,7 @@ class _Writer:
         ways = [f"WHEN {' AND '.join(way)} THEN {trees.value[node][k]!r}" for node, way in ends]
         return f"CASE {' '.join(ways)} END"
 
-    def _ends(self, trees: Branching, node: int, way: list[str]) -> Iterator[tuple[int, list[str]]]:
+    def _ends(self, trees: Branching, node: int, way: list[str]) -> _Ways:
         """Yield the nodes where cases end, with the conditions of the path."""
         if not trees.children[node]:
             yield node, way

@@ -188,11 +188,8 @@ class Validation:
             pairs = (f"{old} is {new or 'left out'}" for old, new in about["renamed"].items())
             lines.append(f"Labels: {', '.join(pairs)}.")
         if about["positive"] is not None:
-            other = (
-                ""
-                if about["positive_rule"] == "it was asked for"
-                else ("; --positive (positive=) takes the other")
-            )
+            own = about["positive_rule"] == "it was asked for"
+            other = "" if own else "; --positive (positive=) takes the other"
             lines.append(f"Figures are about {about['positive']}: {about['positive_rule']}{other}.")
         lines += [f"Note: {note}" for note in (*about["notes"], *unanswered_words(about, 5))]
         lines += ["", "Columns and voters", *_indented(voter_words(self.speaking))]
@@ -342,13 +339,8 @@ def _figure_lines(rows: Rows) -> list[str]:
 
 def subgroup_heads(classes: list[str]) -> list[str]:
     """Return the columns that every subgroup has."""
-    return [
-        "by",
-        "level",
-        "n",
-        *(["right"] if classes else []),
-        *(f"{k}_{c}" for c in classes for k in ("n", "right")),
-    ]
+    counts = (f"{k}_{c}" for c in classes for k in ("n", "right"))
+    return ["by", "level", "n", *(["right"] if classes else []), *counts]
 
 
 # ---------------------------------------------------------------------- the folder

@@ -63,10 +63,8 @@ class Answered:
 
     def row(self, i: int, again: Floats | None) -> dict[str, Json]:
         """Return truth, answer and probabilities of a case."""
-        row: dict[str, Json] = {
-            "truth": self.classes[self.truth[i]],
-            "predicted": self.classes[self.predicted[i]],
-        }
+        truth, predicted = self.classes[self.truth[i]], self.classes[self.predicted[i]]
+        row: dict[str, Json] = {"truth": truth, "predicted": predicted}
         row |= {f"p_{c}": float(self.chances[i, k]) for k, c in enumerate(self.classes)}
         if again is not None:
             row |= {f"recalibrated_{c}": float(again[i, k]) for k, c in enumerate(self.classes)}
@@ -196,10 +194,8 @@ def confusion_of(cases: _Answers) -> Rows:
         return []
     k = len(cases.classes)
     counts = np.bincount(cases.truth * k + cases.predicted, minlength=k * k).reshape(k, k)
-    return [
-        {"truth": name, **dict(zip(cases.classes, row, strict=True))}
-        for name, row in zip(cases.classes, counts.tolist(), strict=True)
-    ]
+    rows = zip(cases.classes, counts.tolist(), strict=True)
+    return [{"truth": name, **dict(zip(cases.classes, row, strict=True))} for name, row in rows]
 
 
 def bins_of(cases: _Answers, n_bins: int = 10) -> Rows:

@@ -167,15 +167,10 @@ class Ballots:
         """
         reasons = self.vote.reasons(self.X)
         near = self.vote.similarities(self.X)
-        if near is None:
-            return reasons
-        return [
-            [
-                replace(one, similarity=float(near[i, t])) if isinstance(one, CaseLike) else one
-                for t, one in enumerate(row)
-            ]
-            for i, row in enumerate(reasons)
-        ]
+        for row, own in zip(reasons, [] if near is None else near.tolist(), strict=False):
+            for t, one in enumerate(row):
+                row[t] = replace(one, similarity=own[t]) if isinstance(one, CaseLike) else one
+        return reasons
 
     def words(self, case: int, voter: int) -> str:
         """Return a voter's reason and vote on a case (both from 0): ``g1 = 1.877 > 0.779 → ill``.

@@ -206,11 +206,8 @@ class ClassVotes:
 
     def words(self, classes: list[str]) -> str:
         """Return the calibration, and the classes whose weight is not 1."""
-        named = [
-            f"{name} × {number(w)}"
-            for name, w in zip(classes, self.weight.tolist(), strict=True)
-            if w != 1
-        ]
+        pairs = zip(classes, self.weight.tolist(), strict=True)
+        named = [f"{name} × {number(w)}" for name, w in pairs if w != 1]
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         first = "" if self.of is None else self.of.words(classes) + ", then "
         votes = ", ".join(named[:_NAMED]) + more if named else "each class × 1"

@@ -297,10 +297,8 @@ def as_numbers(X: Any) -> Any:
 # ---------------------------------------------------------------------- summaries
 def _alike(one: Profile, other: Profile, near: float) -> bool:
     """Return whether two summaries are equal, numbers up to `near` of their size and spread."""
-    exact = all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("n_rows", "missing", "category", "ptr", "share")
-    )
+    names = ("n_rows", "missing", "category", "ptr", "share")
+    exact = all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
     wide = 10 * near * (one.quantiles[:, 4] - one.quantiles[:, 2])[:, None]
     apart = np.abs(one.quantiles - other.quantiles) > near * np.abs(one.quantiles) + wide
     far = np.abs(one.mean - other.mean) > near * (np.abs(one.mean) + one.spread)

@@ -446,10 +446,8 @@ class Vote:
     def __repr__(self) -> str:
         kind = getattr(type(self.voters), "tag", type(self.voters).__name__)
         read = f"{len(self.used)} of {self.n_features} columns{backup_words(len(self.backup))}"
-        return (
-            f"Vote({self.n_voters} of {kind}, {self.weighting_words()}, {self.readout.score}, "
-            f"reading {read})"
-        )
+        head = f"Vote({self.n_voters} of {kind}, {self.weighting_words()}"
+        return f"{head}, {self.readout.score}, reading {read})"
 
     def shares(self, X: Values) -> Floats:
         """Return the weights as the score uses them, (n, T): divided by the mass unless a sum.

@@ -299,10 +299,8 @@ class CurveDisplay(Display):
     def _draw(self, axes: Any) -> None:
         for model in dict.fromkeys(point["model"] for point in self.points):
             own = [p for p in self.points if p["model"] == model]
-            x, y, low, high, knee = (
-                np.array([p[name] for p in own])
-                for name in ("columns", "score", "low", "high", "knee")
-            )
+            names = ("columns", "score", "low", "high", "knee")
+            x, y, low, high, knee = (np.array([p[name] for p in own]) for name in names)
             line = axes.errorbar(x, y, (high - low) / 2, marker="o", mfc="white", capsize=3,
                                  label=plain(model))  # fmt: skip
             axes.plot(x[knee], y[knee], "o", color=line[0].get_color(), zorder=3)

@@ -37,12 +37,8 @@ def about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
     """Return the entry of comparison.json on copied rows."""
     if copies is None:
         return None
-    return {
-        "rows": len(copies.rows),
-        "different": copies.n_different,
-        "named": list(copies.names),
-        "treated": treated,
-    }
+    found = {"rows": len(copies.rows), "different": copies.n_different}
+    return {**found, "named": list(copies.names), "treated": treated}
 
 
 def about_cautions(cautions: Cautions, accepted: Sequence[str]) -> dict[str, Any]:
@@ -122,10 +118,8 @@ def about_labels(table: DataTable, splits: Sequence[Split], *, named: bool) -> d
     worth = [prior_precision(table.y[train], table.y[test]) for train, test in splits]
     known = [one for one in worth if one == one]
     taking = set(default_models("labels"))
-    return {
-        "constant": float(np.mean(known)) if known else None,
-        "not_asked": [] if named else [n for n in default_models() if n not in taking],
-    }
+    left = [] if named else [n for n in default_models() if n not in taking]
+    return {"constant": float(np.mean(known)) if known else None, "not_asked": left}
 
 
 def constant_of(
@@ -198,11 +192,8 @@ def environment_of(
 ) -> dict[str, Any]:
     """Return the content of environment.json; `doubts` are notes on the table."""
     needed = [one.needs for one in models if one.needs]
-    notes = [
-        f"{task.contender.name}, {_place(task)}: {entry['error']}"
-        for task, entry in finished
-        if entry["error"]
-    ]
+    failed = [(task, entry["error"]) for task, entry in finished if entry["error"]]
+    notes = [f"{task.contender.name}, {_place(task)}: {error}" for task, error in failed]
     if journal.n_damaged:
         notes.append(f"journal.jsonl has {plural(journal.n_damaged, 'damaged line')}, ignored.")
     notes = [*doubts, *notes, *_printed(finished), *rows_left_out(finished)]

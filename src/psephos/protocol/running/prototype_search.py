@@ -138,10 +138,8 @@ def _staged(
              for rows in _parts(X.shape[0], vote.n_voters)], axis=1,
         )  # fmt: skip
         return [_mean(loss, weight) for loss in losses]
-    proba = np.concatenate(
-        [_probabilities(vote, X[rows], stages) for rows in _parts(X.shape[0], vote.n_voters)],
-        axis=1,
-    )
+    each = [_probabilities(vote, X[rows], stages) for rows in _parts(X.shape[0], vote.n_voters)]
+    proba = np.concatenate(each, axis=1)
     if scoring == "log_loss":
         own = proba[:, np.arange(len(truth)), truth]
         return [_mean(loss, weight) for loss in -np.log(np.clip(own, _LEAST, 1.0))]
@@ -495,10 +493,8 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         slack = {"one_sd": sd, "one_se": se, "best": np.zeros_like(sd)}[self.rule]
         threshold, admissible = _admissible(mean, slack, lower=scoring in LOSSES)
         chosen = int(np.argmax(admissible))  # the first: the most penalised
-        repeated = {
-            name: np.repeat([one[name] for one in penalties], len(batches))
-            for name in ("lambda_v", "lambda_w")
-        }
+        one_each, names = len(batches), ("lambda_v", "lambda_w")
+        repeated = {name: np.repeat([one[name] for one in penalties], one_each) for name in names}
         table = {
             "stage": np.full(len(scores), number),
             **repeated,

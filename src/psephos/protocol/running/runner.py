@@ -397,11 +397,9 @@ def _tasks(
             own["in_search"] = repr(sorted(one.in_search.items()))
         for split, (train, test) in cuts:
             words = ("all",) if split is None else split
-            seeds = (
-                seed_of(seed, "inner", *words),
-                seed_of(seed, "draws", one.name, *words),
-                seed_of(seed, "model", one.shares or one.name, *words),
-            )
+            drawn_by = seed_of(seed, "draws", one.name, *words)
+            fitted_by = seed_of(seed, "model", one.shares or one.name, *words)
+            seeds = (seed_of(seed, "inner", *words), drawn_by, fitted_by)
             rows = {"split": split, "train": train.tolist(), "test": test.tolist()}
             key = key_of(shared | own | rows | {"seeds": seeds})
             tasks.append(FitTask(key, one, protocol, split, train, test, seeds))

@@ -114,11 +114,8 @@ class Comparison:
         """
         each = with_chosen(measures_for(kind_of(self.about)), kept_metric(self.about))
         usual = [one.name for one in each]
-        names = result_columns(
-            self.about.get("metrics", usual),
-            partial=bool(self.about.get("partial")),
-            cohorts="cohorts" in self.about,
-        )
+        which = {"partial": bool(self.about.get("partial")), "cohorts": "cohorts" in self.about}
+        names = result_columns(self.about.get("metrics", usual), **which)
         columns = {c: [row.get(c) for row in self.results] for c in names}
         return frame_of(columns, backend)
 
@@ -347,11 +344,8 @@ class StabilityDisplay(Display):
         found = {one.model: one for one in comparison.summary()}
         if model not in found:
             raise PsephosError(f"{model!r} did not take part: {suggest(model, list(found))}")
-        folds = [
-            positions_of(str(row["columns"]))
-            for row in comparison.results
-            if row["model"] == model and row["status"] == "ok" and row.get("columns") is not None
-        ]
+        done = [r for r in comparison.results if r["model"] == model and r["status"] == "ok"]
+        folds = [positions_of(str(r["columns"])) for r in done if r.get("columns") is not None]
         names = [str(one) for one in comparison.about["columns"]]
         if not folds:
             raise PsephosError(f"the columns that {model!r} reads were not kept.")
@@ -367,25 +361,17 @@ class StabilityDisplay(Display):
         times = read.sum(axis=1)
         every = [j for j in range(len(names)) if times[j] or j in last]
         order = sorted(every, key=lambda j: (-int(times[j]), j not in last, j))
-        return cls(
-            model,
-            tuple(names[j] for j in order),
-            read[order],
-            None if fitted is None else np.array([j in last for j in order], dtype=bool),
-            found[model].stability,
-        )
+        last_of = None if fitted is None else np.array([j in last for j in order], dtype=bool)
+        ordered = tuple(names[j] for j in order)
+        return cls(model, ordered, read[order], last_of, found[model].stability)
 
     def table(self) -> dict[str, list[Any]]:
         """Return one row per column: ``column``, ``folds`` that read it, ``share``, ``final``."""
         n = self.read.shape[1]
         times = self.read.sum(axis=1)
         final = [None] * len(self.names) if self.final is None else self.final.tolist()
-        return {
-            "column": list(self.names),
-            "folds": times.tolist(),
-            "share": (times / n).tolist(),
-            "final": final,
-        }
+        shares = (times / n).tolist()
+        return {"column": [*self.names], "folds": times.tolist(), "share": shares, "final": final}
 
     @property
     def _size(self) -> Any:

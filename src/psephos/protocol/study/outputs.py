@@ -101,16 +101,8 @@ def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
 def _answered(finished: Finished, field: str) -> Iterator[tuple[str, list[tuple[Rows, Any]]]]:
     """Yield each model with the test rows and a field of the entries of its successful folds."""
     for model in dict.fromkeys(task.contender.name for task, _ in finished):
-        yield (
-            model,
-            [
-                (task.test, entry[field])
-                for task, entry in finished
-                if task.contender.name == model
-                and task.split is not None
-                and entry["status"] == "ok"
-            ],
-        )
+        own = [(t, e) for t, e in finished if t.contender.name == model and t.split is not None]
+        yield model, [(task.test, entry[field]) for task, entry in own if entry["status"] == "ok"]
 
 
 def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]:

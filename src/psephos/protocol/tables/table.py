@@ -363,10 +363,8 @@ class DataTable:
         """
         if not hasattr(model, "schema_"):
             return None
-        levels = {
-            j: tuple(self.categories[j][int(code)] for code in codes)
-            for j, codes in model.schema_.levels.items()
-        }
+        named = model.schema_.levels.items()
+        levels = {j: tuple(self.categories[j][int(code)] for code in codes) for j, codes in named}
         model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
         model.joined_ = self.joined

@@ -17,13 +17,10 @@ from psephos.vote.reading.core import LEVEL, best
 
 def target_of(data: dict[str, Any]) -> Any:
     """Return the reader of a target."""
-    kinds = {
-        "target": ClassReader,
-        "target with losses": ClassReader,
-        "target with a threshold": ClassReader,
-        "labels target": LabelSets,
-    }
-    return kinds.get(data["kind"], Numbers)(data)
+    if data["kind"] == "labels target":
+        return LabelSets(data)
+    classes = ("target", "target with losses", "target with a threshold")
+    return (ClassReader if data["kind"] in classes else Numbers)(data)
 
 
 class ClassReader:

@@ -270,10 +270,8 @@ def _trimmed(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
     cut = vote.readout["cut"]
 
     def kept(ends: list[float], shares: list[float]) -> list[float]:
-        inside = [
-            max(min(end, 1.0 - cut) - max(end - share, cut), 0.0)
-            for end, share in zip(ends, shares, strict=True)
-        ]
+        pairs = zip(ends, shares, strict=True)
+        inside = [max(min(end, 1.0 - cut) - max(end - share, cut), 0.0) for end, share in pairs]
         total = summed(inside)
         return [one / total for one in inside]
 

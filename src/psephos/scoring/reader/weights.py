@@ -77,10 +77,8 @@ class Measured:
             gaps = sum(x[j] != x[j] for j in read)
             can.append(gaps == 0 or bool(partly and gaps < len(read)))
         first = min((tier for tier, one in zip(self.tier, can, strict=True) if one), default=-1)
-        weights = [
-            a if one and tier == first else 0.0
-            for a, one, tier in zip(self.alpha, can, self.tier, strict=True)
-        ]
+        each = zip(self.alpha, can, self.tier, strict=True)
+        weights = [a if one and tier == first else 0.0 for a, one, tier in each]
         if self.loudest:
             top = weights.index(max(weights))
             weights = [w if t == top else 0.0 for t, w in enumerate(weights)]

@@ -150,10 +150,8 @@ class CodedVoters(_OnColumns):
     def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return the reason of each vote, for each row, in the columns of the table."""
         columns, levels = self.columns[self.source].tolist(), self.level.tolist()
-        return [
-            [reason.decoded(columns, levels, x) for reason in row]
-            for row, x in zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
-        ]
+        rows = zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
+        return [[reason.decoded(columns, levels, x) for reason in row] for row, x in rows]
 
     def _names(self, names: list[str], levels: dict[int, list[str]]) -> list[str]:
         words: list[str] = []
@@ -274,10 +272,8 @@ class RankedVoters(_OnColumns):
     def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return the reason of each vote, for each row, with values and their normal scores."""
         columns = self.columns.tolist()
-        return [
-            [reason.ranked(columns, x) for reason in row]
-            for row, x in zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
-        ]
+        rows = zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
+        return [[reason.ranked(columns, x) for reason in row] for row, x in rows]
 
 
 def _scored(name: str) -> str:

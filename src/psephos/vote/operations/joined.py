@@ -93,10 +93,8 @@ class JoinedVoters(Voters):
         """Return the voters of each part in its order; None if one does not occur exactly once."""
         own = [np.flatnonzero(self.part == k) for k in range(len(self.parts))]
         own = [mine[np.argsort(self.place[mine])] for mine in own]
-        whole = all(
-            np.array_equal(self.place[mine], np.arange(part.n_voters))
-            for mine, part in zip(own, self.parts, strict=True)
-        )
+        pairs = zip(own, self.parts, strict=True)
+        whole = all(np.array_equal(self.place[a], np.arange(b.n_voters)) for a, b in pairs)
         return own if whole else None
 
     def kinds(self) -> tuple[str, ...]:

@@ -215,10 +215,8 @@ class NestedVoters(part.ReadsColumns, part.Voters):
     ) -> list[Reason]:
         """Return the reason of each row, in the columns and codes of the vote."""
         vote, own = self.inner[voter], np.arange(table.shape[1], dtype=np.intp)
-        reasons: list[Any] = [
-            abstention(x, own, v) if self.abstains else None
-            for x, v in zip(given, votes, strict=True)
-        ]
+        rows = zip(given, votes, strict=True)
+        reasons: list[Any] = [abstention(x, own, v) if self.abstains else None for x, v in rows]
         complete = np.flatnonzero([reason is None for reason in reasons])
         if vote.n_voters == 1 and len(complete):
             alone = [row[0] for row in vote.voters.reasons(table[complete])]
@@ -268,10 +266,8 @@ class NestedVoters(part.ReadsColumns, part.Voters):
         size, sides = np.abs(alpha), vote.voters.sides(0)
         if self.abstains:  # it has no vote where a value is missing
             sides = [(when.split(" or if missing")[0], value) for when, value in sides[:2]]
-        return [
-            (when, self._votes(vote, vote.readout.finish(alpha * value[None], size), size)[0])
-            for when, value in sides
-        ]
+        votes = [(w, vote.readout.finish(alpha * value[None], size)) for w, value in sides]
+        return [(when, self._votes(vote, score, size)[0]) for when, score in votes]
 
 
 def _who(vote: Vote) -> str:
@@ -329,18 +325,10 @@ def nested(
     if abstains:
         inner = [replace(vote, voters=vote.voters.abstaining()) for vote in inner]
     columns, places = part.placed(read)
-    return NestedVoters(
-        n_features,
-        columns,
-        places,
-        tuple(inner),
-        tuple(
-            tuple((j, np.asarray(v, dtype=np.float64)) for j, v in own.items()) for own in levels
-        ),
-        says,
-        np.zeros((1, 1)) if says == "value" else code,
-        abstains,
-    )
+    value = np.zeros((1, 1)) if says == "value" else code
+    known = [[(j, np.asarray(v, dtype=np.float64)) for j, v in own.items()] for own in levels]
+    parts = (columns, places, tuple(inner), tuple(map(tuple, known)))
+    return NestedVoters(n_features, *parts, says, value, abstains)
 
 
 def _is_own(model: Any) -> bool:

@@ -247,12 +247,8 @@ class SoftTreeReader:
         z, found = self._inputs(x), list[list[float]]()
         for t, leaves in enumerate(self.leaf):
             ends = self._reach(self._linear(t, z))[len(leaves) - 1 :]
-            found.append(
-                [
-                    summed(reach * leaf[k] for reach, leaf in zip(ends, leaves, strict=True))
-                    for k in range(len(leaves[0]))
-                ]
-            )
+            pairs = list(zip(ends, leaves, strict=True))
+            found.append([summed(r * leaf[k] for r, leaf in pairs) for k in range(len(leaves[0]))])
         return found
 
     def reasons(self, x: Any, votes: Any = None) -> Any:

@@ -32,10 +32,8 @@ class ReadReason(Reason):
         return {**super().data(names), "columns": read}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        values = [
-            v if codes.get(j) is None else outer_code(codes[j], v)
-            for j, v in zip(self.columns, self.values, strict=True)
-        ]
+        pairs = zip(self.columns, self.values, strict=True)
+        values = [v if codes.get(j) is None else outer_code(codes[j], v) for j, v in pairs]
         moved = tuple(int(columns[j]) for j in self.columns)
         return replace(self, columns=moved, values=tuple(values))
 

@@ -132,10 +132,8 @@ def quadratic_models(
 
 def _check_scores(n_features: int, columns: Columns, table: Floats) -> None:
     check_columns(columns, n_features)
-    check(
-        table.ndim == 3 and table.shape[2] == len(columns) and table.shape[1] > 0,
-        "the coefficients of scores must have the shape (T, scores, columns)",
-    )
+    shaped = table.ndim == 3 and table.shape[2] == len(columns) and table.shape[1] > 0
+    check(shaped, "the coefficients of scores must have the shape (T, scores, columns)")
 
 
 def _read(reads: NDArray[np.bool_]) -> tuple[Indices, Indices, Indices]:
