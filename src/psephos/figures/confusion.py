@@ -364,18 +364,16 @@ def _components(truth: NDArray[np.bool_], score: Floats) -> tuple[float, Floats,
     return float(above.mean()), above, below
 
 
-def _variance(
-    above: Floats, below: Floats, truth: NDArray[np.bool_], codes: Indices | None
-) -> float:
+def _variance(above: Floats, below: Floats, yes: NDArray[np.bool_], codes: Indices | None) -> float:
     """Return the variance of an area from its `_components`; with groups by Obuchowski (1997)."""
-    m, n = int(truth.sum()), int((~truth).sum())
+    m, n = int(yes.sum()), int((~yes).sum())
     above, below = above - above.mean(), below - below.mean()
     if codes is None:
         return float(above @ above / (m * (m - 1)) + below @ below / (n * (n - 1)))
     size = int(codes.max()) + 1
-    of = np.bincount(codes[truth], weights=above, minlength=size)
-    no = np.bincount(codes[~truth], weights=below, minlength=size)
-    some, none = len(np.unique(codes[truth])), len(np.unique(codes[~truth]))
+    of = np.bincount(codes[yes], weights=above, minlength=size)
+    no = np.bincount(codes[~yes], weights=below, minlength=size)
+    some, none = len(np.unique(codes[yes])), len(np.unique(codes[~yes]))
     with np.errstate(divide="ignore", invalid="ignore"):
         ten = np.divide(some, some - 1) * (of @ of) / m**2
         one = np.divide(none, none - 1) * (no @ no) / n**2

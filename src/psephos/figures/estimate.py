@@ -35,20 +35,19 @@ def t_quantile(level: float, n_groups: int) -> float:
     return float(stdtrit(n_groups - 1, 0.5 + level / 2.0))
 
 
-def half_width(
-    by_groups: float, by_cases: float, n_groups: int, level: float
-) -> tuple[float, bool]:
+def half_width(by_groups: float, by_cases: float, m: int, level: float) -> tuple[float, bool]:
     """Return half the width of an interval, and whether it is the one by cases.
 
     Parameters
     ----------
     by_groups, by_cases : float
         Standard errors.
-    n_groups : int
+    m : int
+        Number of groups.
     level : float
     """
-    grouped, alone = t_quantile(level, n_groups) * by_groups, quantile(level) * by_cases
-    wider = n_groups < FEW_GROUPS and alone > grouped
+    grouped, alone = t_quantile(level, m) * by_groups, quantile(level) * by_cases
+    wider = m < FEW_GROUPS and alone > grouped
     return (alone if wider else grouped), wider
 
 

@@ -33,6 +33,7 @@ _TYPES = """\
 -- Numeric columns must have a numeric type (REAL, DOUBLE): in text columns, which SQLite's .import
 -- makes unless the table exists, 10 is less than 9, and the predictions are wrong.
 """
+_Part = dict[str, Any]  # of a plain model
 _Exprs = list[list[str]]  # K expressions for each of T voters
 _Ways = Iterator[tuple[int, list[str]]]  # end nodes, and the conditions or factors of the path
 
@@ -100,7 +101,7 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     return _TYPES * numeric + _BACKSLASH * escaped + text
 
 
-def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:
+def _read(columns: Sequence[_Part], id_columns: Sequence[str]) -> str:
     """Return the columns that are read, with NULL for NaN and infinity, and the id columns."""
     found: dict[str, str] = {}
     for column in columns:
@@ -152,7 +153,7 @@ class _Writer:
         self.layers: list[sql_text.Layer] = []  # the first is the innermost SELECT
 
     @classmethod
-    def of(cls, model: dict[str, Any]) -> "_Writer":
+    def of(cls, model: _Part) -> "_Writer":
         """Return the writer of a plain model."""
         columns = [f"c.{sql_text.quoted(column['name'])}" for column in model["columns"]]
         return cls(model["model"], columns, [c.get("levels") for c in model["columns"]], count(1))
@@ -166,9 +167,7 @@ class _Writer:
         for beside in zip_longest(*(writer.layers for writer in writers), fillvalue={}):
             self.layers.append({name: own for layer in beside for name, own in layer.items()})
 
-    def scores(
-        self, voters: dict[str, Any], weights: dict[str, Any], how: dict[str, Any]
-    ) -> list[str]:
+    def scores(self, voters: _Part, weights: _Part, how: _Part) -> list[str]:
         """Return the K scores as expressions."""
         kind, readout = weights["kind"], how["score"]
         known = {"constant": ("sum", "normalised", "median"), "first match": ("sum", "normalised")}
@@ -209,7 +208,7 @@ class _Writer:
         pairs = zip(found[::2], found[1::2], strict=True)
         return [f"({low} + {high}) / 2.0" for low, high in pairs]
 
-    def known(self, voters: dict[str, Any], weights: dict[str, Any]) -> str:
+    def known(self, voters: _Part, weights: _Part) -> str:
         """Return 1 where a voter with weight has the values it needs or no value is missing."""
         reader = part_of(VOTERS, unpacked(voters))
         alpha = weights.get("alpha") or [1.0] * reader.n_voters
@@ -221,9 +220,9 @@ class _Writer:
         held = [" AND ".join(map(self._known, own)) for own in ways]
         return f"CASE WHEN {' OR '.join(held)} THEN 1 ELSE 0 END" if held else "1"
 
-    def voters(self, part: dict[str, Any]) -> _Exprs:
+    def voters(self, part: _Part) -> _Exprs:
         """Return the votes as expressions."""
-        writer: Callable[[dict[str, Any]], _Exprs] | None = getattr(
+        writer: Callable[[_Part], _Exprs] | None = getattr(
             self, "_" + part["kind"].replace(" ", "_"), None
         )
         if writer is None:
@@ -233,7 +232,7 @@ class _Writer:
             )
         return writer(part)
 
-    def _joined_voters(self, part: dict[str, Any]) -> _Exprs:
+    def _joined_voters(self, part: _Part) -> _Exprs:
         writers = [self._beside(self.columns, self.levels) for _ in part["parts"]]
         each = [one.voters(own) for one, own in zip(writers, part["parts"], strict=True)]
         self._take_layers(writers)
@@ -270,7 +269,7 @@ class _Writer:
         self.layers.append(dict(zip(names, expressions, strict=True)))
         return [f"c.{one}" for one in names]
 
-    def _coded_voters(self, part: dict[str, Any]) -> _Exprs:
+    def _coded_voters(self, part: _Part) -> _Exprs:
         made = list[str]()
         for i, level in zip(part["source"], filled(part["level"]), strict=True):
             j: int = part["columns"][i]
@@ -283,7 +282,7 @@ class _Writer:
             made.append(one)
         return self._on_layer("category", made, part["inner"])
 
-    def _on_layer(self, name: str, columns: list[str], inner: dict[str, Any]) -> _Exprs:
+    def _on_layer(self, name: str, columns: list[str], inner: _Part) -> _Exprs:
         """Return the votes of voters that read a layer of these columns."""
         names = self._layer(name, columns)
         writer = self._beside(names, [None] * len(names))
@@ -291,7 +290,7 @@ class _Writer:
         self._take_layers([writer])
         return voted
 
-    def _ranked_voters(self, part: dict[str, Any]) -> _Exprs:
+    def _ranked_voters(self, part: _Part) -> _Exprs:
         lines = [
             sql_text.interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
             for j, (a, b) in zip(part["columns"], spans(part["start"]), strict=True)
@@ -304,11 +303,11 @@ class _Writer:
         names = iter(self._layer(name, [one for own in groups for one in own]))
         return [[next(names) for _ in own] for own in groups]
 
-    def _nested_voters(self, part: dict[str, Any]) -> _Exprs:
+    def _nested_voters(self, part: _Part) -> _Exprs:
         """Return the votes of nested votes, whose scores are columns of one layer."""
         each = zip(part["places"], part["levels"], strict=True)
         inner = [self._inner(part, *one) for one in each]
-        votes: list[dict[str, Any]] = part["inner"]
+        votes: list[_Part] = part["inner"]
         for vote in votes:
             self._check_inner(part, vote)
         each = zip(inner, votes, strict=True)
@@ -332,7 +331,7 @@ class _Writer:
             found.append(voted)
         return found
 
-    def _inner(self, part: dict[str, Any], places: list[int], levels: list[Any]) -> "_Writer":
+    def _inner(self, part: _Part, places: list[int], levels: list[Any]) -> "_Writer":
         """Return the writer of a nested vote, with the categories it knows."""
         table: list[int] = [part["columns"][i] for i in places]
         outer = [self.levels[j] for j in table]
@@ -340,7 +339,7 @@ class _Writer:
         columns = [self.columns[j] for j in table]
         return self._beside(columns, [known.get(j) for j in range(len(table))])
 
-    def _check_inner(self, part: dict[str, Any], vote: dict[str, Any]) -> None:
+    def _check_inner(self, part: _Part, vote: _Part) -> None:
         target, readout, says = vote["target"], vote["readout"], part["says"]
         classes = target["kind"] in ("target", "target with a threshold")
         plainly = classes and not readout["calibration"]
@@ -351,7 +350,7 @@ class _Writer:
                 f"{says!r} by a link other than 'share'. Export a scorer."
             )
 
-    def _outer(self, part: dict[str, Any], vote: dict[str, Any], scores: list[str]) -> list[str]:
+    def _outer(self, part: _Part, vote: _Part, scores: list[str]) -> list[str]:
         """Return the vote of a nested vote from its scores, or from shares of K > 2 classes."""
         target, says = vote["target"], part["says"]
         if says == "value":
@@ -367,7 +366,7 @@ class _Writer:
             return [sql_text.above(scores[0], level, repr(a), repr(b)) for a, b in codes]
         return [sql_text.of_greatest(scores, f" - {_LEVEL}", map(repr, own)) for own in codes]
 
-    def _trees(self, part: dict[str, Any]) -> _Exprs:
+    def _trees(self, part: _Part) -> _Exprs:
         trees = Branching(part)
         found: _Exprs = []
         for voter, (start, end) in enumerate(trees.group):
@@ -480,7 +479,7 @@ class _Writer:
         held = low if first == b else f"{name} {'>' if sign == '<=' else '>='} {bound}"
         return f"({held} OR {name} IS NULL)" if trees.missing[node] == b else held
 
-    def _first(self, weights: dict[str, Any], voters: dict[str, Any]) -> list[str]:
+    def _first(self, weights: _Part, voters: _Part) -> list[str]:
         """Return the vote of the first rule that holds, or of the model in its leaf."""
         trees = Branching(weights["rules"])
         held = [self._held(trees, t) for t in range(len(trees.root))]
@@ -499,7 +498,7 @@ class _Writer:
         ways = [way for node, way in self._ends(trees, trees.root[t], []) if node == end]
         return " AND ".join(ways[0]) or "1 = 1"
 
-    def _scores(self, part: dict[str, Any]) -> _Exprs:
+    def _scores(self, part: _Part) -> _Exprs:
         if part["coef"] is None:
             raise PsephosError(
                 f"{self.model} cannot be written as SQL: its voters are {part['called']}; they "
@@ -517,7 +516,7 @@ class _Writer:
             rows = self._votes_of_several(part, self._layers("linear score", scaled))
         return [[f"COALESCE({v}, 0.0)" for v in row] for row in rows] if part["abstains"] else rows
 
-    def _votes_of_several(self, part: dict[str, Any], scores: _Exprs) -> _Exprs:
+    def _votes_of_several(self, part: _Part, scores: _Exprs) -> _Exprs:
         """Return the votes of scores with one per class."""
         if part["says"] == "answer":
             codes = list(zip(*part["value"], strict=True))
@@ -529,7 +528,7 @@ class _Writer:
         shares = [sql_text.of_total(own, f"({sql_text.added(own)})") for own in odds]
         return [sql_text.expected(own, part["value"]) for own in self._layers("likely", shares)]
 
-    def _vote(self, part: dict[str, Any], score: str) -> list[str]:
+    def _vote(self, part: _Part, score: str) -> list[str]:
         """Return the K votes from the one score of two classes."""
         pairs = list(zip(*part["value"], strict=True))
         if part["says"] == "answer":
@@ -537,7 +536,7 @@ class _Writer:
         up = f"1.0 / (1.0 + EXP(-({part['slope']!r} * ({score}))))"
         return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in pairs]
 
-    def _line(self, part: dict[str, Any], voter: int, output: int) -> str:
+    def _line(self, part: _Part, voter: int, output: int) -> str:
         constant, coef = part["constant"][voter][output], part["coef"][output]
         entries = range(*part["ptr"][voter : voter + 2])
         names = {i: self.columns[part["columns"][part["position"][i]]] for i in entries}

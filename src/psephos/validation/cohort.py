@@ -161,9 +161,7 @@ def cohort_of(
     return known_cohort(model, labels, classes, X=values, **parts)
 
 
-def known_cohort(
-    model: Any, labels: Sequence[Any], classes: Classes | None, **parts: Any
-) -> Cohort:
+def known_cohort(model: Any, labels: list[Any], classes: Classes | None, **parts: Any) -> Cohort:
     """Return the cohort of cases with these labels, or with numbers."""
     known = np.array([not is_missing(label) and label != "" for label in labels])
     if len(given := but_blank(classes or ())) < len(classes or ()) and known.any():

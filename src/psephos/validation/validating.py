@@ -32,6 +32,7 @@ from psephos.vote.seen import seen, seen_words, summary_of
 FEW = 10  # cases of a subgroup below which only counts are reported
 _THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 Rows = list[dict[str, Any]]
+_Scored = tuple[Floats, Floats]  # score and mass of each case
 
 
 @dataclass(frozen=True)
@@ -425,9 +426,7 @@ def validated(
     )
 
 
-def _scored(
-    vote: Vote, cohort: Cohort, threshold: float | None
-) -> tuple[tuple[Floats, Floats], list[str]]:
+def _scored(vote: Vote, cohort: Cohort, threshold: float | None) -> tuple[_Scored, list[str]]:
     """Return score and mass of each case, and yes or no: whether it has an answer."""
     scored = vote.score_and_mass(cohort.X)
     decided = ("", "tie") if threshold is not None else ("",)  # a threshold decides ties
@@ -435,7 +434,7 @@ def _scored(
 
 
 def _answers(
-    model: Any, vote: Vote, scored: tuple[Floats, Floats], cohort: Cohort,
+    model: Any, vote: Vote, scored: _Scored, cohort: Cohort,
     positive: Label | None, threshold: float | None, level: float,
 ) -> tuple[_Answers, list[int], str]:  # fmt: skip
     """Return the predictions; of a classifier also class counts, and the rule for `positive`."""
@@ -479,7 +478,7 @@ def _grouped(cohort: Cohort) -> tuple[Indices | None, list[str]]:
 def _answered(
     model: Any,
     vote: Any,
-    scored: tuple[Floats, Floats],
+    scored: _Scored,
     cohort: Cohort,
     positive: Label | None,
     threshold: float | None,

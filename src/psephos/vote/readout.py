@@ -198,9 +198,7 @@ class Readout:
         """Return whether the score is a weighted sum or mean of the votes."""
         return self.score not in CHOICES
 
-    def terms(
-        self, votes: Floats, weights: Floats, rows: Floats, target: AnyTarget
-    ) -> tuple[Floats, Floats]:
+    def terms(self, votes: Floats, weights: Floats, rows: Floats, target: AnyTarget) -> _Terms:
         """Return (shares, votes), (n, T, K), of a read-out that is not a sum.
 
         The score is the sum over voters of share times vote.

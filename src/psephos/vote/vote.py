@@ -291,17 +291,15 @@ class Vote:
         weights, log_scale = self.weighting.relative(X)
         return self.voters.weighted_sum(weights, X), np.abs(weights).sum(axis=1), log_scale
 
-    def _votes_and_weights(
-        self, read: Floats, n_voters: int | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return (votes, weights) of the first voters on rows of the columns that are read.
+    def _votes_and_weights(self, read: Floats, n: int | None = None) -> tuple[Floats, Floats]:
+        """Return (votes, weights) of the first n voters on rows of the columns that are read.
 
         Votes are (n, T, K), weights (n, T), or (n, T, K) where they differ by output; a common
         factor of a row's weights is left out where the read-out divides by their sum.
         """
-        votes = self.voters.votes(read)[:, :n_voters]
+        votes = self.voters.votes(read)[:, :n]
         if not self._of_votes:
-            return votes, self.weighting.relative(read)[0][:, :n_voters]
+            return votes, self.weighting.relative(read)[0][:, :n]
         first = self.weighting.take(np.arange(votes.shape[1], dtype=np.intp))
         return votes, cast("Any", first).of_votes(votes, self.target)
 

@@ -202,10 +202,9 @@ def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> lis
         sizes = statistics.summary(own, about)
         for one in sizes:
             first, second = (ALL, one.model)[:: int(one.ranked_by.sign)]
+            name = one.ranked_by.name
             with suppress(PsephosError):  # no fold has the measure of both
-                prices[one.model] = statistics.paired_difference(
-                    own, first, second, one.ranked_by.name
-                )
+                prices[one.model] = statistics.paired_difference(own, first, second, name)
         knee = statistics.one_standard_error([one for one in sizes if one.model in prices])
         for one in sizes:
             if not one.n_failed and one.model not in prices:

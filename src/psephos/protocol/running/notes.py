@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._types import Floats, Indices
+from psephos._types import Floats, Indices, JsonObject
 from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
 from psephos.figures.confusion import called
@@ -122,11 +122,9 @@ def about_labels(table: DataTable, splits: Sequence[Split], *, named: bool) -> d
     return {"constant": float(np.mean(known)) if known else None, "not_asked": left}
 
 
-def constant_of(
-    table: DataTable, protocol: Protocol, splits: Sequence[Split]
-) -> dict[str, Any] | None:
+def constant_of(table: DataTable, plan: Protocol, splits: Sequence[Split]) -> dict[str, Any] | None:
     """Return a chosen measure, and its mean over test parts for the best constant prediction."""
-    chosen = chosen_measure(table, protocol)
+    chosen = chosen_measure(table, plan)
     if chosen is None:
         return None
     means: list[float] = []
@@ -157,9 +155,7 @@ def _constants(table: DataTable, train: Rows, test: Rows) -> Sequence[Answers]:
     return [ClassAnswers(one, share, code) for one in codes]
 
 
-def about_metric(
-    chosen: dict[str, Any] | None, table: DataTable, finished: Finished
-) -> dict[str, Any]:
+def about_metric(chosen: JsonObject | None, table: DataTable, finished: Finished) -> dict[str, Any]:
     """Return the entry of comparison.json on a chosen measure: of constants, and permutations.
 
     For a cost it also has the cost of a missed case, and the counts of true negatives, false

@@ -437,19 +437,17 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
             )
         return found
 
-    def _stages(
-        self, offered: Offered, folds: list[Split], scoring: str, seed: int
-    ) -> list[_Stage]:
+    def _stages(self, rows: Offered, folds: list[Split], scoring: str, seed: int) -> list[_Stage]:
         up_to = np.arange(self.max_batches + 1)
         one_w = self.estimator.lambda_w
         if one_w == "auto":
-            one_w = automatic("lambda_w", float(offered.weight.sum()), 1)
+            one_w = automatic("lambda_w", float(rows.weight.sum()), 1)
         if self.strategy == "joint":
             grid = [{"lambda_v": value, "lambda_w": float(one_w)} for value in self._grid()]
-            return [self._stage(1, grid, up_to, offered, folds, scoring, seed)]
+            return [self._stage(1, grid, up_to, rows, folds, scoring, seed)]
         pairs = self._pairs(seed)
-        first = self._stage(1, pairs, np.array([1]), offered, folds, scoring, seed)
-        return [first, self._stage(2, [pairs[first.chosen]], up_to, offered, folds, scoring, seed)]
+        first = self._stage(1, pairs, np.array([1]), rows, folds, scoring, seed)
+        return [first, self._stage(2, [pairs[first.chosen]], up_to, rows, folds, scoring, seed)]
 
     def _grid(self) -> list[float]:
         """Return the grid of lambda_v, the greatest first."""

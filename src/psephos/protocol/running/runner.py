@@ -48,18 +48,9 @@ from psephos.protocol.running.progress import Forecast, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.spread import results_of
 from psephos.protocol.running.tasks import FitTask, choice_words, shape_of, with_choices
+from psephos.protocol.study import folder as studies
 from psephos.protocol.study import outputs
 from psephos.protocol.study.comparison import Comparison
-from psephos.protocol.study.folder import (
-    CURVE,
-    PERMUTED,
-    SCHEMA,
-    Journal,
-    Study,
-    identity_of,
-    key_of,
-    sha256_of,
-)
 from psephos.protocol.study.folds import folds_told, kept, kept_fold
 from psephos.protocol.tables.checking import table_given
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
@@ -297,7 +288,7 @@ def compare(
         warnings.warn(one.warning(), stacklevel=2)
     tasks, ranked = _tasks(divided, plan, named, splits, seed), constant_of(table, plan, splits)
     folder = None if out is None else Path(out)
-    with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
+    with studies.Study(folder, studies.identity_of(table, plan, seed, copies), replace) as study:
         keep = fold_models and folder is not None and not table.multilabel
         curves = curve_tasks(divided, tasks) if curve else []
         fitted = _run([*tasks, *curves], divided, study, n_jobs, progress, keep, time_limit)
@@ -315,7 +306,7 @@ def compare(
         about |= {"permuted": "groups"} if exchanged(table) else {}
         if folder is not None:
             known = (about, environment_of(named, study.journal, finished, doubts), bounds, ours)
-            more = {CURVE: points, PERMUTED: permuted}
+            more = {studies.CURVE: points, studies.PERMUTED: permuted}
             outputs.publish(study, table, finished, *known, more, spreadsheet_safe=spreadsheet_safe)
         _warn(finished)
         return Comparison(
@@ -372,7 +363,7 @@ def _tasks(
     cuts: list[tuple[tuple[int, int] | None, Split]] = [*zip(protocol.splits, splits, strict=True)]
     cuts.append((None, (every, every[:0])))
     shared: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": studies.SCHEMA,
         "psephos": __version__,
         "scikit-learn": sklearn.__version__,
         "table": table.fingerprint(),
@@ -401,7 +392,7 @@ def _tasks(
             fitted_by = seed_of(seed, "model", one.shares or one.name, *words)
             seeds = (seed_of(seed, "inner", *words), drawn_by, fitted_by)
             rows = {"split": split, "train": train.tolist(), "test": test.tolist()}
-            key = key_of(shared | own | rows | {"seeds": seeds})
+            key = studies.key_of(shared | own | rows | {"seeds": seeds})
             tasks.append(FitTask(key, one, protocol, split, train, test, seeds))
     return tasks
 
@@ -410,7 +401,7 @@ def _tasks(
 def _run(
     tasks: Sequence[FitTask],
     table: DataTable,
-    study: Study,
+    study: studies.Study,
     n_jobs: int | None,
     progress: bool,
     keep: bool,
@@ -455,15 +446,19 @@ def _done(
     if folder is None or isinstance(task, CurveTask):
         return all(point["status"] == "ok" for point in entry.get("points", ()))
     if task.split is None:
-        return not digest or sha256_of(outputs.kept_model(folder, task.key)) == digest
+        return not digest or studies.sha256_of(outputs.kept_model(folder, task.key)) == digest
     if not keep or task.contender.origin != "psephos":
         return True
-    found = sha256_of(kept_fold(folder, task.key))
+    found = studies.sha256_of(kept_fold(folder, task.key))
     return found == digest if found else "not_kept" in entry
 
 
 def _staged(
-    todo: Sequence[FitTask], table: DataTable, journal: Journal, n_jobs: int | None, *how: Any
+    todo: Sequence[FitTask],
+    table: DataTable,
+    journal: studies.Journal,
+    n_jobs: int | None,
+    *how: Any,
 ) -> Iterator[tuple[Row, Any]]:
     """Yield the results of tasks; those of curves last, since they use the parameters of fits."""
     yield from results_of([t for t in todo if not isinstance(t, CurveTask)], table, n_jobs, *how)
@@ -485,19 +480,19 @@ def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
         raise
     except PsephosError as error:  # voters that a file cannot hold: the fit itself is valid
         return {"error": f"the refit was not saved: {error}"}
-    return {"file_sha256": sha256_of(path)}
+    return {"file_sha256": studies.sha256_of(path)}
 
 
 # ------------------------------------------------------------------- results
 def _finished(
-    journal: Journal, table: DataTable, tasks: Sequence[FitTask], curves: Sequence[FitTask]
+    journal: studies.Journal, table: DataTable, tasks: Sequence[FitTask], curves: Sequence[FitTask]
 ) -> tuple[list[tuple[FitTask, Row]], list[Row]]:
     """Return the fits with their entries in the journal, and the rows of curve.csv."""
     finished = [(task, _entry(journal, task)) for task in tasks]
     return finished, curve_rows(table, finished, [(task, _entry(journal, task)) for task in curves])
 
 
-def _entry(journal: Journal, task: FitTask) -> dict[str, Any]:
+def _entry(journal: studies.Journal, task: FitTask) -> dict[str, Any]:
     entry = journal.get(task.key)
     assert entry is not None, "every task has an entry"
     return entry

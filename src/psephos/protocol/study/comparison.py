@@ -87,9 +87,7 @@ class Comparison:
 
     def words(self) -> str:
         """Return in a sentence how many fits failed, including those on all rows."""
-        failed = [
-            {**row, "place": f"repeat {row['repeat']}, fold {row['fold']}"} for row in self.failures
-        ]
+        failed = [{**r, "place": f"repeat {r['repeat']}, fold {r['fold']}"} for r in self.failures]
         refits = [row for row in self.refits if row["status"] != "ok"]
         failed += [{**row, "place": "all rows"} for row in refits]
         n = len(self.results) + len(self.refits)

@@ -282,9 +282,7 @@ def unsealed(
         raise damaged(path, f"{type(error).__name__}: {error}", again) from error
 
 
-def identity_of(
-    table: DataTable, protocol: Protocol, random_state: int, copies: str
-) -> dict[str, Any]:
+def identity_of(table: DataTable, protocol: Protocol, seed: int, copies: str) -> dict[str, Any]:
     """Return the identity of a study as plain values: runs with equal ones are the same study."""
     ids = hashlib.sha256("\x1f".join(table.row_names()).encode("utf-8", "surrogatepass"))
     return {
@@ -297,7 +295,7 @@ def identity_of(
         "groups": table.group_name if table.groups is not None else None,
         "copies": copies,
         "protocol": protocol.as_dict(),
-        "random_state": random_state,
+        "random_state": seed,
         "versions": {"psephos": __version__, "scikit-learn": sklearn.__version__, _FORM: SCHEMA},
         **({"classes": dict(table.joined)} if table.joined else {}),
     }

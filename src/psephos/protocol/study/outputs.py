@@ -230,7 +230,7 @@ def describe(
         "classes": [str(one) for one in table.classes],
         "class_counts": table.class_counts.tolist(),
         "positive": table.positive,
-        **_labelled(table, protocol, models),
+        **_labels(table, protocol, models),
         "n_rows": table.n_rows,
         "n_columns": table.n_columns,
         "columns": list(table.names),
@@ -249,9 +249,7 @@ def describe(
     }
 
 
-def _labelled(
-    table: DataTable, protocol: Protocol, models: Sequence[Contender]
-) -> dict[str, object]:
+def _labels(table: DataTable, protocol: Protocol, models: Sequence[Contender]) -> dict[str, object]:
     """Return the entries on labels: joined classes, several labels, partly recorded labels."""
     labelled: dict[str, object] = {"joined": dict(table.joined)} if table.joined else {}
     if table.multilabel:

@@ -71,10 +71,8 @@ class Batches(part.ReadsColumns):
         inverse = self.inverse_bandwidth[kept]
         read = np.flatnonzero((inverse > 0).any(axis=0))
         renamed = np.where(batch == PRIOR, PRIOR, np.searchsorted(kept, batch)).astype(np.intp)
-        kept_inverse = np.ascontiguousarray(inverse[:, read])
-        some = replace(
-            self, columns=self.columns[read], inverse_bandwidth=kept_inverse, batch=renamed
-        )
+        inverse, columns = np.ascontiguousarray(inverse[:, read]), self.columns[read]
+        some = replace(self, columns=columns, inverse_bandwidth=inverse, batch=renamed)
         return some, read
 
 

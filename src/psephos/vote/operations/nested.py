@@ -206,13 +206,11 @@ class NestedVoters(part.ReadsColumns, part.Voters):
         for t in range(self.n_voters):
             columns = self.columns[self.places[t]]
             table = _coded(np.ascontiguousarray(read[:, self.places[t]]), self.levels[t])
-            for i, reason in enumerate(self._inner_reasons(t, table, X[:, columns], votes[:, t])):
+            for i, reason in enumerate(self._reasons_of(t, table, X[:, columns], votes[:, t])):
                 reasons[i].append(reason.mapped(columns.tolist(), dict(self.levels[t])))
         return reasons
 
-    def _inner_reasons(
-        self, voter: int, table: Floats, given: Floats, votes: Floats
-    ) -> list[Reason]:
+    def _reasons_of(self, voter: int, table: Floats, given: Floats, votes: Floats) -> list[Reason]:
         """Return the reason of each row, in the columns and codes of the vote."""
         vote, own = self.inner[voter], np.arange(table.shape[1], dtype=np.intp)
         rows = zip(given, votes, strict=True)

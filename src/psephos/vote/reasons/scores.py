@@ -67,9 +67,7 @@ class Term(NamedTuple):
         level = int(known[self.level]) if 0 <= self.level < len(known) else self.level
         return moved._replace(value=outer_code(known, self.value), level=level)
 
-    def decoded(
-        self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
-    ) -> "Term":
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
         """Return the term on the table from which a design of 0/1 columns was made."""
         column, level = int(columns[self.column]), levels[self.column]
         coded = -1 if math.isnan(level) else int(level)
