@@ -86,9 +86,8 @@ class TreeLevels:
         known = self._graph.constant(np.array([rule is not None for rule in rules]))
         kept = self._op("And", [self._op("Not", [gone]), known])
         at = self._op("Cast", [self._op("Where", [kept, coded, self._floats(0.0)])], to=7)
-        return self._op(
-            "Gather", [self._floats(table), self._op("Add", [at, self._whole(start)])], axis=0
-        )
+        branches = self._floats(table)
+        return self._op("Gather", [branches, self._op("Add", [at, self._whole(start)])], axis=0)
 
     def _ends(self, value: Any) -> str:
         """Return the sum over end nodes of the share of the case there times ``value(node)``."""

@@ -186,9 +186,8 @@ class _Writer:
         found: list[str] = []
         for k in range(len(votes[0])):
             terms = [f"{a!r} * ({v[k]})" for a, v in zip(alpha, votes, strict=True) if a]
-            found.append(
-                sql_text.added(terms) if scale == 1.0 else f"({sql_text.added(terms)}) / {scale!r}"
-            )
+            total = sql_text.added(terms)
+            found.append(total if scale == 1.0 else f"({total}) / {scale!r}")
         return found
 
     def _medians(self, votes: _Exprs, share: list[float]) -> list[str]:
@@ -222,9 +221,8 @@ class _Writer:
 
     def voters(self, part: _Part) -> _Exprs:
         """Return the votes as expressions."""
-        writer: Callable[[_Part], _Exprs] | None = getattr(
-            self, "_" + part["kind"].replace(" ", "_"), None
-        )
+        name = "_" + part["kind"].replace(" ", "_")
+        writer: Callable[[_Part], _Exprs] | None = getattr(self, name, None)
         if writer is None:
             raise PsephosError(
                 f"{self.model} cannot be written as SQL: its voters are {part['kind']!r}; they "
@@ -316,9 +314,8 @@ class _Writer:
         scores = self._layers("inner vote", scores)
         several = [t for t, own in enumerate(scores) if len(own) > 1]
         if part["says"] == "probability" and several:
-            kept = self._layers(
-                "share", [sql_text.not_below_0(sql_text.raised_shares(scores[t])) for t in several]
-            )
+            raised = [sql_text.raised_shares(scores[t]) for t in several]
+            kept = self._layers("share", [sql_text.not_below_0(own) for own in raised])
             shares = [sql_text.of_total(own, f"({sql_text.added(own)})") for own in kept]
             for t, own in zip(several, self._layers("chance", shares), strict=True):
                 scores[t] = own

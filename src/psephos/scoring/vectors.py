@@ -104,9 +104,8 @@ class Vectors:
         if vote.target.n_classes and not np.array_equal(found.answers, self.answers):
             raise PsephosError("a conformance vector has the same score but another label here.")
         if not self.words:
-            return Checked(
-                len(self.rows), worst, "an older version wrote the file: names were not compared"
-            )
+            note = "an older version wrote the file: names were not compared"
+            return Checked(len(self.rows), worst, note)
         for chances in self.chances:
             self._check_size("probability", chances, found.chances)
         note = ""

@@ -7,8 +7,7 @@ from typing import Any
 from psephos.files.escaping import printable
 from psephos.files.names import listed, number, percent, plural, sentence_name
 from psephos.vote.ballots import Ballots, Line
-from psephos.vote.describing import returns_words
-from psephos.vote.looked_up import looked_up_words
+from psephos.vote.describing import looked_up_words, returns_words
 
 _CASES = 5  # shown, of many
 _LINES = 12  # of a case

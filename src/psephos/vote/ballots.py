@@ -10,9 +10,8 @@ import numpy as np
 
 from psephos._types import Array, Floats, Indices, NDArray
 from psephos.files.names import Names, class_called
-from psephos.vote.describing import answer_words, before_weighing
+from psephos.vote.describing import answer_words, before_weighing, looked_up_words
 from psephos.vote.frames import frame_of
-from psephos.vote.looked_up import looked_up_words
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason, reason_and_vote, without_weight
 from psephos.vote.reasons.base import in_json

@@ -156,9 +156,8 @@ def _permuted(task: fitting.FitTask, params: Params, table: DataTable) -> Floats
     for train, test in parts:
         model = fitting.fitted_part(replace(task, train=task.train[train]), params, shape, table)
         given, seed = (model, table.X[task.train[test]], truth[task.train[test]]), task.seeds[2]
-        total += _inspection.permutation_importance(
-            *given, scoring=score, n_repeats=2, random_state=seed
-        ).importances_mean
+        how = {"scoring": score, "n_repeats": 2, "random_state": seed}
+        total += _inspection.permutation_importance(*given, **how).importances_mean
     return total
 
 

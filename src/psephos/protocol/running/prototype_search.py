@@ -111,9 +111,8 @@ def _path(
     model: Any = unguarded(estimator).set_params(n_jobs=1, **penalty)
     inside = Labels(labels.target, labels.y[train])
     with one_thread():  # sums of BLAS depend on its threads
-        vote, extras = model._fit_vote(
-            table.take(train), inside, weight[train], Context(np.random.SeedSequence(seed))
-        )
+        drawn = Context(np.random.SeedSequence(seed))
+        vote, extras = model._fit_vote(table.take(train), inside, weight[train], drawn)
         sizes = np.zeros(model.n_batches + 1, dtype=np.intp)  # the fit may have ended early
         sizes[1 : 1 + len(extras["n_prototypes_"])] = extras["n_prototypes_"]
         ends = 1 + np.cumsum(sizes)  # voter 0 is the prior, prototypes follow batch by batch
@@ -372,9 +371,8 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.best_params_ = {**best, "n_batches": int(last.table["n_batches"][last.chosen])}
         self.best_estimator_: Any = unguarded(self.estimator).set_params(**self.best_params_)
         self.best_estimator_.fit(X, y, sample_weight, groups=groups)
-        self.cv_results_ = {
-            name: np.concatenate([stage.table[name] for stage in stages]) for name in last.table
-        }
+        tables = [stage.table for stage in stages]
+        self.cv_results_ = {name: np.concatenate([t[name] for t in tables]) for name in last.table}
         self.fold_scores_ = np.concatenate([stage.fold_scores for stage in stages])
         self.thresholds_ = np.array([stage.threshold for stage in stages])
         self.n_splits_ = len(folds)

@@ -362,9 +362,8 @@ def look_at(
             first.extend(() if any(named) else (error,))
             raise
 
-    sheet = read_sheet(
-        path, choose, cells, replace(how, columns=frozenset(name for _, name in roles.apart))
-    )
+    how = replace(how, columns=frozenset(name for _, name in roles.apart))
+    sheet = read_sheet(path, choose, cells, how)
     roles, names = without_empty(roles, sheet), sheet.header.names
     wrong, n = sheet.wrong, len(sheet.X)
     common = common_parts(sheet, roles, path.stem, wrong)
@@ -527,7 +526,5 @@ def _read(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     if broken or not len(y):
         wrong.refuse()
     rows: dict[str, Any] = {"ids": ids, "groups": groups, "lines": sheet.lines, "cohorts": parts}
-    rows["joined"] = joined
-    return wrong.settled(
-        lambda: DataTable(**common, y=y, labels=labels, target_name=target, partial=partial, **rows)
-    )
+    rows |= {"joined": joined, "labels": labels, "target_name": target, "partial": partial}
+    return wrong.settled(lambda: DataTable(**common, y=y, **rows))

@@ -219,11 +219,9 @@ class NestedVoters(part.ReadsColumns, part.Voters):
         if vote.n_voters == 1 and len(complete):
             alone = [row[0] for row in vote.voters.reasons(table[complete])]
         else:
-            cells: tuple[int, ...] = tuple(own.tolist())
+            at: tuple[int, ...] = tuple(own.tolist())
             of = "training case" if vote.voters.are_cases() else "voter"
-            alone = [
-                Inner((), cells, tuple(x), vote.n_voters, of) for x in table[complete].tolist()
-            ]
+            alone = [Inner((), at, tuple(x), vote.n_voters, of) for x in table[complete].tolist()]
         for i, reason in zip(complete.tolist(), alone, strict=True):
             reasons[i] = reason.says(tuple(votes[i].tolist()), self.says)
         return reasons

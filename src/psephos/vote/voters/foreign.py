@@ -10,10 +10,9 @@ from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, Indices, NDArray, Usage, sparse
 from psephos.files.names import listed
 from psephos.vote.operations.nested import nested
-from psephos.vote.operations.scores import Scores
+from psephos.vote.operations.scores import Scores, linear_models, naive_bayes_models
 from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, placed, usage_of
 from psephos.vote.reasons import Reason, read_by
-from psephos.vote.voters.scored import linear_models, naive_bayes_models
 from psephos.vote.voters.trees import TreeVoters
 
 

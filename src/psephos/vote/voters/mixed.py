@@ -16,7 +16,7 @@ from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
 from psephos.vote.voters.foreign import TREES, ForeignVoters, from_estimators, plain_voters
-from psephos.vote.weights.neighbours import Neighbours
+from psephos.vote.weights.local import Neighbours
 
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
 
