@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from psephos import BayesOptimalClassifier, GibbsClassifier, VersionSpaceClassifier
-from psephos.vote.voters.counted import in_words
+from psephos.vote.voters.hypotheses import in_words
 
 
 def one_positive(q, size, n, seed, *, category):

@@ -22,8 +22,8 @@ from psephos.vote import (
     Vote,
 )
 from psephos.vote.calibration import Isotonic, PosteriorTable, Sigmoid, Temperature
-from psephos.vote.choices import CHOICES, uniform_of
 from psephos.vote.codec import decode, encode
+from psephos.vote.readout import CHOICES, uniform_of
 
 CLASSES = ["majority", "loudest", "drawn", "borda"]
 

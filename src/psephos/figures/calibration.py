@@ -11,6 +11,7 @@ from psephos._errors import PsephosError
 from psephos._types import ArrayLike, Floats, Indices, PerRow
 from psephos.figures import estimate
 from psephos.figures.confusion import levelled
+from psephos.figures.estimate import Estimate
 
 _special: Any = scipy.special
 _STEPS = 100
@@ -77,9 +78,9 @@ class CalibrationLine:
         Probabilities nearer to 0 or 1 than 1e-6, which were clipped to 1e-6 or 1 - 1e-6.
     """
 
-    large: estimate.Estimate
-    slope: estimate.Estimate
-    intercept: estimate.Estimate
+    large: Estimate
+    slope: Estimate
+    intercept: Estimate
     n_clipped: int
 
 
@@ -90,7 +91,7 @@ class CalibrationBin:
     low: float
     high: float
     predicted: float
-    seen: estimate.Estimate
+    seen: Estimate
 
 
 def calibration_line(
@@ -133,9 +134,8 @@ def calibration_line(
         return CalibrationLine(large, none, none, clipped)
     yes, no = odds[y > 0], odds[y == 0]
     if yes.min() >= no.max() or yes.max() <= no.min():
-        none = estimate.undefined(
-            n, "the probabilities separate the classes: the slope has no bound"
-        )
+        why = "the probabilities separate the classes: the slope has no bound"
+        none = estimate.undefined(n, why)
         return CalibrationLine(large, none, none, clipped)
     intercept, slope = _estimates(y, np.column_stack([one, odds]), np.zeros(n), codes, level)
     return CalibrationLine(large, slope, intercept, clipped)
@@ -148,7 +148,7 @@ def _estimates(
     codes: Indices | None,
     level: float,
     robust: bool = False,
-) -> list[estimate.Estimate]:
+) -> list[Estimate]:
     """Return coefficients of a logistic regression; `robust`: sandwich variances without groups."""
     at, n = likeliest(y, design, offset), len(y)
     chance = _special.expit(design @ at + offset)
@@ -160,7 +160,7 @@ def _estimates(
     if codes is not None:
         m = int(codes.max()) + 1
         if m < 2:
-            return [estimate.Estimate(b, math.nan, math.nan, n, _ONE_GROUP) for b in at.tolist()]
+            return [Estimate(b, math.nan, math.nan, n, _ONE_GROUP) for b in at.tolist()]
         grouped = _errors(spread @ _summed(parts, codes) @ spread)
         found = [estimate.half_width(g, c, m, level) for g, c in zip(grouped, errors, strict=True)]
         heads = (words, "t, sandwich")
@@ -168,7 +168,7 @@ def _estimates(
     if np.abs(at).max() > _STEEP:
         halves = [(math.nan, words) for _, words in halves]
     pairs = zip(at.tolist(), halves, strict=True)
-    return [estimate.Estimate(b, b - half, b + half, n, words) for b, (half, words) in pairs]
+    return [Estimate(b, b - half, b + half, n, words) for b, (half, words) in pairs]
 
 
 _ONE_GROUP = "one group alone has no interval"
@@ -186,9 +186,7 @@ def _errors(covariance: Floats) -> list[float]:
     return [math.sqrt(one) if one >= 0 else math.nan for one in np.diag(covariance).tolist()]
 
 
-def brier(
-    truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95
-) -> estimate.Estimate:
+def brier(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the Brier score: the mean of (p - y)^2, summed over the classes if p is (n, K).
 
     Parameters
@@ -208,9 +206,7 @@ def brier(
     return _not_negative(estimate.mean(((p - y) ** 2).sum(axis=1), groups, level))
 
 
-def log_loss(
-    truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95
-) -> estimate.Estimate:
+def log_loss(truth: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     """Return the mean of -log p of the true class; p is clipped at 1e-15.
 
     Parameters are those of `brier`.
@@ -225,7 +221,7 @@ def log_loss(
     return _not_negative(estimate.mean(-np.log(np.clip(own, 1e-15, 1.0)), groups, level))
 
 
-def _not_negative(loss: estimate.Estimate) -> estimate.Estimate:
+def _not_negative(loss: Estimate) -> Estimate:
     """Return the mean of losses with the lower end of its interval clipped at 0."""
     return replace(loss, low=np.maximum(loss.low, 0.0).item())
 

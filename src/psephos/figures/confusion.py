@@ -269,9 +269,8 @@ def area(truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.9
         if codes is not None:
             why = "no interval: the classes are separated, and cases are in groups"
             return Estimate(value, math.nan, math.nan, n, why)
-        return Estimate(
-            value, *_newcombe(value, m, n - m, quantile(level)), n, "Newcombe (2006), method 5"
-        )
+        low, high = _newcombe(value, m, n - m, quantile(level))
+        return Estimate(value, low, high, n, "Newcombe (2006), method 5")
     words, half = "DeLong, on the log-odds", math.nan
     error = _error(_variance(above, below, truth, None))
     if codes is None:
@@ -292,12 +291,7 @@ def _error(variance: float) -> float:
 
 
 def _grouped_half(
-    grouped: float,
-    alone: float,
-    truth: NDArray[np.bool_],
-    codes: Indices,
-    level: float,
-    words: str,
+    grouped: float, alone: float, truth: NDArray[np.bool_], codes: Indices, level: float, words: str
 ) -> tuple[float, str]:
     """Return half the interval (NaN if there is none), and its method in words."""
     fewest = min(len(np.unique(codes[kept])) for kept in (truth, ~truth))
@@ -370,18 +364,16 @@ def _components(truth: NDArray[np.bool_], score: Floats) -> tuple[float, Floats,
     return float(above.mean()), above, below
 
 
-def _variance(
-    above: Floats, below: Floats, truth: NDArray[np.bool_], codes: Indices | None
-) -> float:
+def _variance(above: Floats, below: Floats, yes: NDArray[np.bool_], codes: Indices | None) -> float:
     """Return the variance of an area from its `_components`; with groups by Obuchowski (1997)."""
-    m, n = int(truth.sum()), int((~truth).sum())
+    m, n = int(yes.sum()), int((~yes).sum())
     above, below = above - above.mean(), below - below.mean()
     if codes is None:
         return float(above @ above / (m * (m - 1)) + below @ below / (n * (n - 1)))
     size = int(codes.max()) + 1
-    of = np.bincount(codes[truth], weights=above, minlength=size)
-    no = np.bincount(codes[~truth], weights=below, minlength=size)
-    some, none = len(np.unique(codes[truth])), len(np.unique(codes[~truth]))
+    of = np.bincount(codes[yes], weights=above, minlength=size)
+    no = np.bincount(codes[~yes], weights=below, minlength=size)
+    some, none = len(np.unique(codes[yes])), len(np.unique(codes[~yes]))
     with np.errstate(divide="ignore", invalid="ignore"):
         ten = np.divide(some, some - 1) * (of @ of) / m**2
         one = np.divide(none, none - 1) * (no @ no) / n**2

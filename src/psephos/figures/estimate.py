@@ -35,20 +35,19 @@ def t_quantile(level: float, n_groups: int) -> float:
     return float(stdtrit(n_groups - 1, 0.5 + level / 2.0))
 
 
-def half_width(
-    by_groups: float, by_cases: float, n_groups: int, level: float
-) -> tuple[float, bool]:
+def half_width(by_groups: float, by_cases: float, m: int, level: float) -> tuple[float, bool]:
     """Return half the width of an interval, and whether it is the one by cases.
 
     Parameters
     ----------
     by_groups, by_cases : float
         Standard errors.
-    n_groups : int
+    m : int
+        Number of groups.
     level : float
     """
-    grouped, alone = t_quantile(level, n_groups) * by_groups, quantile(level) * by_cases
-    wider = n_groups < FEW_GROUPS and alone > grouped
+    grouped, alone = t_quantile(level, m) * by_groups, quantile(level) * by_cases
+    wider = m < FEW_GROUPS and alone > grouped
     return (alone if wider else grouped), wider
 
 
@@ -292,8 +291,7 @@ def share(hits: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     if 0 < p < 1 and variance > 0:
         alone = p * (1 - p) / variance * (z / t_quantile(level, m)) ** 2
     low, high = score_interval(p, min(alone, float(n)), z)
-    words = of_groups("Wilson", m, alone >= n, " (Rao and Scott)")
-    return Estimate(p, low, high, n, words, count)
+    return Estimate(p, low, high, n, of_groups("Wilson", m, alone >= n, " (Rao and Scott)"), count)
 
 
 def mean(values: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
@@ -325,9 +323,8 @@ def mean(values: Any, groups: PerRow = None, level: float = 0.95) -> Estimate:
     half, words = quantile(level) * error, "normal"
     if codes is not None:
         m = int(codes.max()) + 1
-        half, by_cases = half_width(
-            _error_of_sums(np.bincount(codes, weights=rest)) * m / n, error, m, level
-        )
+        grouped = _error_of_sums(np.bincount(codes, weights=rest)) * m / n
+        half, by_cases = half_width(grouped, error, m, level)
         words = of_groups("normal" if by_cases else "t", m, by_cases)
     return Estimate(centre, centre - half, centre + half, n, words)
 
@@ -421,10 +418,9 @@ def number_line(
     slope = float((apart * truth).mean()) / power
     start = float(truth.mean()) - slope * float(predicted.mean())
     rest = truth - start - slope * predicted
-    return (
-        _linear(start + rest * (1 - predicted.mean() * apart / power), groups, level),
-        _linear(slope + rest * apart / power, groups, level),
-    )
+    of_start = start + rest * (1 - predicted.mean() * apart / power)
+    of_slope = slope + rest * apart / power
+    return _linear(of_start, groups, level), _linear(of_slope, groups, level)
 
 
 def _linear(influence: Floats, groups: PerRow, level: float) -> Estimate:

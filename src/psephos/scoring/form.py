@@ -191,8 +191,7 @@ _NO_READER = {
 def vote_of(data: dict[str, Any]) -> Vote:
     """Return the vote of a plain model on its columns; this is the library's own reader."""
     parts = {"voters": "voters", "weights": "weighting", "readout": "readout", "target": "target"}
-    content = {"kind": "vote", **{own: data[key] for key, own in parts.items()}}
-    return from_plain(content)
+    return from_plain({"kind": "vote", **{own: data[key] for key, own in parts.items()}})
 
 
 def renewed(data: dict[str, Any]) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.near import quoted
 from psephos.scoring.form import Branching, bound_in_single, plain, vote_of
 from psephos.scoring.onnx_trees import TreeLevels
-from psephos.vote.choices import TIE
 from psephos.vote.plain import to_plain
 from psephos.vote.reading.core import filled, spans
 from psephos.vote.reading.trees import spoken_share
+from psephos.vote.readout import TIE
 
 _TIE = 1e-6  # scores that differ by less are equal in single precision: the first class
 _LEAF, _NUMBER = "LEAF", "BRANCH_LEQ"
@@ -158,7 +158,7 @@ class _Graph:
     def _median(self, weights: Any) -> None:
         """Add the weighted median: the mean of the least votes that reach, and exceed, half."""
         scope = f"median {len(self.nodes)}"
-        first, second = self.constant(np.array([1])), self.constant(np.array([2]))
+        first, second = self.axis(1), self.axis(2)
         votes = [self.op("Unsqueeze", [one, first], f"{scope} vote {t}")
                  for t, one in enumerate(self._each_vote())]  # fmt: skip
         every = self.op("Concat", votes, f"{scope} votes", axis=1)  # (n, T, K)
@@ -241,9 +241,8 @@ class _Graph:
                 after = self.op("Add", [one, self.number(1.0)], f"{one} after")
                 kept = self.op("Min", [after, self.number(len(known) - 1)], f"{one} kept")
                 place = self.op("Where", [gone, self.number(0.0), kept], f"{one} place")
-                one = self.op(
-                    "Gather", [self.constant(known), self.cast(place, "INT64")], f"{one} own"
-                )
+                own = self.constant(known)
+                one = self.op("Gather", [own, self.cast(place, "INT64")], f"{one} own")
             found.append(one)
         return self.op("Concat", found, scope, axis=1)
 
@@ -259,46 +258,35 @@ class _Graph:
             voted = self.op("Gather", [own, place], "answer", axis=0)
         else:
             voted = self.op("MatMul", [f"{self._scope}probabilities", own], "mean code")
-        sums = self.op("ReduceSum", [self._score_of, self.constant(np.array([1]))], "sum of scores")
+        sums = self.op("ReduceSum", [self._score_of, self.axis(1)], "sum of scores")
         none = self.op("Mul", [sums, self.number(0.0)], "0, or NaN without a score")
         return self.op("Add", [voted, none], "vote")
 
     # ------------------------------------------------------------------ trees
-    def _node(
-        self, number: int, mode: str, column: int = 0, value: float = 0.0, **ways: Any
-    ) -> None:
-        row = {
-            "nodes_treeids": self.tree,
-            "nodes_nodeids": number,
-            "nodes_modes": mode,
-            "nodes_featureids": column,
-            "nodes_values": value,
-            "nodes_truenodeids": ways.get("yes", 0),
-            "nodes_falsenodeids": ways.get("no", 0),
-            "nodes_missing_value_tracks_true": int(ways.get("missing", 0)),
-            "nodes_hitrates": 1.0,
-        }
+    def _row(self, **row: Any) -> None:
+        """Add an entry to attributes of the trees."""
         for name, one in row.items():
             self.trees.setdefault(name, []).append(one)
+
+    def _node(
+        self, number: int, mode: str, column: int = 0, value: float = 0.0, missing: bool = False
+    ) -> None:
+        self._row(
+            nodes_treeids=self.tree, nodes_nodeids=number, nodes_modes=mode,
+            nodes_featureids=column, nodes_values=value, nodes_truenodeids=0, nodes_falsenodeids=0,
+            nodes_missing_value_tracks_true=int(missing), nodes_hitrates=1.0,
+        )  # fmt: skip
 
     def _leaf(self, number: int, votes: Any) -> None:
         self._node(number, _LEAF)
         for k, vote in enumerate(votes):
-            row = {
-                "target_treeids": self.tree,
-                "target_nodeids": number,
-                "target_ids": k,
-                "target_weights": float(vote),
-            }
-            for name, one in row.items():
-                self.trees.setdefault(name, []).append(one)
+            own = {"target_ids": k, "target_weights": float(vote)}
+            self._row(target_treeids=self.tree, target_nodeids=number, **own)
 
-    def _split(
-        self, column: int, threshold: float, codes: list[int], missing: int, way: Any
-    ) -> int:
+    def _split(self, column: int, bound: float, codes: list[int], missing: int, way: Any) -> int:
         """Write a split as one test, or as one per run of codes; return the number of its node."""
         if not codes:
-            return self._runs(column, [(threshold, 0)], missing, 1, way)
+            return self._runs(column, [(bound, 0)], missing, 1, way)
         ways = [branch if branch >= 0 else missing for branch in codes]
         ends = [k for k in range(len(ways)) if ways[k : k + 1] != ways[k + 1 : k + 2]]
         return self._runs(column, [(k + 0.5, ways[k]) for k in ends], missing, missing, way)
@@ -356,14 +344,12 @@ class _Graph:
         if self.model["voters"]["kind"] == "trees":
             self.terms.append(self.op("MatMul", [first, self.floats(voted)], "rules"))
             return
-        own = [self.op("Unsqueeze", [one, self.constant(np.array([1]))], f"{one}, alone")
+        own = [self.op("Unsqueeze", [one, self.axis(1)], f"{one}, alone")
                for one in self._each_vote()]  # fmt: skip
         every = self.op("Concat", [own[t] for t in order], "models", axis=1)  # (n, T, K)
-        chosen = self.op("Unsqueeze", [first, self.constant(np.array([2]))], "chosen")
+        chosen = self.op("Unsqueeze", [first, self.axis(2)], "chosen")
         kept = self.op("Mul", [every, chosen], "the leaf's")
-        self.terms.append(
-            self.op("ReduceSum", [kept, self.constant(np.array([1]))], "rules", keepdims=0)
-        )
+        self.terms.append(self.op("ReduceSum", [kept, self.axis(1)], "rules", keepdims=0))
 
     def _each_vote(self) -> list[str]:
         """Return the (n, K) votes of each voter."""
@@ -400,10 +386,8 @@ class _Graph:
         coef, constant, one = np.array(part["coef"]), part["constant"], len(part["coef"]) == 1
         code = np.array(part["value"][: 2 if one else None])
         for t, ((a, b), weight) in enumerate(zip(spans(part["ptr"]), alpha, strict=False)):
-            name, read = (
-                f"line {len(self.nodes)}",
-                [part["columns"][i] for i in part["position"][a:b]],
-            )
+            name = f"line {len(self.nodes)}"
+            read = [part["columns"][i] for i in part["position"][a:b]]
             sums = self.zeros(len(coef))
             if read:  # missing values of other columns do not matter
                 at = self.constant(np.array(read, dtype=np.int64))
@@ -424,7 +408,7 @@ class _Graph:
                     odds = self.op("Mul", [each, self.number(part["slope"])], f"{name} log odds")
                     shares = self.op("Softmax", [odds], f"{name} shares", axis=1)
                     voted = self.op("MatMul", [shares, self.floats(code)], f"{name} mean code")
-            total = self.op("ReduceSum", [score, self.constant(np.array([1]))], f"{name} total")
+            total = self.op("ReduceSum", [score, self.axis(1)], f"{name} total")
             gone = self.op("IsNaN", [total], f"{name} gone")
             nothing = self.number(0.0 if part["abstains"] else np.nan)
             voted = self.op("Where", [gone, nothing, voted], f"{name} vote")
@@ -444,9 +428,7 @@ class _Graph:
             slope = np.append(np.append(0.0, np.diff(y) / np.diff(x)), 0.0)
             knot, start = np.append(x[0], x), np.append(y[0], y)
             met = self.op("GreaterOrEqual", [value, self.floats(x)], f"{own} met")
-            count = self.op(
-                "ReduceSum", [self.cast(met), self.constant(np.array([1]))], f"{own} count"
-            )
+            count = self.op("ReduceSum", [self.cast(met), self.axis(1)], f"{own} count")
             place = self.cast(count, "INT64")
             held = [self.op("Gather", [self.floats(v), place], f"{own} {k}")
                     for k, v in (("slope", slope), ("knot", knot), ("score", start))]  # fmt: skip
@@ -464,8 +446,7 @@ class _Graph:
         same = self.cast(self.op("Equal", [value, self.floats(level)], f"{scope} same"))
         gone = self.op("IsNaN", [value], f"{scope} gone")
         kept = self.op("Or", [gone, self.constant(np.isnan(level))], f"{scope} kept")
-        table = self.op("Where", [kept, value, same], scope)
-        self._on(table, len(level), part["inner"], alpha)
+        self._on(self.op("Where", [kept, value, same], scope), len(level), part["inner"], alpha)
 
     def _on(self, columns: str, width: int, voters: dict[str, Any], alpha: Any) -> None:
         """Add voters on a table of columns that are computed from those of the case."""
@@ -482,6 +463,10 @@ class _Graph:
         """Return a tensor cast to another type."""
         made = f"{name} as {kind}".removeprefix(self._scope)
         return self.op("Cast", [name], made, to=getattr(self._onnx.TensorProto, kind))
+
+    def axis(self, number: int) -> str:
+        """Return the name of a constant that is the number of an axis."""
+        return self.constant(np.array([number], dtype=np.int64))
 
     def constant(self, value: Any) -> str:
         """Return the name of a constant."""
@@ -546,7 +531,7 @@ class _Graph:
         bound = self.number(target.get("bound", 0.0) + rounding)
         above = self.op("Greater", [self._score_of, bound], "above")
         whole = self.op("Cast", [above], "second", to=self._onnx.TensorProto.INT64)
-        return self.op("Squeeze", [whole, self.constant(np.array([1], dtype=np.int64))], "place")
+        return self.op("Squeeze", [whole, self.axis(1)], "place")
 
     def _several(self) -> str:
         readout, many = self.model["readout"], len(self.model["classes"])
@@ -554,8 +539,7 @@ class _Graph:
             times = self.op("Mul", [self._score_of, self.number(many - 1)], "times")
             raised = self.op("Add", [times, self.number(1.0)], "raised")
             kept = self.op("Relu", [self.op("Div", [raised, self.number(many)], "share")], "kept")
-            axis = self.constant(np.array([1], dtype=np.int64))
-            total = self.op("ReduceSum", [kept, axis], "total", keepdims=1)
+            total = self.op("ReduceSum", [kept, self.axis(1)], "total", keepdims=1)
             self.op("Div", [kept, total], "probabilities")
         else:
             odds = self.op("Mul", [self._score_of, self.number(readout["slope"])], "log odds")

@@ -85,11 +85,9 @@ class TreeLevels:
         ])  # fmt: skip
         known = self._graph.constant(np.array([rule is not None for rule in rules]))
         kept = self._op("And", [self._op("Not", [gone]), known])
-        place = self._op("Where", [kept, coded, self._floats(0.0)])
-        at = self._op("Cast", [place], to=7)
-        return self._op(
-            "Gather", [self._floats(table), self._op("Add", [at, self._whole(start)])], axis=0
-        )
+        at = self._op("Cast", [self._op("Where", [kept, coded, self._floats(0.0)])], to=7)
+        branches = self._floats(table)
+        return self._op("Gather", [branches, self._op("Add", [at, self._whole(start)])], axis=0)
 
     def _ends(self, value: Any) -> str:
         """Return the sum over end nodes of the share of the case there times ``value(node)``."""
@@ -131,9 +129,8 @@ class TreeLevels:
             part = self._op("Add", [part, self._op("Mul", [spread, self._floats(share)])])
         if depth == 1:
             return part
-        return self._op(
-            "Mul", [part, self._op("Gather", [above, self._whole([i for i, *_ in edges])], axis=1)]
-        )
+        arrived = self._op("Gather", [above, self._whole([i for i, *_ in edges])], axis=1)
+        return self._op("Mul", [part, arrived])
 
     def _plus(self, total: str, more: str) -> str:
         return self._op("Add", [total, more]) if total else more
@@ -186,9 +183,8 @@ class TreeLevels:
             there = self._as_float(self._op("Less", [lacks, self._floats(0.5)]))
             there = self._op("Unsqueeze", [there, self._whole([2])])
             voted = self._op("Mul", [voted, there])
-        return self._op(
-            "ReduceSum", [self._op("Mul", [voted, weight]), self._whole([1])], keepdims=0
-        )
+        weighed = self._op("Mul", [voted, weight])
+        return self._op("ReduceSum", [weighed, self._whole([1])], keepdims=0)
 
     def _constant(self, row: Any) -> str:
         """Return an (n, width) tensor with the same row for every case."""

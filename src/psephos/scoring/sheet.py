@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.names import Names
 from psephos.scoring.form import Branching, NodeRule, plain
@@ -128,7 +129,7 @@ class _Stumps:
         return np.sum([np.array(vote) * self.alpha[t] for t, vote in votes], axis=0).tolist()
 
 
-def _base(model: dict[str, Any], stumps: _Stumps) -> NDArray[np.float64]:
+def _base(model: dict[str, Any], stumps: _Stumps) -> Floats:
     """Return the constant voters' contribution minus the threshold: the second class is above 0.
 
     A total within rounding of the threshold is for the class that the threshold is of.
@@ -200,8 +201,7 @@ def hand_bound(bound: float) -> tuple[bool, str]:
         near = _rounded(exact, digits)
         if abs(near - exact) < step:
             return float(near) <= bound, _written(near)
-    low = _rounded(exact, _HAND, ROUND_FLOOR)
-    return True, _written(low)
+    return True, _written(_rounded(exact, _HAND, ROUND_FLOOR))
 
 
 def _rounded(value: Decimal, digits: int, how: str = ROUND_HALF_EVEN) -> Decimal:

@@ -17,9 +17,9 @@ from typing import Any
 from psephos._errors import PsephosError
 from psephos.scoring import sql_text
 from psephos.scoring.form import Branching, plain, single_bound
-from psephos.vote.choices import TIE
 from psephos.vote.reading.answered import needing_all
 from psephos.vote.reading.core import LEVEL, VOTERS, filled, part_of, spans, summed, unpacked
+from psephos.vote.readout import TIE
 
 _LEVEL = repr(LEVEL)
 _TOGETHER = 8  # values whose minimum one expression takes
@@ -33,7 +33,9 @@ _TYPES = """\
 -- Numeric columns must have a numeric type (REAL, DOUBLE): in text columns, which SQLite's .import
 -- makes unless the table exists, 10 is less than 9, and the predictions are wrong.
 """
+_Part = dict[str, Any]  # of a plain model
 _Exprs = list[list[str]]  # K expressions for each of T voters
+_Ways = Iterator[tuple[int, list[str]]]  # end nodes, and the conditions or factors of the path
 
 
 def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) -> str:
@@ -99,7 +101,7 @@ def sql(estimator: Any, table: str = "cases", id_columns: Sequence[str] = ()) ->
     return _TYPES * numeric + _BACKSLASH * escaped + text
 
 
-def _read(columns: Sequence[dict[str, Any]], id_columns: Sequence[str]) -> str:
+def _read(columns: Sequence[_Part], id_columns: Sequence[str]) -> str:
     """Return the columns that are read, with NULL for NaN and infinity, and the id columns."""
     found: dict[str, str] = {}
     for column in columns:
@@ -151,7 +153,7 @@ class _Writer:
         self.layers: list[sql_text.Layer] = []  # the first is the innermost SELECT
 
     @classmethod
-    def of(cls, model: dict[str, Any]) -> "_Writer":
+    def of(cls, model: _Part) -> "_Writer":
         """Return the writer of a plain model."""
         columns = [f"c.{sql_text.quoted(column['name'])}" for column in model["columns"]]
         return cls(model["model"], columns, [c.get("levels") for c in model["columns"]], count(1))
@@ -165,9 +167,7 @@ class _Writer:
         for beside in zip_longest(*(writer.layers for writer in writers), fillvalue={}):
             self.layers.append({name: own for layer in beside for name, own in layer.items()})
 
-    def scores(
-        self, voters: dict[str, Any], weights: dict[str, Any], how: dict[str, Any]
-    ) -> list[str]:
+    def scores(self, voters: _Part, weights: _Part, how: _Part) -> list[str]:
         """Return the K scores as expressions."""
         kind, readout = weights["kind"], how["score"]
         known = {"constant": ("sum", "normalised", "median"), "first match": ("sum", "normalised")}
@@ -186,9 +186,8 @@ class _Writer:
         found: list[str] = []
         for k in range(len(votes[0])):
             terms = [f"{a!r} * ({v[k]})" for a, v in zip(alpha, votes, strict=True) if a]
-            found.append(
-                sql_text.added(terms) if scale == 1.0 else f"({sql_text.added(terms)}) / {scale!r}"
-            )
+            total = sql_text.added(terms)
+            found.append(total if scale == 1.0 else f"({total}) / {scale!r}")
         return found
 
     def _medians(self, votes: _Exprs, share: list[float]) -> list[str]:
@@ -208,7 +207,7 @@ class _Writer:
         pairs = zip(found[::2], found[1::2], strict=True)
         return [f"({low} + {high}) / 2.0" for low, high in pairs]
 
-    def known(self, voters: dict[str, Any], weights: dict[str, Any]) -> str:
+    def known(self, voters: _Part, weights: _Part) -> str:
         """Return 1 where a voter with weight has the values it needs or no value is missing."""
         reader = part_of(VOTERS, unpacked(voters))
         alpha = weights.get("alpha") or [1.0] * reader.n_voters
@@ -220,11 +219,10 @@ class _Writer:
         held = [" AND ".join(map(self._known, own)) for own in ways]
         return f"CASE WHEN {' OR '.join(held)} THEN 1 ELSE 0 END" if held else "1"
 
-    def voters(self, part: dict[str, Any]) -> _Exprs:
+    def voters(self, part: _Part) -> _Exprs:
         """Return the votes as expressions."""
-        writer: Callable[[dict[str, Any]], _Exprs] | None = getattr(
-            self, "_" + part["kind"].replace(" ", "_"), None
-        )
+        name = "_" + part["kind"].replace(" ", "_")
+        writer: Callable[[_Part], _Exprs] | None = getattr(self, name, None)
         if writer is None:
             raise PsephosError(
                 f"{self.model} cannot be written as SQL: its voters are {part['kind']!r}; they "
@@ -232,7 +230,7 @@ class _Writer:
             )
         return writer(part)
 
-    def _joined_voters(self, part: dict[str, Any]) -> _Exprs:
+    def _joined_voters(self, part: _Part) -> _Exprs:
         writers = [self._beside(self.columns, self.levels) for _ in part["parts"]]
         each = [one.voters(own) for one, own in zip(writers, part["parts"], strict=True)]
         self._take_layers(writers)
@@ -269,21 +267,20 @@ class _Writer:
         self.layers.append(dict(zip(names, expressions, strict=True)))
         return [f"c.{one}" for one in names]
 
-    def _coded_voters(self, part: dict[str, Any]) -> _Exprs:
+    def _coded_voters(self, part: _Part) -> _Exprs:
         made = list[str]()
         for i, level in zip(part["source"], filled(part["level"]), strict=True):
             j: int = part["columns"][i]
             one = self.columns[j]
             if level == level:  # a category: 1 or 0, and NULL if it is unknown
-                word = sql_text.literal(
-                    self.levels[j][int(level)] if self.levels[j] else int(level)
-                )
+                levels = self.levels[j]
+                word = sql_text.literal(levels[int(level)] if levels else int(level))
                 known = f"CASE WHEN {self._known(j)} THEN 0.0 END"
                 one = f"CASE WHEN {one} = {word} THEN 1.0 ELSE {known} END"
             made.append(one)
         return self._on_layer("category", made, part["inner"])
 
-    def _on_layer(self, name: str, columns: list[str], inner: dict[str, Any]) -> _Exprs:
+    def _on_layer(self, name: str, columns: list[str], inner: _Part) -> _Exprs:
         """Return the votes of voters that read a layer of these columns."""
         names = self._layer(name, columns)
         writer = self._beside(names, [None] * len(names))
@@ -291,7 +288,7 @@ class _Writer:
         self._take_layers([writer])
         return voted
 
-    def _ranked_voters(self, part: dict[str, Any]) -> _Exprs:
+    def _ranked_voters(self, part: _Part) -> _Exprs:
         lines = [
             sql_text.interpolated(self.columns[int(j)], part["knots"][a:b], part["scores"][a:b])
             for j, (a, b) in zip(part["columns"], spans(part["start"]), strict=True)
@@ -304,25 +301,21 @@ class _Writer:
         names = iter(self._layer(name, [one for own in groups for one in own]))
         return [[next(names) for _ in own] for own in groups]
 
-    def _nested_voters(self, part: dict[str, Any]) -> _Exprs:
+    def _nested_voters(self, part: _Part) -> _Exprs:
         """Return the votes of nested votes, whose scores are columns of one layer."""
-        inner = [
-            self._inner(part, *one) for one in zip(part["places"], part["levels"], strict=True)
-        ]
-        votes: list[dict[str, Any]] = part["inner"]
+        each = zip(part["places"], part["levels"], strict=True)
+        inner = [self._inner(part, *one) for one in each]
+        votes: list[_Part] = part["inner"]
         for vote in votes:
             self._check_inner(part, vote)
-        scores = [
-            writer.scores(vote["voters"], vote["weighting"], vote["readout"])
-            for writer, vote in zip(inner, votes, strict=True)
-        ]
+        each = zip(inner, votes, strict=True)
+        scores = [one.scores(v["voters"], v["weighting"], v["readout"]) for one, v in each]
         self._take_layers(inner)
         scores = self._layers("inner vote", scores)
         several = [t for t, own in enumerate(scores) if len(own) > 1]
         if part["says"] == "probability" and several:
-            kept = self._layers(
-                "share", [sql_text.not_below_0(sql_text.raised_shares(scores[t])) for t in several]
-            )
+            raised = [sql_text.raised_shares(scores[t]) for t in several]
+            kept = self._layers("share", [sql_text.not_below_0(own) for own in raised])
             shares = [sql_text.of_total(own, f"({sql_text.added(own)})") for own in kept]
             for t, own in zip(several, self._layers("chance", shares), strict=True):
                 scores[t] = own
@@ -335,7 +328,7 @@ class _Writer:
             found.append(voted)
         return found
 
-    def _inner(self, part: dict[str, Any], places: list[int], levels: list[Any]) -> "_Writer":
+    def _inner(self, part: _Part, places: list[int], levels: list[Any]) -> "_Writer":
         """Return the writer of a nested vote, with the categories it knows."""
         table: list[int] = [part["columns"][i] for i in places]
         outer = [self.levels[j] for j in table]
@@ -343,7 +336,7 @@ class _Writer:
         columns = [self.columns[j] for j in table]
         return self._beside(columns, [known.get(j) for j in range(len(table))])
 
-    def _check_inner(self, part: dict[str, Any], vote: dict[str, Any]) -> None:
+    def _check_inner(self, part: _Part, vote: _Part) -> None:
         target, readout, says = vote["target"], vote["readout"], part["says"]
         classes = target["kind"] in ("target", "target with a threshold")
         plainly = classes and not readout["calibration"]
@@ -354,7 +347,7 @@ class _Writer:
                 f"{says!r} by a link other than 'share'. Export a scorer."
             )
 
-    def _outer(self, part: dict[str, Any], vote: dict[str, Any], scores: list[str]) -> list[str]:
+    def _outer(self, part: _Part, vote: _Part, scores: list[str]) -> list[str]:
         """Return the vote of a nested vote from its scores, or from shares of K > 2 classes."""
         target, says = vote["target"], part["says"]
         if says == "value":
@@ -370,7 +363,7 @@ class _Writer:
             return [sql_text.above(scores[0], level, repr(a), repr(b)) for a, b in codes]
         return [sql_text.of_greatest(scores, f" - {_LEVEL}", map(repr, own)) for own in codes]
 
-    def _trees(self, part: dict[str, Any]) -> _Exprs:
+    def _trees(self, part: _Part) -> _Exprs:
         trees = Branching(part)
         found: _Exprs = []
         for voter, (start, end) in enumerate(trees.group):
@@ -399,9 +392,8 @@ class _Writer:
         if trees.says == "probability":
             terms = [zip(shares, column, strict=True) for column in codes]
             return [sql_text.added([f"({s}) * {c!r}" for s, c in own]) for own in terms]
-        return [
-            sql_text.of_greatest([f"({s})" for s in shares], "", map(repr, own)) for own in codes
-        ]
+        each = [f"({s})" for s in shares]
+        return [sql_text.of_greatest(each, "", map(repr, own)) for own in codes]
 
     def _tree_vote(self, trees: Branching, tree: int) -> list[str]:
         """Return the vote of a tree, one expression per output."""
@@ -413,16 +405,12 @@ class _Writer:
             )
         if trees.divides(tree):
             parts = list(self._parts(trees, root, []))
-            return [
-                sql_text.added([" * ".join([*way, repr(trees.value[n][k])]) for n, way in parts])
-                for k in outputs
-            ]
+            terms = [[[*way, repr(trees.value[n][k])] for n, way in parts] for k in outputs]
+            return [sql_text.added([" * ".join(one) for one in own]) for own in terms]
         ends = list(self._ends(trees, root, []))
         return [self._tree(trees, ends, k) for k in outputs]
 
-    def _parts(
-        self, trees: Branching, node: int, way: list[str]
-    ) -> Iterator[tuple[int, list[str]]]:
+    def _parts(self, trees: Branching, node: int, way: list[str]) -> _Ways:
         """Yield the nodes where shares of a case end, with the factors of each share."""
         children = trees.children[node]
         if not children:
@@ -454,7 +442,7 @@ class _Writer:
         ways = [f"WHEN {' AND '.join(way)} THEN {trees.value[node][k]!r}" for node, way in ends]
         return f"CASE {' '.join(ways)} END"
 
-    def _ends(self, trees: Branching, node: int, way: list[str]) -> Iterator[tuple[int, list[str]]]:
+    def _ends(self, trees: Branching, node: int, way: list[str]) -> _Ways:
         """Yield the nodes where cases end, with the conditions of the path."""
         if not trees.children[node]:
             yield node, way
@@ -488,7 +476,7 @@ class _Writer:
         held = low if first == b else f"{name} {'>' if sign == '<=' else '>='} {bound}"
         return f"({held} OR {name} IS NULL)" if trees.missing[node] == b else held
 
-    def _first(self, weights: dict[str, Any], voters: dict[str, Any]) -> list[str]:
+    def _first(self, weights: _Part, voters: _Part) -> list[str]:
         """Return the vote of the first rule that holds, or of the model in its leaf."""
         trees = Branching(weights["rules"])
         held = [self._held(trees, t) for t in range(len(trees.root))]
@@ -507,16 +495,14 @@ class _Writer:
         ways = [way for node, way in self._ends(trees, trees.root[t], []) if node == end]
         return " AND ".join(ways[0]) or "1 = 1"
 
-    def _scores(self, part: dict[str, Any]) -> _Exprs:
+    def _scores(self, part: _Part) -> _Exprs:
         if part["coef"] is None:
             raise PsephosError(
                 f"{self.model} cannot be written as SQL: its voters are {part['called']}; they "
                 "must be linear models. Export a scorer."
             )
-        lines = [
-            [self._line(part, t, r) for r in range(len(own))]
-            for t, own in enumerate(part["constant"])
-        ]
+        each = enumerate(part["constant"])
+        lines = [[self._line(part, t, r) for r in range(len(own))] for t, own in each]
         if part["says"] == "value":
             rows = lines
         elif len(lines[0]) == 1:
@@ -527,22 +513,19 @@ class _Writer:
             rows = self._votes_of_several(part, self._layers("linear score", scaled))
         return [[f"COALESCE({v}, 0.0)" for v in row] for row in rows] if part["abstains"] else rows
 
-    def _votes_of_several(self, part: dict[str, Any], scores: _Exprs) -> _Exprs:
+    def _votes_of_several(self, part: _Part, scores: _Exprs) -> _Exprs:
         """Return the votes of scores with one per class."""
         if part["says"] == "answer":
             codes = list(zip(*part["value"], strict=True))
-            return [
-                [sql_text.of_greatest(own, "", map(repr, one)) for one in codes] for own in scores
-            ]
+            return [[sql_text.of_greatest(own, "", map(repr, c)) for c in codes] for own in scores]
         tops = self._layers("top", [[sql_text.of_greatest(own, "", own)] for own in scores])
         pairs = list(zip(scores, tops, strict=True))
-        odds = self._layers(
-            "odds", [[sql_text.exp_of(f"({v} - {t})") for v in own] for own, (t,) in pairs]
-        )
+        each = [[sql_text.exp_of(f"({v} - {t})") for v in own] for own, (t,) in pairs]
+        odds = self._layers("odds", each)
         shares = [sql_text.of_total(own, f"({sql_text.added(own)})") for own in odds]
         return [sql_text.expected(own, part["value"]) for own in self._layers("likely", shares)]
 
-    def _vote(self, part: dict[str, Any], score: str) -> list[str]:
+    def _vote(self, part: _Part, score: str) -> list[str]:
         """Return the K votes from the one score of two classes."""
         pairs = list(zip(*part["value"], strict=True))
         if part["says"] == "answer":
@@ -550,7 +533,7 @@ class _Writer:
         up = f"1.0 / (1.0 + EXP(-({part['slope']!r} * ({score}))))"
         return [f"(1.0 - ({up})) * {a!r} + ({up}) * {b!r}" for a, b in pairs]
 
-    def _line(self, part: dict[str, Any], voter: int, output: int) -> str:
+    def _line(self, part: _Part, voter: int, output: int) -> str:
         constant, coef = part["constant"][voter][output], part["coef"][output]
         entries = range(*part["ptr"][voter : voter + 2])
         names = {i: self.columns[part["columns"][part["position"][i]]] for i in entries}

@@ -192,9 +192,8 @@ class SqlAnswer:
             up = self._layer("u", [up])[0]
             return self._layer("p", [f"1.0 - {up}", up])
         if not share:
-            return self._exp_shares(
-                "p", self._layer("z", [f"{slope!r} * {s}" for s in self.scores])
-            )
+            odds = [f"{slope!r} * {s}" for s in self.scores]
+            return self._exp_shares("p", self._layer("z", odds))
         kept = self._layer("h", not_below_0(self._layer("r", raised_shares(self.scores))))
         return self._to_one("p", kept)
 
@@ -211,9 +210,8 @@ class SqlAnswer:
         kind, least = part["kind"], part.get("least", 0.0)
         if kind == "temperature calibration":
             kept = self._layer("c", [moved(p, least, 1.0) for p in chances])
-            return self._exp_shares(
-                "q", self._layer("w", [f"LN({c}) / {part['t']!r}" for c in kept])
-            )
+            logs = [f"LN({c}) / {part['t']!r}" for c in kept]
+            return self._exp_shares("q", self._layer("w", logs))
         if kind == "isotonic calibration":
             maps = zip(chances, part["given"], part["told"], strict=True)
             return self._to_one("q", self._layer("w", [interpolated(*one) for one in maps]))

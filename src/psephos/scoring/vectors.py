@@ -1,12 +1,12 @@
 """Conformance vectors: generated rows with a model's predictions; rounding of rows that it keeps.
 
 Vectors are stored in the model file, so that a reader of the file can check its own predictions.
-They contain no training row and no value of one (see `psephos.vote.marks`).
+They contain no training row and no value of one (see `psephos.vote.part.Breakpoints`).
 """
 
 import copy
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +22,7 @@ from psephos.vote import Ballots, Local, LocalRelevance, Neighbours, Vote
 from psephos.vote.codec import register
 from psephos.vote.operations.cases import CaseVoters, PrototypeVoters
 from psephos.vote.part import Voters, check
-from psephos.vote.weights.gaussian_kernels import KernelWeights
+from psephos.vote.voters.prototypes import KernelWeights
 
 _MOST = 1 << 16  # the most values of the rows in a model file
 _GAPS, _EXACT = 0.1, 0.4  # the shares of values that are missing, or exactly at a breakpoint
@@ -50,7 +50,6 @@ class Checked(NamedTuple):
 
 
 @register
-@dataclass(frozen=True)
 class Vectors:
     """Generated rows on the columns that a vote reads, with its predictions.
 
@@ -73,7 +72,7 @@ class Vectors:
     rows: Nullable
     scores: AnySize
     answers: Array
-    chances: tuple[NDArray[np.float64], ...] = ()
+    chances: tuple[Floats, ...] = ()
     words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -105,9 +104,8 @@ class Vectors:
         if vote.target.n_classes and not np.array_equal(found.answers, self.answers):
             raise PsephosError("a conformance vector has the same score but another label here.")
         if not self.words:
-            return Checked(
-                len(self.rows), worst, "an older version wrote the file: names were not compared"
-            )
+            note = "an older version wrote the file: names were not compared"
+            return Checked(len(self.rows), worst, note)
         for chances in self.chances:
             self._check_size("probability", chances, found.chances)
         note = ""

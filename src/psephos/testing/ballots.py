@@ -8,21 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from psephos.vote import Vote
+from psephos.vote import Vote, reasons
 from psephos.vote.ballots import Ballots
 from psephos.vote.part import log_odds
-from psephos.vote.reasons import (
-    Abstention,
-    CaseLike,
-    InLeaf,
-    Inner,
-    OfAnswers,
-    Path,
-    Reason,
-    Route,
-    Score,
-    Spread,
-)
 from psephos.vote.voters.rules import FirstMatch
 
 _ROUNDING = re.compile(r"\d(\.\d+)?e-(1[4-9]|2\d)\b|\bnan\b")
@@ -62,9 +50,9 @@ def assert_ballots_are_true(ballots: Ballots, X: Any) -> None:
             words = ballots.words(i, t)
             assert not _ROUNDING.search(words), words
             _assert_reads_true(words)
-            if isinstance(reason, InLeaf):
+            if isinstance(reason, reasons.InLeaf):
                 assert reason.reached == bool(ballots.shares[i, t])
-            if isinstance(reason, Inner | OfAnswers):
+            if isinstance(reason, reasons.Inner | reasons.OfAnswers):
                 _assert_opens(ballots, i, t)
     _assert_are_near(ballots)
     _assert_lines_sum_up(ballots)
@@ -79,7 +67,7 @@ def _assert_are_near(ballots: Ballots) -> None:
     """Check the similarities of training cases, where the weights have one."""
     weighting: Any = ballots.vote.weighting
     each = ((i, t, one) for i, row in enumerate(ballots.reasons) for t, one in enumerate(row))
-    near = [(i, t, one.similarity) for i, t, one in each if isinstance(one, CaseLike)]
+    near = [(i, t, one.similarity) for i, t, one in each if isinstance(one, reasons.CaseLike)]
     if not near:
         return
     i, t, similarity = map(np.array, zip(*near, strict=True))
@@ -104,34 +92,34 @@ def _assert_reads_true(words: str) -> None:
             assert not relation or _HOLDS[relation](float(value), float(bound)), words
 
 
-def _assert_holds(reason: Reason, vote: Vote) -> None:
-    if isinstance(reason, Path):
+def _assert_holds(reason: reasons.Reason, vote: Vote) -> None:
+    if isinstance(reason, reasons.Path):
         assert all(test.holds() for test in reason.tests), reason
         assert reason.tests, "a path without a test"
-    if isinstance(reason, InLeaf):
+    if isinstance(reason, reasons.InLeaf):
         _assert_holds(reason.way, vote)
         _assert_holds(reason.because, vote)
         assert reason.because.answer == reason.answer
-    if isinstance(reason, Spread):
+    if isinstance(reason, reasons.Spread):
         assert_allclose(sum(reason.shares), 1.0, atol=1e-12)
         answers = np.array([path.answer for path in reason.paths])
         assert_allclose(np.array(reason.shares) @ answers, reason.answer, atol=1e-12)
         for path in reason.paths:
             _assert_holds(path, vote)
-    if isinstance(reason, Abstention):
+    if isinstance(reason, reasons.Abstention):
         assert reason.columns, "nothing is missing"
         assert np.isnan(reason.values).all()
         assert not np.any(reason.answer)
-    if isinstance(reason, OfAnswers):
+    if isinstance(reason, reasons.OfAnswers):
         assert_array_equal(reason.told.answer, reason.answer)
         _assert_holds(reason.told, vote)
-    if isinstance(reason, Route):
+    if isinstance(reason, reasons.Route):
         _assert_opens_gates(reason)
-    if isinstance(reason, Score):
+    if isinstance(reason, reasons.Score):
         _assert_adds_up(reason, vote)
 
 
-def _assert_opens_gates(reason: Route) -> None:
+def _assert_opens_gates(reason: reasons.Route) -> None:
     """Check that terms open the gates, that the way is one, and that its share is its chances'."""
     way = [gate.number for gate in reason.gates]
     assert way[0] == 1
@@ -140,11 +128,10 @@ def _assert_opens_gates(reason: Route) -> None:
     for gate in reason.gates:
         log_odds = gate.constant + sum(term.added[0] for term in gate.terms) + gate.rest
         assert_allclose(gate.chance, 0.5 + 0.5 * np.tanh(0.5 * log_odds), atol=1e-9)
-    chances = [gate.chance for gate in reason.gates]
-    assert_allclose(reason.share, np.prod(chances), rtol=1e-12)
+    assert_allclose(reason.share, np.prod([gate.chance for gate in reason.gates]), rtol=1e-12)
 
 
-def _assert_adds_up(reason: Score, vote: Any) -> None:
+def _assert_adds_up(reason: reasons.Score, vote: Any) -> None:
     scores = np.array(reason.scores)
     for term in reason.terms:
         if term.coef:
@@ -162,11 +149,8 @@ def _assert_adds_up(reason: Score, vote: Any) -> None:
         return
     share = np.exp(reason.slope * (each - each.max()))
     share /= share.sum()
-    answer = (
-        log_odds(share[None], len(reason.answer))[0]
-        if reason.readout == "log-odds"
-        else share @ code
-    )
+    odds = log_odds(share[None], len(reason.answer))[0]
+    answer = odds if reason.readout == "log-odds" else share @ code
     assert_allclose(answer, reason.answer, atol=1e-9, rtol=1e-6)
 
 
@@ -190,5 +174,4 @@ def _assert_lines_sum_up(ballots: Ballots) -> None:
         if ballots.numbers is not None:  # neighbours: those of this case alone
             numbers = [n for n, s in zip(numbers, ballots.shares[case], strict=True) if s != 0]
         assert voters == numbers
-        total = sum(line.contribution for line in lines)
-        assert_allclose(total, ballots.score[case], atol=1e-10)
+        assert_allclose(sum(line.contribution for line in lines), ballots.score[case], atol=1e-10)

@@ -300,8 +300,7 @@ def check_members_have_their_shapes(case: Case) -> None:
     weighting: Weighting = vote.weighting
     if weighting.needs_votes:
         of = "of_votes(votes, target)"
-        weights = weighting.of_votes(votes, vote.target)
-        _check_shape(weighting, of, weights, (n, T), (n, T, K))
+        _check_shape(weighting, of, weighting.of_votes(votes, vote.target), (n, T), (n, T, K))
     else:
         _check_shape(weighting, "weights(X)", weighting.weights(X), (n, T))
     share = weighting.mean_share()

@@ -161,9 +161,7 @@ def cohort_of(
     return known_cohort(model, labels, classes, X=values, **parts)
 
 
-def known_cohort(
-    model: Any, labels: Sequence[Any], classes: Classes | None, **parts: Any
-) -> Cohort:
+def known_cohort(model: Any, labels: list[Any], classes: Classes | None, **parts: Any) -> Cohort:
     """Return the cohort of cases with these labels, or with numbers."""
     known = np.array([not is_missing(label) and label != "" for label in labels])
     if len(given := but_blank(classes or ())) < len(classes or ()) and known.any():
@@ -217,10 +215,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def labels_of(
-    y: LabelsLike,
-    model: Any,
-    given: Classes | None,
-    names: Sequence[str] | None = None,
+    y: LabelsLike, model: Any, given: Classes | None, names: Sequence[str] | None = None
 ) -> tuple[Indices, dict[str, str | None]]:
     """Return the class index of each case, and the labels that were renamed.
 

@@ -85,10 +85,8 @@ class AnsweredNumbers:
 
     def row(self, i: int, again: Floats | None) -> dict[str, Json]:
         """Return truth and prediction of a case."""
-        row: dict[str, Json] = {
-            "truth": float(self.truth[i]),
-            "predicted": float(self.predicted[i]),
-        }
+        truth, predicted = float(self.truth[i]), float(self.predicted[i])
+        row: dict[str, Json] = {"truth": truth, "predicted": predicted}
         if self.stated is not None:
             low, _, _, high = self.ends[i].tolist()
             row |= {"quantile_0.05": low, "quantile_0.95": high}

@@ -19,13 +19,7 @@ from psephos.figures.estimate import FEW_GROUPS
 from psephos.files.atomic import unwritable, write_whole
 from psephos.files.escaping import csv_bytes, printable
 from psephos.files.names import fixed, listed, number, plural
-from psephos.protocol.study.folder import (
-    changed_file,
-    read_sealed,
-    sealed,
-    sha256_of,
-    unsealed,
-)
+from psephos.protocol.study.folder import changed_file, read_sealed, sealed, sha256_of, unsealed
 from psephos.validation.numbers import of_a_number
 from psephos.validation.shift import familiarity_words, shift_words, voter_words
 from psephos.vote.calibration import Sigmoid
@@ -172,11 +166,9 @@ class Validation:
                 or "the model is calibrated already, and a file holds one calibration: replace it "
                 "with psephos.calibrate."
             )
-        calibration = Sigmoid(
-            np.array(fitted["slope"]), np.array(fitted["offset"]), fitted["least"]
-        )
+        sigmoid = Sigmoid(np.array(fitted["slope"]), np.array(fitted["offset"]), fitted["least"])
         again = copy(self.model)
-        again.vote_ = with_calibration(self.model.vote_, calibration)
+        again.vote_ = with_calibration(self.model.vote_, sigmoid)
         again.recalibration_ = again._calibration_rows = None
         again._calibrated_on = self.summary
         return again
@@ -196,11 +188,8 @@ class Validation:
             pairs = (f"{old} is {new or 'left out'}" for old, new in about["renamed"].items())
             lines.append(f"Labels: {', '.join(pairs)}.")
         if about["positive"] is not None:
-            other = (
-                ""
-                if about["positive_rule"] == "it was asked for"
-                else ("; --positive (positive=) takes the other")
-            )
+            own = about["positive_rule"] == "it was asked for"
+            other = "" if own else "; --positive (positive=) takes the other"
             lines.append(f"Figures are about {about['positive']}: {about['positive_rule']}{other}.")
         lines += [f"Note: {note}" for note in (*about["notes"], *unanswered_words(about, 5))]
         lines += ["", "Columns and voters", *_indented(voter_words(self.speaking))]
@@ -210,11 +199,8 @@ class Validation:
         if about["threshold"] is not None:
             how = f"called {about['positive']} from a probability of {number(about['threshold'])}"
         level = f"{100 * about['level']:g} %"
-        lines += [
-            "",
-            f"Answers ({how}; {level} intervals)",
-            *_indented(_figure_lines(self.figures)),
-        ]
+        lines += ["", f"Answers ({how}; {level} intervals)"]
+        lines += _indented(_figure_lines(self.figures))
         lines += _indented(self._grouped_words())
         if self.subgroups:
             lines += ["", "By subgroup", *_indented(self._subgroup_lines())]
@@ -258,7 +244,7 @@ class Validation:
     def _subgroup_lines(self) -> list[str]:
         lines: list[str] = []
         for row in self.subgroups:
-            classes = self.about["classes"]
+            classes, head = self.about["classes"], f"{row['by']} {row['level']}"
             each = ", ".join(f"{row[f'right_{c}']} of {row[f'n_{c}']} {c}" for c in classes)
             if not classes:
                 shown = [
@@ -268,7 +254,7 @@ class Validation:
                     if row.get(key) is not None
                 ]
                 cases = plural(row["n"], "case")
-                lines.append(f"{row['by']} {row['level']}: {'; '.join([cases, *shown])}")
+                lines.append(f"{head}: {'; '.join([cases, *shown])}")
                 continue
             more = ""
             if row.get("balanced_accuracy") is not None:
@@ -276,9 +262,7 @@ class Validation:
                     row["balanced_accuracy"], row["balanced_accuracy_low"],
                     row["balanced_accuracy_high"],
                 )  # fmt: skip
-            lines.append(
-                f"{row['by']} {row['level']}: {row['right']} of {row['n']} right ({each}){more}"
-            )
+            lines.append(f"{head}: {row['right']} of {row['n']} right ({each}){more}")
         return lines
 
     def _recalibration_words(self) -> list[str]:
@@ -355,13 +339,8 @@ def _figure_lines(rows: Rows) -> list[str]:
 
 def subgroup_heads(classes: list[str]) -> list[str]:
     """Return the columns that every subgroup has."""
-    return [
-        "by",
-        "level",
-        "n",
-        *(["right"] if classes else []),
-        *(f"{k}_{c}" for c in classes for k in ("n", "right")),
-    ]
+    counts = (f"{k}_{c}" for c in classes for k in ("n", "right"))
+    return ["by", "level", "n", *(["right"] if classes else []), *counts]
 
 
 # ---------------------------------------------------------------------- the folder
@@ -416,11 +395,8 @@ def write_validation(
 
     place = Path(folder)
     own = {*(f"{name}.csv" for name in _TABLES), "model.psephos", "README.txt"}  # of a stopped one
-    if (
-        place.is_dir()
-        and not (place / MARK).exists()
-        and any(one.name not in own for one in place.iterdir())
-    ):
+    fresh = place.is_dir() and not (place / MARK).exists()
+    if fresh and any(one.name not in own for one in place.iterdir()):
         raise PsephosError(
             f"the folder {str(place)!r} holds files that are not a validation: give another with "
             "--out, so that nothing is overwritten."

@@ -7,27 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from psephos import figures as measure
 from psephos._errors import PsephosError, must_be, must_be_inside
 from psephos._types import Array, Floats, Indices, Json, Label, LabelsLike, NDArray, PerRow
 from psephos.calibrating import fitted_map
 from psephos.cautions import Given, cautions_on
 from psephos.cautions.registry import OF_CASES
 from psephos.estimator.vote_estimator import VoteEstimator
-from psephos.figures import (
-    Estimate,
-    area,
-    areas,
-    brier,
-    calibration_line,
-    calibration_table,
-    called,
-    confusion,
-    hand_till,
-    log_loss,
-    mean_of,
-    net_benefit,
-    share,
-)
 from psephos.figures.estimate import codes_of_groups
 from psephos.files.names import fixed, plural
 from psephos.models.prototypes.mixture import mixture_of
@@ -46,6 +32,7 @@ from psephos.vote.seen import seen, seen_words, summary_of
 FEW = 10  # cases of a subgroup below which only counts are reported
 _THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 Rows = list[dict[str, Any]]
+_Scored = tuple[Floats, Floats]  # score and mass of each case
 
 
 @dataclass(frozen=True)
@@ -77,10 +64,8 @@ class Answered:
 
     def row(self, i: int, again: Floats | None) -> dict[str, Json]:
         """Return truth, answer and probabilities of a case."""
-        row: dict[str, Json] = {
-            "truth": self.classes[self.truth[i]],
-            "predicted": self.classes[self.predicted[i]],
-        }
+        truth, predicted = self.classes[self.truth[i]], self.classes[self.predicted[i]]
+        row: dict[str, Json] = {"truth": truth, "predicted": predicted}
         row |= {f"p_{c}": float(self.chances[i, k]) for k, c in enumerate(self.classes)}
         if again is not None:
             row |= {f"recalibrated_{c}": float(again[i, k]) for k, c in enumerate(self.classes)}
@@ -116,10 +101,10 @@ def figures_of(cases: _Answers) -> Rows:
         kept = [cases.positive]
     else:
         given, kept = (cases.truth, cases.chances), list(range(len(cases.classes)))
-    rows += [_row("Brier score", "", brier(*given, *cases.among))]
-    rows += [_row("log-loss", "", log_loss(*given, *cases.among))]
+    rows += [_row("Brier score", "", measure.brier(*given, *cases.among))]
+    rows += [_row("log-loss", "", measure.log_loss(*given, *cases.among))]
     for k in kept:
-        line = calibration_line(cases.truth == k, cases.chances[:, k], *cases.among)
+        line = measure.calibration_line(cases.truth == k, cases.chances[:, k], *cases.among)
         name = cases.classes[k]
         rows += [_row("calibration in the large", name, line.large)]
         rows += [_row("calibration slope", name, line.slope)]
@@ -160,10 +145,10 @@ def worse_than_chance(figures: Rows) -> list[str]:
 
 
 def _of_two(cases: Answered) -> Rows:
-    yes, called = cases.truth == cases.positive, cases.predicted == cases.positive
-    counts, name = confusion(yes, called, *cases.among), cases.classes[cases.positive]
+    yes, above = cases.truth == cases.positive, cases.predicted == cases.positive
+    counts, name = measure.confusion(yes, above, *cases.among), cases.classes[cases.positive]
     return [
-        _row("ROC-AUC", name, area(yes, cases.chances[:, cases.positive], *cases.among)),
+        _row("ROC-AUC", name, measure.area(yes, cases.chances[:, cases.positive], *cases.among)),
         _row("balanced accuracy", "", counts.balanced_accuracy),
         _row("accuracy", "", counts.accuracy),
         _row("sensitivity", name, counts.sensitivity),
@@ -177,21 +162,20 @@ def _of_more(cases: Answered) -> Rows:
     truth, chances = cases.truth, cases.chances
     right = truth == cases.predicted
     each = [_among(right, cases, truth == k) for k in range(len(cases.classes))]
-    value = hand_till(truth, chances)
+    value = measure.hand_till(truth, chances)
     why = "no interval" if value == value else "a class has no case"
     rows = [{**_bare("mean ROC-AUC of pairs (Hand and Till)", ""), "method": why}]
     rows[0]["value"] = None if math.isnan(value) else value
-    rows += [_row("balanced accuracy", "", mean_of(each))]
-    rows += [_row("accuracy", "", share(right, *cases.among))]
+    rows += [_row("balanced accuracy", "", measure.mean_of(each))]
+    rows += [_row("accuracy", "", measure.share(right, *cases.among))]
     rows += [_row("sensitivity", c, one) for c, one in zip(cases.classes, each, strict=True)]
-    found = areas(truth, chances, *cases.among)
-    pairs = zip(cases.classes, found, strict=True)
+    pairs = zip(cases.classes, measure.areas(truth, chances, *cases.among), strict=True)
     return [*rows, *(_row("ROC-AUC against the rest", c, one) for c, one in pairs)]
 
 
-def _among(hits: NDArray[np.bool_], cases: Answered, kept: NDArray[np.bool_]) -> Estimate:
+def _among(hits: NDArray[np.bool_], cases: Answered, kept: NDArray[np.bool_]) -> measure.Estimate:
     groups = None if cases.groups is None else cases.groups[kept]
-    return share(hits[kept], groups, cases.level)
+    return measure.share(hits[kept], groups, cases.level)
 
 
 def _bare(figure: str, name: str) -> dict[str, Any]:
@@ -201,7 +185,7 @@ def _bare(figure: str, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _row(figure: str, name: str, one: Estimate) -> dict[str, Any]:
+def _row(figure: str, name: str, one: measure.Estimate) -> dict[str, Any]:
     return {**_bare(figure, name), **one.data()}
 
 
@@ -211,10 +195,8 @@ def confusion_of(cases: _Answers) -> Rows:
         return []
     k = len(cases.classes)
     counts = np.bincount(cases.truth * k + cases.predicted, minlength=k * k).reshape(k, k)
-    return [
-        {"truth": name, **dict(zip(cases.classes, row, strict=True))}
-        for name, row in zip(cases.classes, counts.tolist(), strict=True)
-    ]
+    rows = zip(cases.classes, counts.tolist(), strict=True)
+    return [{"truth": name, **dict(zip(cases.classes, row, strict=True))} for name, row in rows]
 
 
 def bins_of(cases: _Answers, n_bins: int = 10) -> Rows:
@@ -224,7 +206,8 @@ def bins_of(cases: _Answers, n_bins: int = 10) -> Rows:
     kept = [cases.positive] if cases.two else range(len(cases.classes))
     rows: Rows = []
     for k in kept:
-        cells = calibration_table(cases.truth == k, cases.chances[:, k], n_bins, *cases.among)
+        yes, p = cases.truth == k, cases.chances[:, k]
+        cells = measure.calibration_table(yes, p, n_bins, *cases.among)
         name = cases.classes[k]
         rows += [
             {"class": name, "from": b.low, "to": b.high, "told": b.predicted, **b.seen.data()}
@@ -241,7 +224,7 @@ def worth_of(cases: _Answers) -> Rows:
     return [
         dict(zip(WORTH, (one.threshold, one.model.value, one.model.low, one.model.high,
                          one.everyone.value), strict=True))
-        for one in net_benefit(yes, p, _THRESHOLDS, *cases.among)
+        for one in measure.net_benefit(yes, p, _THRESHOLDS, *cases.among)
     ]  # fmt: skip
 
 
@@ -398,8 +381,7 @@ def validated(
     check_columns(model, vote, cohort)
     groups, names = _grouped(cohort)
     scored, answered = _scored(vote, cohort, threshold)
-    options = (positive, threshold, level)
-    cases, counts, rule = _answers(model, vote, scored, cohort, *options)
+    cases, counts, rule = _answers(model, vote, scored, cohort, positive, threshold, level)
     cases = replace(cases, groups=groups)
     by = cohort.subgroupings(names, answered)
     calibration, again = _recalibration(model, cases, random_state)
@@ -444,18 +426,15 @@ def validated(
     )
 
 
-def _scored(
-    vote: Vote, cohort: Cohort, threshold: float | None
-) -> tuple[tuple[Floats, Floats], list[str]]:
+def _scored(vote: Vote, cohort: Cohort, threshold: float | None) -> tuple[_Scored, list[str]]:
     """Return score and mass of each case, and yes or no: whether it has an answer."""
     scored = vote.score_and_mass(cohort.X)
     decided = ("", "tie") if threshold is not None else ("",)  # a threshold decides ties
-    whys = vote.unanswered(cohort.X, *scored)
-    return scored, ["yes" if why in decided else "no" for why in whys]
+    return scored, ["yes" if why in decided else "no" for why in vote.unanswered(cohort.X, *scored)]
 
 
 def _answers(
-    model: Any, vote: Vote, scored: tuple[Floats, Floats], cohort: Cohort,
+    model: Any, vote: Vote, scored: _Scored, cohort: Cohort,
     positive: Label | None, threshold: float | None, level: float,
 ) -> tuple[_Answers, list[int], str]:  # fmt: skip
     """Return the predictions; of a classifier also class counts, and the rule for `positive`."""
@@ -499,7 +478,7 @@ def _grouped(cohort: Cohort) -> tuple[Indices | None, list[str]]:
 def _answered(
     model: Any,
     vote: Any,
-    scored: tuple[Floats, Floats],
+    scored: _Scored,
     cohort: Cohort,
     positive: Label | None,
     threshold: float | None,
@@ -514,7 +493,7 @@ def _answered(
         if len(classes) != 2:
             raise PsephosError("a threshold is for two classes: leave it out.")
         must_be_inside("threshold", threshold)
-        predicted = np.where(called(chances[:, place], threshold), place, 1 - place)
+        predicted = np.where(measure.called(chances[:, place], threshold), place, 1 - place)
     names = [str(one) for one in classes]
     return Answered(names, cohort.codes, predicted, chances, place, level=level)
 

@@ -11,7 +11,12 @@ from psephos.vote.operations.gates import SoftTreeVoters
 from psephos.vote.operations.joined import ComposedVoters, JoinedVoters, answer_names, as_read, join
 from psephos.vote.operations.machines import KernelVoters
 from psephos.vote.operations.nested import NestedVoters
-from psephos.vote.operations.scores import Scores
+from psephos.vote.operations.scores import (
+    Scores,
+    linear_models,
+    naive_bayes_models,
+    quadratic_models,
+)
 from psephos.vote.operations.weights import Available, ConfidenceGate, Constant, OutputWeights
 from psephos.vote.part import Voters, Weighting
 from psephos.vote.readout import Readout
@@ -24,23 +29,19 @@ from psephos.vote.target import (
     Target,
 )
 from psephos.vote.vote import Vote
-from psephos.vote.voters.branching import branch_voters
-from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.foreign import ForeignVoters, from_estimators
-from psephos.vote.voters.hypotheses import HypothesisVoters
+from psephos.vote.voters.hypotheses import CountedHypotheses, HypothesisVoters
 from psephos.vote.voters.mixed import mixed_voters, neighbour_vote
-from psephos.vote.voters.mixture import (
+from psephos.vote.voters.prototypes import (
     KernelScaling,
+    KernelWeights,
     PrototypeBatch,
     prototype_vote,
 )
 from psephos.vote.voters.rules import FirstMatch, leaf_gates, rule_voters
-from psephos.vote.voters.scored import linear_models, naive_bayes_models, quadratic_models
 from psephos.vote.voters.stumps import ConstantVoters, StumpVoters
-from psephos.vote.voters.trees import TreeVoters, forest_voters
-from psephos.vote.weights.gaussian_kernels import KernelWeights
-from psephos.vote.weights.local import InverseDistance, Local, LocalRelevance
-from psephos.vote.weights.neighbours import Neighbours
+from psephos.vote.voters.trees import TreeVoters, branch_voters, forest_voters
+from psephos.vote.weights.local import InverseDistance, Local, LocalRelevance, Neighbours
 
 __all__ = [
     "AnyTarget", "Available", "Ballots", "CaseVoters", "CodedVoters", "ComposedVoters",

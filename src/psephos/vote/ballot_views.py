@@ -7,8 +7,7 @@ from typing import Any
 from psephos.files.escaping import printable
 from psephos.files.names import listed, number, percent, plural, sentence_name
 from psephos.vote.ballots import Ballots, Line
-from psephos.vote.describing import returns_words
-from psephos.vote.looked_up import looked_up_words
+from psephos.vote.describing import looked_up_words, returns_words
 
 _CASES = 5  # shown, of many
 _LINES = 12  # of a case
@@ -39,8 +38,7 @@ def ballots_html(ballots: Ballots) -> str:
     shown = ballots.first(_CASES)
     for case in range(len(shown)):
         head, *rows = _rows(shown, case)
-        title = _title(shown, case)
-        parts.append(f"<p><b>{escape(title)}</b></p>")
+        parts.append(f"<p><b>{escape(_title(shown, case))}</b></p>")
         parts += [f"<p>{escape(sentence)}</p>" for sentence in _carried(shown, case)]
         cells = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in head)
         body = "".join(
@@ -114,11 +112,9 @@ def _rows(ballots: Ballots, case: int) -> list[list[str]]:
     rest = lines[_LINES:]
     if rest:
         added = sum(float(line.contribution[k]) for line in rest)
-        count = sum(len(line.voters) for line in rest)
+        n = sum(len(line.voters) for line in rest)
         weight = weigh(sum(line.weight for line in rest))
-        rows.append(
-            [_signed(added, scale), weight, "", f"{plural(count, 'other voter')}, together"]
-        )
+        rows.append([_signed(added, scale), weight, "", f"{plural(n, 'other voter')}, together"])
     return rows
 
 

@@ -1,22 +1,20 @@
 """`Ballots`: the votes on some cases, one row per case and voter, as data and in words."""
 
-import json
-import math
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.files.names import Names, class_called
-from psephos.vote.describing import answer_words, before_weighing
+from psephos.vote.describing import answer_words, before_weighing, looked_up_words
 from psephos.vote.frames import frame_of
-from psephos.vote.looked_up import looked_up_words
 from psephos.vote.part import label_of
 from psephos.vote.reasons import Always, CaseLike, Reason, reason_and_vote, without_weight
+from psephos.vote.reasons.base import in_json
 from psephos.vote.vote import Terms, Vote
 
 _NEAREST = 5
@@ -83,7 +81,7 @@ class Ballots:
     names: Names
     X: Any
     case_ids: list[Any]
-    numbers: NDArray[np.intp] | None = None
+    numbers: Indices | None = None
     returns: dict[str, str] = field(default_factory=dict[str, str], kw_only=True)
     score: Floats = field(init=False)
     mass: Floats = field(init=False)
@@ -103,12 +101,9 @@ class Ballots:
     def __post_init__(self) -> None:
         score, mass = self.vote.score_and_mass(self.X)
         classes: list[str] = [str(c) for c in getattr(self.vote.target, "classes", ())]
-        if not self.names.classes:
-            object.__setattr__(self, "names", replace(self.names, classes=classes))
-        object.__setattr__(self, "names", replace(self.names, say=partial(_say, self.vote)))
-        object.__setattr__(self, "score", score)
-        object.__setattr__(self, "mass", mass)
-        for name, value in self.vote.terms(self.X)._asdict().items():
+        named = {"classes": self.names.classes or classes, "say": partial(_say, self.vote)}
+        made = {"names": replace(self.names, **named), "score": score, "mass": mass}
+        for name, value in (made | self.vote.terms(self.X)._asdict()).items():
             object.__setattr__(self, name, value)
 
     def first(self, n: int) -> "Ballots":
@@ -171,15 +166,10 @@ class Ballots:
         """
         reasons = self.vote.reasons(self.X)
         near = self.vote.similarities(self.X)
-        if near is None:
-            return reasons
-        return [
-            [
-                replace(one, similarity=float(near[i, t])) if isinstance(one, CaseLike) else one
-                for t, one in enumerate(row)
-            ]
-            for i, row in enumerate(reasons)
-        ]
+        for row, own in zip(reasons, [] if near is None else near.tolist(), strict=False):
+            for t, one in enumerate(row):
+                row[t] = replace(one, similarity=own[t]) if isinstance(one, CaseLike) else one
+        return reasons
 
     def words(self, case: int, voter: int) -> str:
         """Return a voter's reason and vote on a case (both from 0): ``g1 = 1.877 > 0.779 → ill``.
@@ -330,7 +320,7 @@ class Ballots:
             table[key] = self.contributions[:, :, k].ravel().tolist()
         named = self.names.columns
         table["columns"] = [tuple(named[j] for j, _ in reason.cells()) for reason in reasons]
-        table["details"] = [_json(reason.data(self.names)) for reason in reasons]
+        table["details"] = [in_json(reason.data(self.names)) for reason in reasons]
         nearest = self.nearest()
         if nearest is not None:
             table["nearest"] = [cases for cases in nearest for _ in range(voters)]
@@ -391,16 +381,3 @@ class Ballots:
         from psephos.vote.ballot_views import ballots_html
 
         return ballots_html(self)
-
-
-def _json(value: dict[str, Any]) -> str:
-    """Return a reason's data as JSON, with infinite numbers as strings."""
-
-    def plain(one: Any) -> Any:
-        if isinstance(one, dict):
-            return {key: plain(item) for key, item in cast("dict[str, Any]", one).items()}
-        if isinstance(one, list):
-            return [plain(item) for item in cast("list[Any]", one)]
-        return repr(one) if isinstance(one, float) and not math.isfinite(one) else one
-
-    return json.dumps(plain(value), ensure_ascii=False, allow_nan=False)

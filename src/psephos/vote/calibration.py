@@ -4,7 +4,7 @@
 ``words(classes)`` describes a map.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,7 +45,6 @@ def _together(chances: Floats, apart: bool) -> Floats:
 
 
 @register
-@dataclass(frozen=True)
 class Sigmoid:
     """Platt's map by class: 1 / (1 + exp(-(slope logit(p) + offset))), normalised to the sum 1.
 
@@ -66,7 +65,7 @@ class Sigmoid:
     def __post_init__(self) -> None:
         check(0 <= self.least < 0.5, _NO_LIMIT)
         check(self.slope.ndim == 1 and self.slope.shape == self.offset.shape, "a class lacks a map")
-        check(bool((self.slope >= 0).all()), "a map of probabilities falls")
+        check(self.slope >= 0, "a map of probabilities falls")
 
     def words(self, classes: list[str]) -> str:
         return "calibrated (sigmoid)"
@@ -78,7 +77,6 @@ class Sigmoid:
 
 
 @register
-@dataclass(frozen=True)
 class Temperature:
     """Temperature scaling: probabilities to the power 1 / t, normalised to the sum 1.
 
@@ -109,7 +107,6 @@ class Temperature:
 
 
 @register
-@dataclass(frozen=True)
 class Isotonic:
     """Isotonic map by class: linear between given points, normalised to the sum 1.
 
@@ -131,9 +128,8 @@ class Isotonic:
         check(len(self.given) == len(self.told) > 0, "a class lacks a map")
         for x, y in zip(self.given, self.told, strict=True):
             check(x.ndim == 1 and x.shape == y.shape and len(x) > 0, "a map lacks points")
-            rises = bool((np.diff(x) > 0).all()) and bool((np.diff(y) >= 0).all())
-            check(rises, "a map falls")
-            check(bool(((y >= 0) & (y <= 1)).all()), "a map leaves the probabilities")
+            check(bool((np.diff(x) > 0).all()) and bool((np.diff(y) >= 0).all()), "a map falls")
+            check((y >= 0) & (y <= 1), "a map leaves the probabilities")
 
     def words(self, classes: list[str]) -> str:
         return "read off a fixed rising curve" if self.fixed else "calibrated (isotonic)"
@@ -146,7 +142,6 @@ class Isotonic:
 
 
 @register
-@dataclass(frozen=True)
 class PosteriorTable:
     """Posterior probabilities of label k by the number j of m voters that vote for it.
 
@@ -164,9 +159,9 @@ class PosteriorTable:
 
     def __post_init__(self) -> None:
         check(self.posterior.ndim == 2 and self.posterior.shape[1] > 1, "posteriors have no table")
-        check(bool(((self.posterior >= 0) & (self.posterior <= 1)).all()), "posteriors")
+        check((self.posterior >= 0) & (self.posterior <= 1), "posteriors")
         check(self.prior.shape in ((0,), self.posterior.shape[:1]), "a label has no prior")
-        check(bool(((self.prior >= 0) & (self.prior <= 1)).all()), "priors")
+        check((self.prior >= 0) & (self.prior <= 1), "priors")
 
     def words(self, classes: list[str]) -> str:
         return "looked up in a table of posteriors"
@@ -186,7 +181,6 @@ class PosteriorTable:
 
 
 @register
-@dataclass(frozen=True)
 class ClassVotes:
     """Class weights: w_k p_k, normalised to the sum 1; argmax_k w_k p_k is predicted.
 
@@ -208,15 +202,12 @@ class ClassVotes:
         check_part(self)
         plain = self.weight.ndim == 1 and bool(np.isfinite(self.weight).all())
         check(plain, "weights of classes are not numbers")
-        check(bool((self.weight >= 0).all() and (self.weight > 0).any()), "weights of classes")
+        check((self.weight >= 0).all() and (self.weight > 0).any(), "weights of classes")
 
     def words(self, classes: list[str]) -> str:
         """Return the calibration, and the classes whose weight is not 1."""
-        named = [
-            f"{name} × {number(w)}"
-            for name, w in zip(classes, self.weight.tolist(), strict=True)
-            if w != 1
-        ]
+        pairs = zip(classes, self.weight.tolist(), strict=True)
+        named = [f"{name} × {number(w)}" for name, w in pairs if w != 1]
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         first = "" if self.of is None else self.of.words(classes) + ", then "
         votes = ", ".join(named[:_NAMED]) + more if named else "each class × 1"

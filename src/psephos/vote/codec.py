@@ -8,10 +8,10 @@ kernels do not.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from inspect import signature
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -31,12 +31,14 @@ _Form = TypeVar("_Form", bound=Callable[..., Any])
 Arrays = MutableMapping[str, NDArray[Any]]
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def register(cls: type[_T]) -> type[_T]:
     """Register a part, so that model files can hold it: the decorator `psephos.vote.register_part`.
 
-    The part is a frozen dataclass with a `tag` of its own (``tag: ClassVar[str]``). Annotations
-    restrict its fields: ``NDArray[np.float64]`` to finite numbers, `psephos.vote.Nullable` to
-    finite numbers or NaN, `psephos.vote.Thresholds` to numbers, NaN or infinities.
+    The part is a dataclass with a `tag` of its own (``tag: ClassVar[str]``); a class that is not a
+    dataclass yet becomes a frozen one. Annotations restrict its fields: ``NDArray[np.float64]`` to
+    finite numbers, `psephos.vote.Nullable` to finite numbers or NaN, `psephos.vote.Thresholds` to
+    numbers, NaN or infinities.
 
     Raises
     ------
@@ -52,6 +54,8 @@ def register(cls: type[_T]) -> type[_T]:
         )
     if issubclass(cls, Part):
         _check_names(cls)
+    if "__dataclass_fields__" not in vars(cls):
+        cls = dataclass(frozen=True)(cls)
     _REGISTRY[tag] = cls  # a module may be loaded again
     _REGISTRY.update(dict.fromkeys(getattr(cls, "former", ()), cls))  # tags of older files
     return cls

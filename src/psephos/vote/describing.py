@@ -1,21 +1,21 @@
-"""Description of a fitted vote in sentences, and of how it predicts."""
+"""Description of a fitted vote in sentences, of how it predicts, and of what it looks up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats
 from psephos.files.cases import TIMES
-from psephos.files.names import Names, backup_words, listed, percent, plural, sentence_name
+from psephos.files.names import Names, backup_words, fixed, listed, percent, plural, sentence_name
 from psephos.trees.tree_text import NodeAnswers, export_text
 from psephos.vote.importance import Baseline, most_rows
-from psephos.vote.looked_up import table_words
 from psephos.vote.part import label_of
 from psephos.vote.target import Target
 from psephos.vote.vote import Vote
 
+_LABELS = 20  # rows of a table of posteriors that are written out
 _LEAVES = 200  # of a tree that is written out
 _SHARED = ("normalised", "loudest", "drawn")  # weights are shown as shares
 _CASES = 12  # training cases that vote, of which each is a line
@@ -193,12 +193,11 @@ def _tree_lines(vote: Vote, names: Names) -> list[str]:
     scale = float(np.abs(tree.value).max(initial=0.0))
     node_votes: Any = getattr(vote.voters, "node_votes", tree.value)
     words = [answer_words(vote, value, scale) for value in node_votes]
-    text = export_text(tree, names.columns, names.levels, answers=NodeAnswers(words))
-    return text.split("\n")
+    return export_text(tree, names.columns, names.levels, answers=NodeAnswers(words)).split("\n")
 
 
 # ---------------------------------------------------------------------- the prediction
-def answer_words(vote: Vote, value: NDArray[np.float64], scale: float = 0.0) -> str:
+def answer_words(vote: Vote, value: Floats, scale: float = 0.0) -> str:
     """Return a (K,) vote in words: its class, with its share or contribution, or its number.
 
     For example ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``2.5``; ``nothing`` for 0. See the
@@ -222,7 +221,7 @@ def answer_rule(vote: Vote) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def before_weighing(vote: Vote, score: NDArray[np.float64]) -> str:
+def before_weighing(vote: Vote, score: Floats) -> str:
     """Return a note on the probabilities of a (K,) score before calibration; '' without one.
 
     Contributions sum to the score, which the calibration (or weights of classes) then changes.
@@ -264,10 +263,85 @@ def _combined(vote: Vote) -> str:
 
 def _says(joined: Any, voter: int) -> str:
     """Return what a voter's vote is; '' for a tree of pure leaves: answer and probability alike."""
-    part = joined.parts[int(joined.part[voter])]
-    says: str | None = part.how_said()
+    says: str | None = joined.parts[int(joined.part[voter])].how_said()
     if says is not None or joined.n_trees(voter) != 1:
         return says or "vote"
     shown = joined.shown_tree(voter, 0)
     leaves = shown.votes[shown.tree.n_children == 0]
     return "" if np.isclose(np.abs(leaves).max(axis=1), 1.0).all() else "probability"
+
+
+# ---------------------------------------------------------------------- predictions from a table
+class LookedUp(NamedTuple):
+    """The look-up of one label, or class, for one case."""
+
+    name: str
+    yes: float  # the weight of the voters for it: a number of neighbours
+    total: float  # the weight of all voters
+    place: int  # the column of the table that is read, 0 ... `most`
+    most: int
+    chance: float  # its probability; of classes divided by their sum
+    given: bool | None  # whether the label is predicted; None of classes
+
+    def found(self, who: str) -> str:
+        """Return ``5 of 10 neighbours have it``."""
+        if not self.total:
+            return f"no {who.removesuffix('s')}"
+        have = "have it" if self.given is not None else "are it"
+        words = f"{self.yes:.6g} of {self.total:.6g} {who} {have}"
+        if (round(self.yes, 9), round(self.total, 9)) == (self.place, self.most):
+            return words
+        return f"{words}, read as {self.place} of {self.most}"
+
+    def words(self, who: str) -> str:
+        """Return ``5 of 10 neighbours have it: probability 0.364, not given``."""
+        answer = "" if self.given is None else ", given" if self.given else ", not given"
+        return f"{self.found(who)}: probability {fixed(self.chance)}{answer}"
+
+
+def looked_up(ballots: Any, case: int) -> list[LookedUp]:
+    """Return the look-up of each label or class for a case (from 0); [] of other read-outs."""
+    vote = ballots.vote
+    posterior: Any = getattr(vote.readout.calibration, "posterior", None)
+    if posterior is None:
+        return []
+    target, score = vote.target, ballots.score[[case]]
+    share = replace(vote.readout, calibration=None).probabilities(score, target)[0]
+    most, total = posterior.shape[1] - 1, float(ballots.mass[case])
+    multilabel = target.kind == "multilabel"
+    given = set(ballots.given(case)) if multilabel else set[int]()
+    rows = zip(target.classes.tolist(), share.tolist(), ballots.chances(case), strict=True)
+    return [
+        LookedUp(
+            str(name), p * total, total, int(np.rint(p * most)), most, chance,
+            k in given if multilabel else None,
+        )
+        for k, (name, p, chance) in enumerate(rows)
+    ]  # fmt: skip
+
+
+def looked_up_words(ballots: Any, case: int) -> list[str]:
+    """Return `looked_up` as ``ill: 5 of 10 neighbours have it: ...``, likeliest first."""
+    found = sorted(looked_up(ballots, case), key=lambda one: (not one.given, -one.chance))
+    who = who_votes(ballots.vote)
+    return [f"{sentence_name(one.name)}: {one.words(who)}" for one in found]
+
+
+def who_votes(vote: Any) -> str:
+    """Return the name of the voters: 'neighbours' or 'votes'."""
+    return "neighbours" if vote.weighting.tag == "neighbours" else "votes"
+
+
+def table_words(vote: Any, names: Sequence[str]) -> list[str]:
+    """Return a sentence per label or class with its row of the table; [] of other read-outs."""
+    posterior: Any = getattr(vote.readout.calibration, "posterior", None)
+    if posterior is None:
+        return []
+    most, who = posterior.shape[1] - 1, who_votes(vote)
+    words = [
+        f"Posterior of {name} where 0, 1, ..., {most} of {most} {who} say it:"
+        f" {' '.join(fixed(p) for p in row)}"
+        for name, row in zip(names, posterior[:_LABELS].tolist(), strict=False)
+    ]
+    more = len(posterior) - len(words)
+    return [*words, *([f"Posteriors of {more} labels more: posterior_."] if more > 0 else [])]

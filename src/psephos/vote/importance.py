@@ -1,11 +1,11 @@
 """Importance of columns: how much each one moves the score, over training rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, sparse
+from psephos._types import Floats, Indices, NDArray, sparse
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, check_part, evenly, over_outputs
 from psephos.vote.profile import LEVELS, Profile, profile_of
@@ -16,7 +16,6 @@ _BLOCK = 1 << 20  # numbers in one (rows, columns) or (rows, voters, outputs) bl
 
 
 @register
-@dataclass(frozen=True)
 class Baseline:
     """Training means of a fitted vote, from which importance is measured.
 
@@ -47,7 +46,7 @@ class Baseline:
         check(all(bool(np.isfinite(a).all()) for a in arrays), "a training mean is not finite")
         flat = self.centre.ndim == self.weights.ndim == self.importance.ndim == 1
         check(flat and self.votes.ndim == 2, "training means have another shape")
-        check(bool((self.importance >= 0).all()), "an importance is below 0")
+        check(self.importance >= 0, "an importance is below 0")
         same = self.profile is None or self.profile.n_columns == len(self.centre)
         check(same, "a profile of other columns")
 
@@ -92,9 +91,8 @@ class SampleRows(NamedTuple):
 
         `vote` None reads all columns; y (n,), if given, are the labels as numbers.
         """
-        columns: Columns = (
-            np.arange(int(X.shape[1]), dtype=np.intp) if vote is None else vote.columns
-        )
+        every = np.arange(int(X.shape[1]), dtype=np.intp)
+        columns: Columns = every if vote is None else vote.columns
         rows = evenly_spaced(X.shape[0], most_rows(len(columns)))
         if sparse.issparse(X):
             part: Any = X.tocsr()[rows][:, columns].toarray()
@@ -191,9 +189,7 @@ def column_moves(vote: Any, X: Floats, baseline: Baseline) -> Floats:
     """
     votes, weights = vote.votes(X), vote.output_shares(X)
     by_vote = (np.abs(weights) * np.abs(votes - baseline.votes)).sum(axis=2)
-    by_weight = np.abs(over_outputs(weights) - baseline.weights) * np.abs(baseline.votes).sum(
-        axis=1
-    )
+    by_weight = np.abs(over_outputs(weights) - baseline.weights) * np.abs(baseline.votes).sum(1)
     centre = baseline.centre
     with np.errstate(over="ignore", invalid="ignore"):  # values may be as large as floats go
         found = vote.voters.divided(X, by_vote, centre)
@@ -206,12 +202,12 @@ def column_moves(vote: Any, X: Floats, baseline: Baseline) -> Floats:
 
 
 def path_moves(
-    leaf: NDArray[np.intp],
-    parent: NDArray[np.intp],
+    leaf: Indices,
+    parent: Indices,
     step: Floats,
     decided: Any,
     size: Floats,
-    group: NDArray[np.intp],
+    group: Indices,
     width: int,
 ) -> Floats:
     """Return (n, width): the sizes (n, T) of voters made of trees, divided along the rows' paths.
@@ -238,7 +234,7 @@ def path_moves(
     return flat.reshape(n, width)
 
 
-def _from_root(parent: NDArray[np.intp], step: Floats) -> Floats:
+def _from_root(parent: Indices, step: Floats) -> Floats:
     """Return the sum of the steps from the root to each node."""
     total, above = step.copy(), parent
     while (on := np.flatnonzero(above >= 0)).size:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.trees.tree import Tree
 from psephos.vote.part import Breakpoints, ShownTree, Voters, Weighting
 from psephos.vote.reading.core import unpacked
@@ -113,7 +113,7 @@ class WeighedAsLowered(LoweredOnce, Weighting):
         """Return a short description of the weights."""
         return self.lowered().words()
 
-    def primary_voters(self) -> NDArray[np.intp]:
+    def primary_voters(self) -> Indices:
         """Return the voters that may have weight on a complete case."""
         return self.lowered().primary_voters()
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats, Indices
 from psephos.vote.vote import Vote
 
 _BLOCK = 1 << 20
@@ -19,13 +20,13 @@ class Multiplicity(NamedTuple):
     predict, -1 where none does.
     """
 
-    answer: NDArray[np.intp]
-    n_models: NDArray[np.intp]
-    against: NDArray[np.intp]
-    rival: NDArray[np.intp]
+    answer: Indices
+    n_models: Indices
+    against: Indices
+    rival: Indices
 
 
-def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
+def multiplicity_of(vote: Vote, X: Floats) -> Multiplicity:
     """Return how many models of a library disagree with its prediction for each row of X, (n, p).
 
     Evaluated are the models of the lowest tier whose columns all have a value, also those that
@@ -39,7 +40,7 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
             "multiplicity needs a library of small classifiers (swag): the voters of other models "
             "do not predict on their own."
         )
-    tier: NDArray[np.intp] = weighting.tier
+    tier: Indices = weighting.tier
     reads: NDArray[np.bool_] = weighting.reads
     counts = np.zeros((len(X), target.n_classes), dtype=np.intp)
     step = max(1, _BLOCK // (vote.n_voters * target.n_outputs))
@@ -48,16 +49,14 @@ def multiplicity_of(vote: Vote, X: NDArray[np.float64]) -> Multiplicity:
         can = weighting.available(rows) & reads.any(axis=1)
         first = np.where(can, tier, tier.max() + 1).min(axis=1, keepdims=True)
         votes = vote.votes(rows)
-        predicted: NDArray[np.intp] = target.answers(votes.reshape(-1, votes.shape[2])).reshape(
-            votes.shape[:2]
-        )
+        flat: Indices = target.answers(votes.reshape(-1, votes.shape[2]))
+        predicted = flat.reshape(votes.shape[:2])
         voting = can & (tier == first)
         for k in range(target.n_classes):
             counts[start : start + step, k] = (voting & (predicted == k)).sum(axis=1)
     score, mass = vote.score_and_mass(X)
-    answer: NDArray[np.intp] = target.chosen(vote.readout.decided(score, target, mass))
+    answer: Indices = target.chosen(vote.readout.decided(score, target, mass))
     n_models = counts.sum(axis=1)
     counts[np.arange(len(X)), answer] = 0
     against = counts.sum(axis=1)
-    rival = np.where(against > 0, counts.argmax(axis=1), -1)
-    return Multiplicity(answer, n_models, against, rival)
+    return Multiplicity(answer, n_models, against, np.where(against > 0, counts.argmax(axis=1), -1))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, NDArray, Usage, sparse
+from psephos._types import Array, Floats, Indices, NDArray, Usage, sparse
 from psephos.files.field_types import array_types
 from psephos.files.names import Names
 from psephos.trees.tree import Tree
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 Columns = NDArray[np.intp]
 
-Breakpoints = tuple[NDArray[np.intp], Floats]  # columns and values, (m,) each
+#: Columns and values, (m,) each, near which conformance vectors are drawn. They contain no value of
+#: a training row: ranges are rounded outwards.
+Breakpoints = tuple[Indices, Floats]
 
 
 class ShownTree(NamedTuple):
@@ -70,7 +72,7 @@ class Part(ABC):
         """Return the same part on the table reduced to `columns` (a superset of its own)."""
 
     @abstractmethod
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return the part for these voters only, in this order; it drops columns no longer read."""
 
     def lowered(self) -> Any:
@@ -286,7 +288,7 @@ class Weighting(Part):
         """Return a function of X to (sums, mass) that needs no weights; None: not available."""
         return None
 
-    def primary_voters(self) -> NDArray[np.intp]:
+    def primary_voters(self) -> Indices:
         """Return the voters that may have weight on a complete case."""
         return np.arange(self.n_voters, dtype=np.intp)
 
@@ -298,7 +300,7 @@ class Weighting(Part):
         """Return the mask, (n, T), of library models whose columns all have a value."""
         return None
 
-    def weighed(self, X: Floats) -> NDArray[np.intp] | None:
+    def weighed(self, X: Floats) -> Indices | None:
         """Return the indices of voters with weight on some row; None: all may have weight."""
         return None
 
@@ -340,7 +342,7 @@ class ReadsColumns:
 
 
 class ReadsLike:
-    """Mixin: `n_features`, `columns` and `select` of the part in the field named `read_by`."""
+    """Mixin: `n_features`, `n_voters`, `columns` and `select` of the part in field `read_by`."""
 
     read_by: ClassVar[str]
 
@@ -348,6 +350,11 @@ class ReadsLike:
     def n_features(self) -> int:
         """Return p."""
         return getattr(self, self.read_by).n_features
+
+    @property
+    def n_voters(self) -> int:
+        """Return T."""
+        return getattr(self, self.read_by).n_voters
 
     @property
     def columns(self) -> Columns:
@@ -386,7 +393,7 @@ def label_of(voters: Voters, voter: int) -> str:
     return f"{name}: " if name else ""
 
 
-def log_odds(chances: NDArray[np.float64], n_outputs: int) -> NDArray[np.float64]:
+def log_odds(chances: Floats, n_outputs: int) -> Floats:
     """Return (n, K) log-odds of (n, n_classes) probabilities, each taken as at least 1e-9.
 
     Two classes are ``log(p_1 / p_0)``, one column; more ``log p_k`` less its mean over classes.
@@ -395,7 +402,7 @@ def log_odds(chances: NDArray[np.float64], n_outputs: int) -> NDArray[np.float64
     return logs[:, 1:] - logs[:, :1] if n_outputs == 1 else logs - logs.mean(axis=1, keepdims=True)
 
 
-def over_outputs(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def over_outputs(weights: Floats) -> Floats:
     """Return weights as (n, T): where they differ by output, the mean of their absolute values."""
     if weights.ndim == 2:
         return weights
@@ -416,9 +423,12 @@ def named_of(rows: NDArray[Any], names: NDArray[Any]) -> Array:
     return np.where(rows >= 0, names[np.maximum(rows, 0)], "")
 
 
-def check(condition: bool, sentence: str) -> None:
-    """Raise PsephosError unless a part is consistent: compiled kernels check nothing."""
-    if not condition:
+def check(condition: bool | np.bool_ | NDArray[np.bool_], sentence: str) -> None:
+    """Raise PsephosError unless a part is consistent: compiled kernels check nothing.
+
+    A condition on each of several entries must hold for all of them.
+    """
+    if not np.all(condition):
         raise PsephosError(f"inconsistent part of a vote: {sentence}.")
 
 
@@ -455,38 +465,35 @@ def check_columns(columns: Columns, n_features: int) -> None:
     """Check that columns are sorted, distinct and within the table."""
     check(columns.ndim == 1 and columns.dtype == np.intp, "columns are not a row of integers")
     inside = (columns >= 0) & (columns < n_features)  # first: differences of the rest may wrap
-    ordered = inside.all() and (np.diff(columns) > 0).all()
-    check(bool(ordered), "columns are not sorted within the table")
+    check(inside.all() and (np.diff(columns) > 0).all(), "columns are not sorted within the table")
 
 
-def check_within(places: NDArray[np.intp], end: Any, fault: str) -> None:
+def check_within(places: Indices, end: Any, fault: str) -> None:
     """Check that indices are at least 0 and below `end`, a number or one for each index."""
-    check(bool(((places >= 0) & (places < end)).all()), fault)
+    check((places >= 0) & (places < end), fault)
 
 
-def check_ptr(ptr: NDArray[np.intp], n: int, end: int, of: str) -> NDArray[np.intp]:
+def check_ptr(ptr: Indices, n: int, end: int, of: str) -> Indices:
     """Check that n + 1 pointers increase from 0 to `end`, and return the n sizes."""
     check(ptr.shape == (n + 1,), f"pointers of {of} differ in number")
     inside = ((ptr >= 0) & (ptr <= end)).all()  # first: differences of the rest may wrap
     sizes = np.diff(ptr)
     whole = ptr[0] == 0 and ptr[-1] == end and inside and (sizes >= 0).all()
-    check(bool(whole), f"pointers of {of} are not increasing")
+    check(whole, f"pointers of {of} are not increasing")
     return sizes
 
 
-def check_places(
-    places: NDArray[np.intp], ptr: NDArray[np.intp], n_voters: int, n_columns: int
-) -> NDArray[np.intp]:
+def check_places(places: Indices, ptr: Indices, n_voters: int, n_columns: int) -> Indices:
     """Check that pointers give each voter sorted column indices, and return their numbers."""
     check(places.ndim == 1, "places of columns are not in a row")
     sizes = check_ptr(ptr, n_voters, len(places), "a voter's columns")
     check_within(places, n_columns, "a voter reads a column it lacks")
     for a, b in pairwise(ptr):
-        check(bool((np.diff(places[a:b]) > 0).all()), "a voter's columns are unsorted")
+        check(np.diff(places[a:b]) > 0, "a voter's columns are unsorted")
     return sizes
 
 
-def check_present(X: NDArray[np.float64], kind: str) -> None:
+def check_present(X: Floats, kind: str) -> None:
     """Raise PsephosError if a value is missing, for voters that cannot vote without it."""
     missing = np.isnan(X).any(axis=1)
     if missing.any():
@@ -516,20 +523,41 @@ def usage_of_all(part: Any) -> Usage:
     return usage_at(part, *np.indices((part.n_voters, len(part.columns))).reshape(2, -1))
 
 
-def usage_of(part: Any, places: Sequence[NDArray[np.intp]]) -> Usage:
+def usage_of(part: Any, places: Sequence[Indices]) -> Usage:
     """Return the (T, p) table of a part whose voters each read these positions in `columns`."""
     voter = np.repeat(np.arange(len(places)), [len(own) for own in places])
     return usage_at(part, voter, np.concatenate([np.empty(0, dtype=np.intp), *places]))
 
 
-def usage_at(part: Any, voter: NDArray[np.intp], place: NDArray[np.intp]) -> Usage:
+def usage_at(part: Any, voter: Indices, place: Indices) -> Usage:
     """Return the (T, p) table of a part whose voters read these positions in `columns`."""
     return usage_table(voter, part.columns[place], (part.n_voters, part.n_features))
 
 
-def usage_table(voter: NDArray[np.intp], column: Columns, shape: tuple[int, int]) -> Usage:
+def usage_table(voter: Indices, column: Columns, shape: tuple[int, int]) -> Usage:
     """Return a boolean CSR table that is true at (voter, column)."""
     table: Any = sparse.csr_array((np.ones(len(voter), dtype=bool), (voter, column)), shape=shape)
     table.sum_duplicates()
     table.data[:] = True
     return table
+
+
+def joined_marks(marks: Sequence[Breakpoints]) -> Breakpoints:
+    """Return the breakpoints of several parts, concatenated."""
+    columns = np.concatenate([np.empty(0, dtype=np.intp), *(j for j, _ in marks)])
+    return columns, np.concatenate([np.empty(0), *(values for _, values in marks)])
+
+
+def outer_marks(columns: Indices, low: Floats, high: Floats) -> Breakpoints:
+    """Return the ends of ranges as breakpoints, rounded outwards to the range's power of ten."""
+    unit = 10.0 ** np.floor(np.log10(np.maximum(high - low, 1e-300)))
+    unit = np.where(high > low, unit, np.maximum(np.abs(low), 1.0))
+    ends = np.floor(low / unit) * unit, np.ceil(high / unit) * unit
+    return np.tile(columns, 2), np.concatenate(ends)
+
+
+def range_marks(columns: Indices, cases: Floats, is_category: NDArray[np.bool_]) -> Breakpoints:
+    """Return breakpoints around the ranges of cases (m, q), of numeric columns with any value."""
+    known = np.flatnonzero(~np.isnan(cases).all(axis=0) & ~is_category)
+    own = cases[:, known]
+    return outer_marks(columns[known], np.nanmin(own, axis=0), np.nanmax(own, axis=0))

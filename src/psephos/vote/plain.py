@@ -102,19 +102,18 @@ def from_plain(data: Any, hint: Any = Any) -> Any:
 
 
 def _part(content: Mapping[str, Any]) -> Any:
-    cls = registered(str(content.get("kind")))
+    kind = content.get("kind")
+    cls = registered(str(kind))
     if cls is None:
-        raise PsephosError(f"a plain model names a part {content.get('kind')!r} that is unknown.")
+        raise PsephosError(f"a plain model names a part {kind!r} that is unknown.")
     known = hints(cls)
     given = {name: value for name, value in content.items() if name != "kind"}
     if not set(given) <= set(signature(cls).parameters):
-        raise PsephosError(f"a plain model gives part {content['kind']!r} an unknown field.")
+        raise PsephosError(f"a plain model gives part {kind!r} an unknown field.")
     try:
         return cls(**{name: from_plain(value, known[name]) for name, value in given.items()})
     except (TypeError, KeyError, ModelFileError) as error:
-        raise PsephosError(
-            f"part {content['kind']!r} of a plain model is damaged: {error}."
-        ) from None
+        raise PsephosError(f"part {kind!r} of a plain model is damaged: {error}.") from None
 
 
 def _array(data: Any, kind: Any) -> Array:

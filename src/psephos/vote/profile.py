@@ -1,11 +1,11 @@
 """Summaries of the training columns of a vote, each by itself: they reveal no training row."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.files.field_types import Nullable
 from psephos.vote.codec import register
 from psephos.vote.part import check, check_columns, check_part, check_ptr
@@ -14,7 +14,6 @@ LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # quantiles that are kept
 
 
 @register
-@dataclass(frozen=True)
 class Profile:
     """A summary of each training column that a vote reads, from at most 512 evenly spaced rows.
 
@@ -48,8 +47,8 @@ class Profile:
     quantiles: Nullable
     mean: Nullable
     spread: Nullable
-    category: NDArray[np.intp]
-    ptr: NDArray[np.intp]
+    category: Indices
+    ptr: Indices
     share: Floats
     mass: Nullable = field(default_factory=lambda: np.empty(0))
 
@@ -63,8 +62,8 @@ class Profile:
         check_ptr(self.ptr, c, len(self.share), "shares of levels")
         with np.errstate(invalid="ignore"):
             check(not bool((np.diff(self.quantiles, axis=1) < 0).any()), "quantiles fall")
-        check(bool(((self.missing >= 0) & (self.missing <= 1)).all()), "a share of missing values")
-        check(bool((self.share >= 0).all()), "a share of a level")
+        check((self.missing >= 0) & (self.missing <= 1), "a share of missing values")
+        check(self.share >= 0, "a share of a level")
         check(self.mass.shape in ((0,), (len(LEVELS),)), "a mass")
 
     @property
@@ -146,7 +145,7 @@ def profile_of(X: Floats, is_category: NDArray[np.bool_]) -> Profile:
     )
 
 
-def _quantiles(X: Floats, count: NDArray[np.intp]) -> Floats:
+def _quantiles(X: Floats, count: Indices) -> Floats:
     """Return the interpolated quantiles, (q, 7), of columns that have `count` values each."""
     ordered = np.sort(X, axis=0)  # missing values come last
     found: list[Floats] = []

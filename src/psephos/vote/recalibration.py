@@ -1,7 +1,6 @@
 """Recalibration of a model's probabilities by the held-out predictions of its recipe."""
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 from psephos.files.names import fixed
@@ -11,7 +10,6 @@ from psephos.vote.part import check
 
 
 @register
-@dataclass(frozen=True)
 class Recalibration:
     """A rising map from a model's probabilities to calibrated ones, fitted on held-out predictions.
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import betaln, pdtrc
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, NDArray, Values
+from psephos._types import Floats, Indices, Values
 from psephos.files.names import plural
 from psephos.vote.importance import SampleRows, evenly_spaced
 from psephos.vote.profile import Profile, profile_of
@@ -46,7 +46,7 @@ class Seen(NamedTuple):
 
     n: int
     kept: bool
-    same: NDArray[np.intp] = np.empty(0, np.intp)
+    same: Indices = np.empty(0, np.intp)
     single: bool = False
     often: bool = False
     ordered: bool = False
@@ -237,7 +237,7 @@ def _too_many(both: int, n: int, twins: int, known: int) -> bool:
     return bool(both > 0 and np.logaddexp.reduce(log) < -_RARE)
 
 
-def first_copies(X: Values) -> NDArray[np.intp]:
+def first_copies(X: Values) -> Indices:
     """Return the position of the first row that each row copies; its own if it copies none.
 
     Equal rows are copies if chance does not explain them: with c_j the share of pairs of different
@@ -297,10 +297,8 @@ def as_numbers(X: Any) -> Any:
 # ---------------------------------------------------------------------- summaries
 def _alike(one: Profile, other: Profile, near: float) -> bool:
     """Return whether two summaries are equal, numbers up to `near` of their size and spread."""
-    exact = all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("n_rows", "missing", "category", "ptr", "share")
-    )
+    names = ("n_rows", "missing", "category", "ptr", "share")
+    exact = all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
     wide = 10 * near * (one.quantiles[:, 4] - one.quantiles[:, 2])[:, None]
     apart = np.abs(one.quantiles - other.quantiles) > near * np.abs(one.quantiles) + wide
     far = np.abs(one.mean - other.mean) > near * (np.abs(one.mean) + one.spread)
@@ -319,5 +317,4 @@ def _by_chance(rows: Floats, near: float) -> bool:
     plain = plain / np.where(size > 0, size, 1.0)
     n = len(plain)
     drawn = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=_DRAWS)
-    off = np.abs(drawn @ plain - plain.sum(axis=0)) > near * n
-    return bool((~off.any(axis=1)).any())
+    return bool((~(np.abs(drawn @ plain - plain.sum(axis=0)) > near * n).any(axis=1)).any())

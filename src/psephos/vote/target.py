@@ -1,22 +1,12 @@
 """Targets: the classes, labels or numbers that are predicted, and their coding as votes."""
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, NDArray
-from psephos.files.names import (
-    class_vote,
-    label_vote,
-    labels_called,
-    number_vote,
-    numbers_called,
-    percent,
-    sentence_name,
-    threshold_words,
-)
+from psephos._types import Array, Floats, Indices, NDArray
+from psephos.files import names as naming
 from psephos.vote.codec import register
 from psephos.vote.reading.core import LEVEL
 
@@ -27,7 +17,6 @@ Kind = Literal["binary", "multiclass"]
 
 
 @register
-@dataclass(frozen=True)
 class Target:
     """The classes of a problem and their coding.
 
@@ -69,7 +58,7 @@ class Target:
         return 1 if len(self.classes) == 2 else len(self.classes)
 
     @property
-    def code(self) -> NDArray[np.float64]:
+    def code(self) -> Floats:
         """Return the (n_classes, K) table of codes."""
         k = self.n_classes
         if k == 2:
@@ -81,24 +70,24 @@ class Target:
         """Return the names of the K columns of a score; [''] if K is 1."""
         return [""] if self.n_outputs == 1 else [str(label) for label in self.classes.tolist()]
 
-    def words(self, votes: NDArray[np.float64]) -> list[str]:
+    def words(self, votes: Floats) -> list[str]:
         """Return the name of the class that each row of (m, K) votes is for."""
         return self.classes[self.answers(votes)].astype(str).tolist()
 
-    def decode(self, score: NDArray[np.float64]) -> NDArray[Any]:
+    def decode(self, score: Floats) -> NDArray[Any]:
         """Return the predicted label of each row of an (n, K) score."""
         return self.classes[self.chosen(score)]
 
-    def chosen(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+    def chosen(self, score: Floats) -> Indices:
         """Return the predicted class index of each row of (n, K) scores, after any calibration."""
         return self.answers(score)
 
     @property
-    def losses(self) -> NDArray[np.float64] | None:
+    def losses(self) -> Floats | None:
         """Return the losses, (true class, predicted class); None: 1 for every wrong class."""
         return None
 
-    def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def level(self, score: Floats) -> Floats:
         """Return (n, K) scores in which classes that differ from the greatest by rounding equal it.
 
         A tie is then a tie in predictions and in probabilities, and goes to the first class.
@@ -113,7 +102,7 @@ class Target:
             return score  # no row has two
         return np.where(near, top[:, None], score)
 
-    def answers(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+    def answers(self, score: Floats) -> Indices:
         """Return the class index of each row of an (n, K) score; a tie goes to the first class.
 
         With `losses` it is the class of least expected loss, under the class shares whose mean code
@@ -128,7 +117,7 @@ class Target:
             return (score[:, 0] > 0).astype(np.intp)
         return score.argmax(axis=1)
 
-    def _shares(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _shares(self, score: Floats) -> Floats:
         """Return the (n, n_classes) shares p whose sum over k of p_k code_k is the score."""
         if self.n_outputs == 1:
             return np.column_stack([1.0 - score[:, 0], 1.0 + score[:, 0]]) / 2.0
@@ -136,7 +125,7 @@ class Target:
         return ((k - 1) * score + 1.0) / k
 
     # ------------------------------------------------------------------ in words
-    def leading(self, score: NDArray[np.float64]) -> int:
+    def leading(self, score: Floats) -> int:
         """Return the output of the class predicted by a (K,) score, or the only output."""
         return 0 if self.n_outputs == 1 else int(self.answers(score[None])[0])
 
@@ -145,9 +134,9 @@ class Target:
         return f"class {self._named(1 if self.n_outputs == 1 else output)}"
 
     def _named(self, k: int) -> str:
-        return sentence_name(str(self.classes[k]))
+        return naming.sentence_name(str(self.classes[k]))
 
-    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+    def vote_words(self, vote: Floats, scale: float, adds: bool) -> str:
         """Return a (K,) vote in words: ``ill``, ``ill 81.0 %``, ``+0.31 for ill``, ``nothing``.
 
         Parameters
@@ -161,12 +150,12 @@ class Target:
         k = int(self.answers(vote[None])[0])
         named = [str(label) for label in self.classes.tolist()]
         level, code = self.level(vote[None])[0].tolist(), self.code[k].tolist()
-        return class_vote(vote.tolist(), scale, adds, named, k, level, code)
+        return naming.class_vote(vote.tolist(), scale, adds, named, k, level, code)
 
-    def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
+    def answered(self, score: Floats, chances: Floats) -> str:
         """Return the prediction of a (K,) score in words: class, probability and ties."""
         k = int(self.chosen(score[None])[0])
-        words = f"{self._named(k)} ({percent(float(chances[k]))})"
+        words = f"{self._named(k)} ({naming.percent(float(chances[k]))})"
         if self.rule():
             return words
         level = np.flatnonzero(chances == chances[k]).tolist()
@@ -179,7 +168,7 @@ class Target:
         """Return the rule that replaces the greatest score, in words; '' if there is none."""
         return ""
 
-    def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
+    def margin(self, score: Floats, y: Indices) -> Floats:
         """Return y . F(x), scaled to 1 for one correct voter and -1/(K-1) for a wrong one.
 
         For two classes this is y F(x) with y in {-1, 1}.
@@ -191,7 +180,6 @@ class Target:
 
 
 @register
-@dataclass(frozen=True)
 class CostTarget(Target):
     """Classes with misclassification losses: the class of least expected loss is predicted.
 
@@ -204,7 +192,7 @@ class CostTarget(Target):
     """
 
     tag: ClassVar[str] = "target with losses"
-    loss: NDArray[np.float64]
+    loss: Floats
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -215,12 +203,11 @@ class CostTarget(Target):
             raise PsephosError("losses must be finite numbers of at least 0.")
 
     @property
-    def losses(self) -> NDArray[np.float64]:
+    def losses(self) -> Floats:
         return self.loss
 
 
 @register
-@dataclass(frozen=True)
 class ThresholdTarget(Target):
     """Two classes, one of which is predicted where its probability is at least a threshold.
 
@@ -249,11 +236,11 @@ class ThresholdTarget(Target):
         if not (0.0 < self.threshold < 1.0 and np.isfinite(self.bound)):
             raise PsephosError("a threshold must be a number above 0 and below 1.")
 
-    def chosen(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+    def chosen(self, score: Floats) -> Indices:
         return (score[:, 0] > self.bound).astype(np.intp)
 
     def rule(self) -> str:
-        return threshold_words(str(self.classes[self.positive]), self.threshold)
+        return naming.threshold_words(str(self.classes[self.positive]), self.threshold)
 
 
 class _Numbers:
@@ -276,29 +263,28 @@ class _Numbers:
     def about(self, output: int) -> str:
         return self.outputs[output]
 
-    def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def level(self, score: Floats) -> Floats:
         return score
 
-    def leading(self, score: NDArray[np.float64]) -> int:
+    def leading(self, score: Floats) -> int:
         """Return 0: ballots explain the first number."""
         return 0
 
-    def words(self, votes: NDArray[np.float64]) -> list[str]:
-        return [numbers_called(row, self.outputs) for row in votes.tolist()]
+    def words(self, votes: Floats) -> list[str]:
+        return [naming.numbers_called(row, self.outputs) for row in votes.tolist()]
 
-    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
-        return number_vote(vote.tolist(), scale, self.outputs)
+    def vote_words(self, vote: Floats, scale: float, adds: bool) -> str:
+        return naming.number_vote(vote.tolist(), scale, self.outputs)
 
-    def answered(self, score: NDArray[np.float64], chances: Any) -> str:
+    def answered(self, score: Floats, chances: Any) -> str:
         return self.vote_words(score, 0.0, False)
 
-    def margin(self, score: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
+    def margin(self, score: Floats, y: Indices) -> Floats:
         """Raise PsephosError: only classes have a margin."""
         raise PsephosError("a margin needs classes: this vote answers with a number.")
 
 
 @register
-@dataclass(frozen=True)
 class RegressionTarget(_Numbers):
     """A number: the prediction is the one column of the score.
 
@@ -315,12 +301,11 @@ class RegressionTarget(_Numbers):
     def outputs(self) -> list[str]:
         return [""]
 
-    def decode(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def decode(self, score: Floats) -> Floats:
         return score[:, 0]
 
 
 @register
-@dataclass(frozen=True)
 class NumbersTarget(_Numbers):
     """Several numbers at once: the prediction is the columns of the score, one a number.
 
@@ -341,12 +326,11 @@ class NumbersTarget(_Numbers):
     def outputs(self) -> list[str]:
         return list(self.names)
 
-    def decode(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def decode(self, score: Floats) -> Floats:
         return score
 
 
 @register
-@dataclass(frozen=True)
 class LabelsTarget:
     """Several labels, each of which a case has or does not have (multilabel).
 
@@ -394,40 +378,40 @@ class LabelsTarget:
     def outputs(self) -> list[str]:
         return [str(label) for label in self.classes.tolist()]
 
-    def coded(self, y: Array) -> NDArray[np.float64]:
+    def coded(self, y: Array) -> Floats:
         """Return labels y, an (n, K) table of 0 and 1, as (n, K) votes of -1 and 1."""
         return 2.0 * np.asarray(y, dtype=np.float64) - 1.0
 
-    def words(self, votes: NDArray[np.float64]) -> list[str]:
+    def words(self, votes: Floats) -> list[str]:
         """Return the labels that each row of (m, K) votes is for."""
-        return [labels_called(row, self.outputs) for row in votes.tolist()]
+        return [naming.labels_called(row, self.outputs) for row in votes.tolist()]
 
-    def level(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+    def level(self, score: Floats) -> Floats:
         """Return (n, K) scores in which rounding errors around 0 are 0."""
         return np.where(np.abs(score) <= LEVEL, 0.0, score)
 
-    def decode(self, score: NDArray[np.float64]) -> NDArray[np.intp]:
+    def decode(self, score: Floats) -> Indices:
         given = score >= self.threshold if self.or_equal else score > self.threshold
         return given.astype(np.intp)
 
-    def leading(self, score: NDArray[np.float64]) -> int:
+    def leading(self, score: Floats) -> int:
         """Return the label of greatest score."""
         return int(score.argmax())
 
     def about(self, output: int) -> str:
-        return f"label {sentence_name(self.outputs[output])}"
+        return f"label {naming.sentence_name(self.outputs[output])}"
 
-    def vote_words(self, vote: NDArray[np.float64], scale: float, adds: bool) -> str:
+    def vote_words(self, vote: Floats, scale: float, adds: bool) -> str:
         """Return a (K,) vote in words: ``a, c``, ``a 81.0 %, c 60.0 %``, ``+0.3 for a``."""
-        return label_vote(vote.tolist(), scale, adds, self.outputs)
+        return naming.label_vote(vote.tolist(), scale, adds, self.outputs)
 
-    def answered(self, score: NDArray[np.float64], chances: NDArray[np.float64]) -> str:
-        names = map(sentence_name, self.outputs)
+    def answered(self, score: Floats, chances: Floats) -> str:
+        names = map(naming.sentence_name, self.outputs)
         each = zip(names, self.decode(score).tolist(), chances.tolist(), strict=True)
-        found = [f"{name} ({percent(chance)})" for name, given, chance in each if given]
+        found = [f"{name} ({naming.percent(chance)})" for name, given, chance in each if given]
         return ", ".join(found) if found else "no label"
 
-    def margin(self, score: NDArray[np.float64], y: Array) -> NDArray[np.float64]:
+    def margin(self, score: Floats, y: Array) -> Floats:
         """Return the mean over labels of y F(x), with y in {-1, 1}; y is (n, K) of 0 and 1."""
         return (self.coded(y) * score).mean(axis=1)
 

@@ -44,8 +44,7 @@ def at_threshold(vote: Vote, threshold: Any, positive: int = 1) -> Vote:
     else:
         cut = 2.0 * second - 1.0
     bound = cut - LEVEL if positive == 1 else cut + LEVEL
-    decides = ThresholdTarget(target.classes, positive, float(threshold), bound)
-    return replace(vote, target=decides)
+    return replace(vote, target=ThresholdTarget(target.classes, positive, float(threshold), bound))
 
 
 def with_calibration(vote: Vote, calibration: Any) -> Vote:

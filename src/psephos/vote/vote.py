@@ -8,13 +8,20 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, NDArray, Usage, Values, sparse
+from psephos._types import Array, Floats, Indices, NDArray, Usage, Values, sparse
 from psephos.files.names import Names, backup_words
 from psephos.vote.codec import content_of, register
 from psephos.vote.importance import Baseline, column_moves
-from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.operations.distance_weights import DistanceWeights, Nearest
-from psephos.vote.part import Columns, Voters, Weighting, check, over_outputs
+from psephos.vote.part import (
+    Breakpoints,
+    Columns,
+    Voters,
+    Weighting,
+    check,
+    joined_marks,
+    over_outputs,
+)
 from psephos.vote.reading.answered import needing_all, tied, unanswered, unanswered_words
 from psephos.vote.readout import Readout
 from psephos.vote.reasons import Reason
@@ -129,13 +136,11 @@ class Vote:
             return np.empty(0, dtype=np.intp)
         voters, read = self.voters, self.voters.columns
         if not voters.are_cases():
-            test = [
-                [when for when, _ in voters.sides(t)] != ["always"] for t in range(self.n_voters)
-            ]
+            test = [[w for w, _ in voters.sides(t)] != ["always"] for t in range(self.n_voters)]
             read = np.unique(sparse.csr_array(voters.usage())[np.flatnonzero(test)].indices)
         return np.setdiff1d(self.weighting.columns, read)
 
-    def primary_voters(self) -> NDArray[np.intp]:
+    def primary_voters(self) -> Indices:
         """Return the voters that are left in `primary`."""
         return self.weighting.primary_voters()
 
@@ -154,9 +159,8 @@ class Vote:
 
     def select(self, columns: Columns) -> "Vote":
         """Return the same vote on the table reduced to `columns` (sorted; all it reads)."""
-        return replace(
-            self, voters=self.voters.select(columns), weighting=self.weighting.select(columns)
-        )
+        voters, weighting = (part.select(columns) for part in (self.voters, self.weighting))
+        return replace(self, voters=voters, weighting=weighting)
 
     def derived(self, X: Floats) -> tuple["Vote", Floats]:
         """Return a vote with the same predictions, and the rows that it reads in place of X.
@@ -184,7 +188,7 @@ class Vote:
         voters, weighting = (part.named_rows(names) for part in (self.voters, self.weighting))
         return replace(self, voters=voters, weighting=weighting)
 
-    def take(self, voters: NDArray[np.intp]) -> "Vote":
+    def take(self, voters: Indices) -> "Vote":
         """Return the vote of these voters only, in this order."""
         return replace(self, voters=self.voters.take(voters), weighting=self.weighting.take(voters))
 
@@ -285,22 +289,18 @@ class Vote:
         if own is not None:
             return (*own(X), None)
         weights, log_scale = self.weighting.relative(X)
-        total = self.voters.weighted_sum(weights, X)
-        return total, np.abs(weights).sum(axis=1), log_scale
+        return self.voters.weighted_sum(weights, X), np.abs(weights).sum(axis=1), log_scale
 
-    def _votes_and_weights(
-        self, read: Floats, n_voters: int | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return (votes, weights) of the first voters on rows of the columns that are read.
+    def _votes_and_weights(self, read: Floats, n: int | None = None) -> tuple[Floats, Floats]:
+        """Return (votes, weights) of the first n voters on rows of the columns that are read.
 
         Votes are (n, T, K), weights (n, T), or (n, T, K) where they differ by output; a common
         factor of a row's weights is left out where the read-out divides by their sum.
         """
-        votes = self.voters.votes(read)[:, :n_voters]
+        votes = self.voters.votes(read)[:, :n]
         if not self._of_votes:
-            return votes, self.weighting.relative(read)[0][:, :n_voters]
-        kept = np.arange(votes.shape[1], dtype=np.intp)
-        first = self.weighting.take(kept)
+            return votes, self.weighting.relative(read)[0][:, :n]
+        first = self.weighting.take(np.arange(votes.shape[1], dtype=np.intp))
         return votes, cast("Any", first).of_votes(votes, self.target)
 
     def _terms(self, votes: Floats, weights: Floats, read: Floats) -> tuple[Floats, Floats]:
@@ -372,7 +372,7 @@ class Vote:
         """Return every vote, shape (n, T, K): for small tables."""
         return self._compact.voters.votes(self._dense(X))
 
-    def leaves(self, X: Values) -> NDArray[np.intp]:
+    def leaves(self, X: Values) -> Indices:
         """Return the node (0: the root) at which each row ends in each tree, (n, trees).
 
         It is -1 where a row is divided among leaves. Voters that are not trees are left out.
@@ -405,7 +405,7 @@ class Vote:
         where: list[int] = self.columns.tolist()
         return [[reason.mapped(where, {}) for reason in row] for row in reasons]
 
-    def weighed(self, X: Values) -> NDArray[np.intp] | None:
+    def weighed(self, X: Values) -> Indices | None:
         """Return the indices of voters with weight on some row; None if all may have weight."""
         return self._compact.weighting.weighed(self._dense(X))
 
@@ -423,11 +423,10 @@ class Vote:
         voters = self._compact.voters
         of = voters if member is None else voters.read_members()
         at = voter if member is None else member
-        return (
-            None if of is None else of.open(at, self._dense(X), names.select(self.columns.tolist()))
-        )
+        own = names.select(self.columns.tolist())
+        return None if of is None else of.open(at, self._dense(X), own)
 
-    def marks(self) -> Marks:
+    def marks(self) -> Breakpoints:
         """Return (columns, values) near which conformance vectors are drawn."""
         return joined_marks([self.voters.marks(), self.weighting.marks()])
 
@@ -445,10 +444,8 @@ class Vote:
     def __repr__(self) -> str:
         kind = getattr(type(self.voters), "tag", type(self.voters).__name__)
         read = f"{len(self.used)} of {self.n_features} columns{backup_words(len(self.backup))}"
-        return (
-            f"Vote({self.n_voters} of {kind}, {self.weighting_words()}, {self.readout.score}, "
-            f"reading {read})"
-        )
+        head = f"Vote({self.n_voters} of {kind}, {self.weighting_words()}"
+        return f"{head}, {self.readout.score}, reading {read})"
 
     def shares(self, X: Values) -> Floats:
         """Return the weights as the score uses them, (n, T): divided by the mass unless a sum.
@@ -529,7 +526,7 @@ class Vote:
         return found
 
     # ------------------------------------------------------------------ measures
-    def margins(self, X: Values, y: NDArray[np.intp]) -> Floats:
+    def margins(self, X: Values, y: Indices) -> Floats:
         """Return each row's margin in [-1, 1]: the vote for its class, divided by the mass.
 
         For K > 2 classes the margin of the SAMME coding lies in [-1/(K-1), 1].

@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal, norm
 from psephos import PsephosError
 from psephos.vote import Target
 from psephos.vote.codec import decode, encode
-from psephos.vote.voters.scored import naive_bayes_models, quadratic_models
+from psephos.vote.operations.scores import naive_bayes_models, quadratic_models
 
 NAMES = ["age", "dose", "size", "stage", "time"]
 READS = [[0, 2], [1, 2, 3], [], [2]]

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from psephos import PsephosError
 from psephos.vote import CountedHypotheses, HypothesisVoters
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-from psephos.vote.voters.counted import in_words
+from psephos.vote.voters.hypotheses import in_words
 
 SPACE = ConjunctiveSpace(
     5, np.array([1, 2, 4]), np.array([True, False, False]), np.array([3, 4, 2]),

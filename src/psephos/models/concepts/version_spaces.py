@@ -14,9 +14,8 @@ from psephos.vote import Vote
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check, named_of
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-from psephos.vote.voters.counted import in_words
 from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
-from psephos.vote.voters.hypotheses import HypothesisVoters
+from psephos.vote.voters.hypotheses import HypothesisVoters, in_words
 
 _Codes = NDArray[np.int32]
 

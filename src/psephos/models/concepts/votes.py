@@ -16,9 +16,8 @@ from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters
 from psephos.vote.part import check
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
-from psephos.vote.voters.counted import CountedHypotheses
 from psephos.vote.voters.counting import STATES, Problem, TooManyStates, minimal_negatives
-from psephos.vote.voters.hypotheses import HypothesisVoters
+from psephos.vote.voters.hypotheses import CountedHypotheses, HypothesisVoters
 
 _FEWEST = 100  # draws from a space that can be neither listed nor counted
 

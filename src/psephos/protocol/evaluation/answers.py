@@ -87,8 +87,7 @@ def coverage(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = 
     0.5
     """
     truth, score = _tables(y_true, y_score)
-    worst = np.where(truth, _ranks(score), 0).max(axis=1)
-    return _mean(np.maximum(worst - 1, 0), sample_weight)
+    return _mean(np.maximum(np.where(truth, _ranks(score), 0).max(axis=1) - 1, 0), sample_weight)
 
 
 def ranking_loss(y_true: LabelsLike, y_score: ArrayLike, *, sample_weight: PerRow = None) -> float:

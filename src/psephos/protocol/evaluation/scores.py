@@ -21,22 +21,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, Label, NDArray, Values
 from psephos.figures.confusion import balanced_accuracy, called, hand_till, levelled
 from psephos.files.names import fixed, number
-from psephos.protocol.evaluation.answers import (
-    LabelAnswers,
-    NumberAnswers,
-    absolute_error,
-    average_precision,
-    coverage,
-    covered,
-    hamming_loss,
-    mean_crps,
-    of_points,
-    one_error,
-    pinball_loss,
-    r_squared,
-    ranking_loss,
-    root_squared_error,
-)
+from psephos.protocol.evaluation import answers as predicted
 
 _CLIP = 1e-15
 _ROUNDING = 1e-5  # some models predict in float32
@@ -104,10 +89,8 @@ def _checked(proba: Floats) -> Floats:
         (outside, "probabilities outside [0, 1]"),
         (unequal, "probabilities that do not sum to 1"),
     ):
-        if wrong.any():
-            raise PsephosError(
-                f"the model predicts {words} in {int(wrong.sum())} of {len(proba)} rows."
-            )
+        if n := int(wrong.sum()):
+            raise PsephosError(f"the model predicts {words} in {n} of {len(proba)} rows.")
     return np.clip(proba, 0.0, 1.0)
 
 
@@ -213,7 +196,7 @@ def missed_cost(metric: str | None) -> float | None:
     return float(missed) if missed and not name else None
 
 
-def label_measures(answers: LabelAnswers, truth: Array) -> dict[str, float | None]:
+def label_measures(answers: predicted.LabelAnswers, truth: Array) -> dict[str, float | None]:
     """Return the metrics of several labels per row by name; None where not defined."""
     found = {one.name: one.measured(answers, truth) for one in TABLES["labels"]}
     return {name: None if value != value else value for name, value in found.items()}
@@ -237,14 +220,13 @@ def _roc_auc(answers: ClassAnswers, truth: Indices) -> float | None:
     areas: list[float] = []
     for k in classes:
         own = int(counts[k])
-        ranks = rankdata(levelled(proba[:, k]))
-        above = float(ranks[truth == k].sum()) - own * (own + 1) / 2
+        above = float(rankdata(levelled(proba[:, k]))[truth == k].sum()) - own * (own + 1) / 2
         areas.append(above / (own * (len(truth) - own)))
     return float(np.mean(areas))
 
 
 About = Mapping[str, Any]  # the content of comparison.json
-Answers = ClassAnswers | LabelAnswers | NumberAnswers
+Answers = ClassAnswers | predicted.LabelAnswers | predicted.NumberAnswers
 _Measured = Callable[[Any, Any], float | None]  # arguments: predictions and truth
 
 
@@ -298,7 +280,7 @@ class ResultMetric:
         return number(value) if self.unit else fixed(value, digits)
 
 
-def _ranked(measure: Callable[[Any, Any], float]) -> Callable[[LabelAnswers, Any], float]:
+def _ranked(measure: Callable[[Any, Any], float]) -> Callable[[predicted.LabelAnswers, Any], float]:
     """Return a measure of the ranking of labels by their probabilities."""
     return lambda answers, truth: measure(truth, answers.proba)
 
@@ -330,29 +312,30 @@ TABLES: dict[str, tuple[ResultMetric, ...]] = {
     "labels": (
         ResultMetric(
             "hamming_loss", "Hamming loss",
-            lambda answers, truth: hamming_loss(truth, answers.given),
+            lambda answers, truth: predicted.hamming_loss(truth, answers.given),
             tabled=True, lower_is_better=True,
         ),
-        ResultMetric("one_error", "one-error", _ranked(one_error), lower_is_better=True),
+        ResultMetric("one_error", "one-error", _ranked(predicted.one_error), lower_is_better=True),
         ResultMetric(
-            "coverage", "coverage", _ranked(coverage), lower_is_better=True, greatest=math.inf
+            "coverage", "coverage", _ranked(predicted.coverage),
+            lower_is_better=True, greatest=math.inf,
         ),
         ResultMetric(
-            "ranking_loss", "ranking loss", _ranked(ranking_loss),
+            "ranking_loss", "ranking loss", _ranked(predicted.ranking_loss),
             tabled=True, lower_is_better=True,
         ),
         ResultMetric(
-            "average_precision", "average precision", _ranked(average_precision),
+            "average_precision", "average precision", _ranked(predicted.average_precision),
             tabled=True, first=True,
         ),
     ),
     "numbers": (
-        ResultMetric("r2", "R²", r_squared, tabled=True, first=True, least=-math.inf),
-        _in_unit("mae", "MAE", absolute_error, main=True),
-        _in_unit("rmse", "RMSE", root_squared_error, main=True),
-        _in_unit("pinball", "pinball loss", pinball_loss),
-        _in_unit("crps", "CRPS", mean_crps),
-        ResultMetric("coverage_90", "coverage of 90 % intervals", covered),
+        ResultMetric("r2", "R²", predicted.r_squared, tabled=True, first=True, least=-math.inf),
+        _in_unit("mae", "MAE", predicted.absolute_error, main=True),
+        _in_unit("rmse", "RMSE", predicted.root_squared_error, main=True),
+        _in_unit("pinball", "pinball loss", predicted.pinball_loss),
+        _in_unit("crps", "CRPS", predicted.mean_crps),
+        ResultMetric("coverage_90", "coverage of 90 % intervals", predicted.covered),
     ),
     "partial": (
         ResultMetric("pu_f", "PU-F", _recorded("pu_f"), tabled=True, first=True, greatest=math.inf),
@@ -432,7 +415,7 @@ def metric_named(name: str, kind: str = "classes", classes: Sequence[Label] = ()
     elif plain in known:
         found = known[plain]
         if kind == "numbers":
-            found = replace(found, measured=of_points(found.measured))
+            found = replace(found, measured=predicted.of_points(found.measured))
     else:
         several = ["sensitivity@0.95"] if len(classes) == 2 else []
         raise PsephosError(

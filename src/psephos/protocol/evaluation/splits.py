@@ -226,10 +226,7 @@ def protocol_on(table: DataTable, protocol: str | Protocol, budget: str | None =
 
 _utils: Any = utils
 _Base: Any = model_selection.BaseCrossValidator  # its type stubs are incomplete
-_CONSTRAINTS: dict[str, Constraint] = {
-    "n_splits": Interval(2, whole=True),
-    "shuffle": Flag(),
-}
+_CONSTRAINTS: dict[str, Constraint] = {"n_splits": Interval(2, whole=True), "shuffle": Flag()}
 _LEVEL = 1e-9  # demands that differ by less are equal
 
 

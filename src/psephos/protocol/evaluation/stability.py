@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
 from psephos._errors import PsephosError
+from psephos._types import Indices
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def selection_stability(
 
 
 # ------------------------------------------------------------------- columns as a short text
-def ranges_of(columns: NDArray[np.intp]) -> str:
+def ranges_of(columns: Indices) -> str:
     """Return sorted positions as a short text: '0..4 7 9..12'.
 
     It needs no quotes in a csv cell, and a spreadsheet does not take it for a date.

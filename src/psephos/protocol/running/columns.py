@@ -238,8 +238,7 @@ def _through_encoder(step: _Fitted, sources: _Sources) -> _Sources:
         return sources
     # output names contain the mark of their input, in all versions of scikit-learn
     marks = [f"\x1f{j}\x1f" for j in range(len(sources))]
-    made = step.get_feature_names_out(marks)
-    return [sources[int(str(name).split("\x1f")[1])] for name in made]
+    return [sources[int(str(name).split("\x1f")[1])] for name in step.get_feature_names_out(marks)]
 
 
 def _through_imputer(step: _Fitted, sources: _Sources) -> _Sources:
@@ -263,11 +262,8 @@ def final_step(estimator: Estimator) -> Any:
 def n_voters(model: Any, contender: Contender) -> int | None:
     """Return the number of voters of a model; None if it is not an ensemble."""
     if isinstance(model, OneModelALabel):
-        each = [
-            n_voters(one, contender)
-            for one in model.estimators_
-            if not isinstance(one, DummyClassifier)
-        ]
+        own = [one for one in model.estimators_ if not isinstance(one, DummyClassifier)]
+        each = [n_voters(one, contender) for one in own]
         return sum(n or 0 for n in each) if any(n is not None for n in each) else None
     last = final_step(model)
     vote = getattr(last, "vote_", None)

@@ -19,31 +19,12 @@ from psephos.estimator.columns import dense_columns
 from psephos.estimator.contender import Params, Shape
 from psephos.explain.drawing import Display, plain
 from psephos.files.names import plural, series
-from psephos.protocol.evaluation.scores import (
-    answers_of,
-    display_name,
-    missed_cost,
-    ranked_by,
-)
+from psephos.protocol.evaluation import statistics
+from psephos.protocol.evaluation.scores import answers_of, display_name, missed_cost, ranked_by
 from psephos.protocol.evaluation.splits import inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
-from psephos.protocol.evaluation.statistics import (
-    Difference,
-    one_standard_error,
-    paired_difference,
-    summary,
-)
+from psephos.protocol.running import tasks as fitting
 from psephos.protocol.running.columns import importances
-from psephos.protocol.running.tasks import (
-    FitTask,
-    answers_on,
-    columns_read,
-    error_sentence,
-    fitted_part,
-    inner_parts,
-    shape_of,
-    tried_out,
-)
 from psephos.protocol.study.comparison import Comparison, refuse_others
 from psephos.protocol.study.folder import key_of
 from psephos.protocol.study.outputs import Finished, result_row
@@ -56,11 +37,11 @@ ALL = "all"  # the point of the tuned model itself
 # their type stubs are incomplete
 _tests, _inspection = cast("Any", feature_selection), cast("Any", inspection)
 _PERMUTED = 256  # maximum columns that are permuted
-_UNKNOWN = Difference(math.nan, math.nan, math.nan, math.nan, 0, math.nan)
+_UNKNOWN = statistics.Difference(math.nan, math.nan, math.nan, math.nan, 0, math.nan)
 
 
 @dataclass(frozen=True)
-class CurveTask(FitTask):
+class CurveTask(fitting.FitTask):
     """The points of a fold: a tuned model is fitted again on the columns that it ranks first.
 
     Parameters
@@ -96,21 +77,21 @@ def _point(task: CurveTask, params: Params, table: DataTable, first: Indices) ->
     columns, clock = np.sort(first), time.perf_counter()
     narrow, k = table.part(columns), len(columns)
     point: Row = {"k": k, "columns": ranges_of(columns), "columns_used": k}
-    shape, threshold = shape_of(narrow), None
+    shape, threshold = fitting.shape_of(narrow), None
     try:
         if missed_cost(task.protocol.metric):
-            parts = inner_parts(task, narrow, narrow.codes)
-            threshold = tried_out(task, params, {}, shape, narrow, parts).threshold
+            parts = fitting.inner_parts(task, narrow, narrow.codes)
+            threshold = fitting.tried_out(task, params, {}, shape, narrow, parts).threshold
             point["threshold"] = threshold
-        model = fitted_part(task, params, shape, narrow)
-        measured = answers_on(model, narrow, task, threshold, task.test)[1]["measures"]
+        model = fitting.fitted_part(task, params, shape, narrow)
+        measured = fitting.answers_on(model, narrow, task, threshold, task.test)[1]["measures"]
         point |= {"measures": measured, "status": "ok", "error": ""}
     except (Exception, SystemExit) as error:  # a failure does not stop the other points
-        point |= {"measures": {}, "status": "failed", "error": error_sentence(error)}
+        point |= {"measures": {}, "status": "failed", "error": fitting.error_sentence(error)}
     return point | {"seconds": time.perf_counter() - clock}
 
 
-def curve_tasks(table: DataTable, tasks: Sequence[FitTask]) -> list[FitTask]:
+def curve_tasks(table: DataTable, tasks: Sequence[fitting.FitTask]) -> list[fitting.FitTask]:
     """Return a task for each fit of a fold.
 
     Raises
@@ -134,15 +115,15 @@ def curve_tasks(table: DataTable, tasks: Sequence[FitTask]) -> list[FitTask]:
 
 
 # ------------------------------------------------------------------- ranking, in the training part
-def ranked_columns(task: FitTask, params: Params, table: DataTable) -> Indices:
+def ranked_columns(task: fitting.FitTask, params: Params, table: DataTable) -> Indices:
     """Return the columns that a model reads, the most important first.
 
     They are ranked by the model's own `importances`; without any, by the increase of the squared
     error if a column is permuted, in the inner folds of the training part. If it reads more than
     256 columns, only those with the greatest F statistic are permuted and returned.
     """
-    model = fitted_part(task, params, shape_of(table), table)
-    read = columns_read(model, table.n_columns)
+    model = fitting.fitted_part(task, params, fitting.shape_of(table), table)
+    read = fitting.columns_read(model, table.n_columns)
     if not len(read):
         return read
     try:
@@ -160,10 +141,10 @@ def ranked_columns(task: FitTask, params: Params, table: DataTable) -> Indices:
     return read[np.argsort(-_permuted(task, params, table.part(read)), kind="stable")]
 
 
-def _permuted(task: FitTask, params: Params, table: DataTable) -> Floats:
+def _permuted(task: fitting.FitTask, params: Params, table: DataTable) -> Floats:
     """Return the increase of the squared error of predictions if each column is permuted."""
     groups = None if table.groups is None else table.groups[task.train]
-    codes, shape, total = table.codes, shape_of(table), np.zeros(table.n_columns)
+    codes, shape, total = table.codes, fitting.shape_of(table), np.zeros(table.n_columns)
     truth = codes if table.kind == "numbers" else np.eye(shape.n_classes)[codes]
 
     def score(model: Any, X: Floats, y: Floats) -> float:
@@ -173,11 +154,10 @@ def _permuted(task: FitTask, params: Params, table: DataTable) -> Floats:
 
     parts = inner_splits(codes[task.train], groups, task.protocol.inner_folds, task.seeds[0])
     for train, test in parts:
-        model = fitted_part(replace(task, train=task.train[train]), params, shape, table)
+        model = fitting.fitted_part(replace(task, train=task.train[train]), params, shape, table)
         given, seed = (model, table.X[task.train[test]], truth[task.train[test]]), task.seeds[2]
-        total += _inspection.permutation_importance(
-            *given, scoring=score, n_repeats=2, random_state=seed
-        ).importances_mean
+        how = {"scoring": score, "n_repeats": 2, "random_state": seed}
+        total += _inspection.permutation_importance(*given, **how).importances_mean
     return total
 
 
@@ -217,13 +197,14 @@ def curve_points(rows: Sequence[Mapping[str, object]], about: JsonObject) -> lis
     found: list[Row] = []
     for model in dict.fromkeys(str(row["model"]) for row in rows):
         own = [{**row, "model": str(row["k"])} for row in rows if row["model"] == model]
-        prices: dict[str, Difference] = {}
-        sizes = summary(own, about)
+        prices: dict[str, statistics.Difference] = {}
+        sizes = statistics.summary(own, about)
         for one in sizes:
             first, second = (ALL, one.model)[:: int(one.ranked_by.sign)]
+            name = one.ranked_by.name
             with suppress(PsephosError):  # no fold has the measure of both
-                prices[one.model] = paired_difference(own, first, second, one.ranked_by.name)
-        knee = one_standard_error([one for one in sizes if one.model in prices])
+                prices[one.model] = statistics.paired_difference(own, first, second, name)
+        knee = statistics.one_standard_error([one for one in sizes if one.model in prices])
         for one in sizes:
             if not one.n_failed and one.model not in prices:
                 continue
@@ -316,10 +297,8 @@ class CurveDisplay(Display):
     def _draw(self, axes: Any) -> None:
         for model in dict.fromkeys(point["model"] for point in self.points):
             own = [p for p in self.points if p["model"] == model]
-            x, y, low, high, knee = (
-                np.array([p[name] for p in own])
-                for name in ("columns", "score", "low", "high", "knee")
-            )
+            names = ("columns", "score", "low", "high", "knee")
+            x, y, low, high, knee = (np.array([p[name] for p in own]) for name in names)
             line = axes.errorbar(x, y, (high - low) / 2, marker="o", mfc="white", capsize=3,
                                  label=plain(model))  # fmt: skip
             axes.plot(x[knee], y[knee], "o", color=line[0].get_color(), zorder=3)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices, JsonObject
 from psephos.cautions import Cautions
 from psephos.estimator.contender import Contender
 from psephos.figures.confusion import called
@@ -37,12 +37,8 @@ def about_copies(copies: Copies | None, treated: str) -> dict[str, Any] | None:
     """Return the entry of comparison.json on copied rows."""
     if copies is None:
         return None
-    return {
-        "rows": len(copies.rows),
-        "different": copies.n_different,
-        "named": list(copies.names),
-        "treated": treated,
-    }
+    found = {"rows": len(copies.rows), "different": copies.n_different}
+    return {**found, "named": list(copies.names), "treated": treated}
 
 
 def about_cautions(cautions: Cautions, accepted: Sequence[str]) -> dict[str, Any]:
@@ -50,9 +46,7 @@ def about_cautions(cautions: Cautions, accepted: Sequence[str]) -> dict[str, Any
     return {"cautions": [{**one.data(), "accepted": one.code in accepted} for one in cautions]}
 
 
-def held_out(
-    name: str, finished: Finished
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]] | None:
+def held_out(name: str, finished: Finished) -> tuple[Indices, Indices, Floats] | None:
     """Return the test rows of a model, their repeats and its predictions, or None.
 
     Predictions are probabilities, one column per class, or a column of numbers.
@@ -124,17 +118,13 @@ def about_labels(table: DataTable, splits: Sequence[Split], *, named: bool) -> d
     worth = [prior_precision(table.y[train], table.y[test]) for train, test in splits]
     known = [one for one in worth if one == one]
     taking = set(default_models("labels"))
-    return {
-        "constant": float(np.mean(known)) if known else None,
-        "not_asked": [] if named else [n for n in default_models() if n not in taking],
-    }
+    left = [] if named else [n for n in default_models() if n not in taking]
+    return {"constant": float(np.mean(known)) if known else None, "not_asked": left}
 
 
-def constant_of(
-    table: DataTable, protocol: Protocol, splits: Sequence[Split]
-) -> dict[str, Any] | None:
+def constant_of(table: DataTable, plan: Protocol, splits: Sequence[Split]) -> dict[str, Any] | None:
     """Return a chosen measure, and its mean over test parts for the best constant prediction."""
-    chosen = chosen_measure(table, protocol)
+    chosen = chosen_measure(table, plan)
     if chosen is None:
         return None
     means: list[float] = []
@@ -165,9 +155,7 @@ def _constants(table: DataTable, train: Rows, test: Rows) -> Sequence[Answers]:
     return [ClassAnswers(one, share, code) for one in codes]
 
 
-def about_metric(
-    chosen: dict[str, Any] | None, table: DataTable, finished: Finished
-) -> dict[str, Any]:
+def about_metric(chosen: JsonObject | None, table: DataTable, finished: Finished) -> dict[str, Any]:
     """Return the entry of comparison.json on a chosen measure: of constants, and permutations.
 
     For a cost it also has the cost of a missed case, and the counts of true negatives, false
@@ -200,11 +188,8 @@ def environment_of(
 ) -> dict[str, Any]:
     """Return the content of environment.json; `doubts` are notes on the table."""
     needed = [one.needs for one in models if one.needs]
-    notes = [
-        f"{task.contender.name}, {_place(task)}: {entry['error']}"
-        for task, entry in finished
-        if entry["error"]
-    ]
+    failed = [(task, entry["error"]) for task, entry in finished if entry["error"]]
+    notes = [f"{task.contender.name}, {_place(task)}: {error}" for task, error in failed]
     if journal.n_damaged:
         notes.append(f"journal.jsonl has {plural(journal.n_damaged, 'damaged line')}, ignored.")
     notes = [*doubts, *notes, *_printed(finished), *rows_left_out(finished)]

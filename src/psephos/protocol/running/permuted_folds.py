@@ -23,19 +23,9 @@ from psephos.explain.permuting import (
     worse_by,
 )
 from psephos.files.levels import quiet_levels
-from psephos.protocol.evaluation.scores import (
-    ClassAnswers,
-    codes_of,
-    ranked_by,
-)
+from psephos.protocol.evaluation.scores import ClassAnswers, codes_of, ranked_by
 from psephos.protocol.evaluation.splits import seed_of
-from psephos.protocol.running.tasks import (
-    FitTask,
-    answers_to,
-    chosen_measure,
-    inner_metric,
-    metrics_of,
-)
+from psephos.protocol.running import tasks
 from psephos.protocol.study.folder import Study, key_of
 from psephos.protocol.study.folds import kept_fold
 from psephos.protocol.study.outputs import Finished
@@ -71,7 +61,7 @@ def permuted_rows(
     for name, model in models.items():
         names, order = model.schema_.words().columns, list[int](most_important(model))
         first[name] = tuple(str(names[j]) for j in order)
-    calls: dict[str, tuple[FitTask, float | None, tuple[str, ...]]] = {}
+    calls: dict[str, tuple[tasks.FitTask, float | None, tuple[str, ...]]] = {}
     whole = {"whole": "groups"} if exchanged(table) else {}
     for task, entry in finished:
         name, digest = task.contender.name, entry.get("file_sha256")
@@ -95,7 +85,7 @@ def permuted_rows(
             kept_fold(folder, task.key).unlink(missing_ok=True)
     return [
         {"model": task.contender.name, "repeat": repeat, "fold": fold, "column": name,
-         "measure": inner_metric(table, task.protocol), "worse": worse[name]}
+         "measure": tasks.inner_metric(table, task.protocol), "worse": worse[name]}
         for key, (task, *_, columns) in calls.items()
         for repeat, fold in [task.split or (0, 0)]
         for worse in [(journal.get(key) or {}).get("worse", {})]
@@ -122,7 +112,7 @@ class _Content:
 
 
 def _measured(
-    table: DataTable, task: FitTask, threshold: float | None, first: Sequence[str],
+    table: DataTable, task: tasks.FitTask, threshold: float | None, first: Sequence[str],
     content: bytes | _Content,
 ) -> tuple[_Found, str]:  # fmt: skip
     """Return the mean loss by column (0 if it is not read), and why the file was not read."""
@@ -141,20 +131,20 @@ def _measured(
 
 
 def _by_column(
-    table: DataTable, task: FitTask, threshold: float | None, model: VoteEstimator,
+    table: DataTable, task: tasks.FitTask, threshold: float | None, model: VoteEstimator,
     first: Sequence[str],
 ) -> _Found:  # fmt: skip
     names = model.schema_.words().columns
     test = task.test[held_out_sample(len(task.test), len(names))]
-    chosen = chosen_measure(table, task.protocol)
-    metric = chosen or ranked_by(metrics_of(table, task.protocol))
+    chosen = tasks.chosen_measure(table, task.protocol)
+    metric = chosen or ranked_by(tasks.metrics_of(table, task.protocol))
     truth, X = table.codes[test], _encoded(table, test, model)
     answering, read = encoded(model, X)
 
     def answered(X: Floats) -> Any:
         if metric.name in _OF_CLASSES:  # probabilities would double the time
             return ClassAnswers(codes_of(answering, X, len(table.classes)), X)
-        answers: Any = answers_to(answering, X, table)
+        answers: Any = tasks.answers_to(answering, X, table)
         return answers._replace(threshold=threshold) if table.kind == "classes" else answers
 
     def measured(answers: Any, at: Indices) -> float | None:
@@ -166,12 +156,10 @@ def _by_column(
     columns = [names.index(name) for name in first if name in names]
     groups = None if table.groups is None else table.groups[test]
     seed = seed_of(task.seeds[0], "permuted")
-    found = worse_by(
-        X, columns, answered, measured, groups, seed, whole=exchanged(table), read=read
-    )
-    if columns and not found:  # the measure is not defined
+    lost = worse_by(X, columns, answered, measured, groups, seed, whole=exchanged(table), read=read)
+    if columns and not lost:  # the measure is not defined
         return {}
-    means = {names[j]: float(np.mean(own)) if own else None for j, own in found.items()}
+    means = {names[j]: float(np.mean(own)) if own else None for j, own in lost.items()}
     return {name: means.get(name, 0.0) for name in first}
 
 
@@ -182,8 +170,6 @@ def _encoded(table: DataTable, rows: Indices, model: VoteEstimator) -> Floats:
     X = dense_columns(table.X[rows], np.array(columns))
     for k, levels in model.schema_.levels.items():
         own = {word: float(code) for code, word in enumerate(levels)}
-        codes = np.array(
-            [own.get(word, np.nan) for word in table.categories[columns[k]]] + [np.nan]
-        )
+        codes = np.array([*(own.get(w, np.nan) for w in table.categories[columns[k]]), np.nan])
         X[:, k] = codes[np.where(np.isnan(X[:, k]), -1, X[:, k]).astype(np.intp)]
     return X

@@ -85,9 +85,8 @@ class Forecast:
         self._left = dict.fromkeys(self.fits)
         self._workers = workers
         self._work, self._seconds = defaultdict[str, float](float), defaultdict[str, float](float)
-        self._guessed = sum(
-            _GUESSES.get(task.contender.name, _OTHER) * self._size(task.key) for task in tasks
-        )
+        guesses = ((_GUESSES.get(task.contender.name, _OTHER), task.key) for task in tasks)
+        self._guessed = sum(guess * self._size(key) for guess, key in guesses)
 
     @property
     def n_done(self) -> int:

@@ -3,17 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from psephos import bounds
 from psephos._errors import PsephosError
 from psephos._types import LabelsLike, TableLike
-from psephos.bounds import (
-    Bound,
-    folds_bound,
-    occam_bound,
-    pac_bayes_kl_bound,
-    sample_compression_bound,
-    tandem_bound,
-    version_space_bound,
-)
 from psephos.bounds.requirements import SETTINGS, constant_error, hypotheses_of
 from psephos.estimator.vote_estimator import VoteEstimator
 
@@ -41,37 +33,32 @@ def refit_bounds(
     fixed in advance (`timed`), setting i has delta / (i (i + 1)); the smallest of these is used.
     """
     n_parts = n_draws * (n_draws + 1) if timed else n_draws
-    delta = DELTA / n_parts
+    delta, of = DELTA / n_parts, (n_draws, n_parts)
     rows: list[dict[str, Any]] = []
     if hasattr(model, "left_out"):
-        bag = _row("out of bag", lambda: tandem_bound(model, X, y, delta=delta), n_draws, n_parts)
-        rows.append(bag)
-    rows.append(_row("published", lambda: _published(model, X, y, delta), n_draws, n_parts))
+        rows.append(_row("out of bag", lambda: bounds.tandem_bound(model, X, y, delta=delta), *of))
+    rows.append(_row("published", lambda: _published(model, X, y, delta), *of))
     return rows
 
 
-def _published(model: VoteEstimator, X: TableLike, y: LabelsLike, delta: float) -> Bound:
+def _published(model: VoteEstimator, X: TableLike, y: LabelsLike, delta: float) -> bounds.Bound:
     """Return the published bound for such a vote."""
     facts = hypotheses_of(model)
     if facts is not None and facts.kind == "categories":
         if facts.answer is not None:
-            return occam_bound(model, X, y, delta=delta)
+            return bounds.occam_bound(model, X, y, delta=delta)
         memory = getattr(model, "memory_", None)
         if memory is not None and not len(memory.left_out):
-            return version_space_bound(model, X, y, delta=delta)
+            return bounds.version_space_bound(model, X, y, delta=delta)
     if facts is not None:
-        return pac_bayes_kl_bound(model, X, y, rows="weights", delta=delta)
+        return bounds.pac_bayes_kl_bound(model, X, y, rows="weights", delta=delta)
     if model.vote_.weighting.local_similarity() is not None:
-        return sample_compression_bound(model, X, y, delta=delta)
-    return pac_bayes_kl_bound(model, X, y, rows="training", delta=delta)
+        return bounds.sample_compression_bound(model, X, y, delta=delta)
+    return bounds.pac_bayes_kl_bound(model, X, y, rows="training", delta=delta)
 
 
 def proved(
-    finished: Finished,
-    class_counts: Sequence[int],
-    *,
-    grouped: bool,
-    copies: bool,
+    finished: Finished, class_counts: Sequence[int], *, grouped: bool, copies: bool
 ) -> list[dict[str, Any]]:
     """Return the rows of bounds.csv: for each model the bound of its folds, then of its refit.
 
@@ -99,7 +86,7 @@ def proved(
     return rows
 
 
-def _folds(fits: Finished, n_classes: int) -> Bound:
+def _folds(fits: Finished, n_classes: int) -> bounds.Bound:
     """Return the bound of the models of the first repeat (of all splits if they are random)."""
     folds = any(task.split[1] > 0 for task, _ in fits)
     first = min(task.split[0] for task, _ in fits)
@@ -109,10 +96,12 @@ def _folds(fits: Finished, n_classes: int) -> Bound:
     sizes = [len(task.test) for task, _ in used]
     wrong = [1.0 - float(entry["measures"]["accuracy"]) for _, entry in used]
     errors = [round(share * n) for share, n in zip(wrong, sizes, strict=True)]
-    return folds_bound(errors, sizes, n_classes, delta=DELTA)
+    return bounds.folds_bound(errors, sizes, n_classes, delta=DELTA)
 
 
-def _row(kind: str, of: Callable[[], Bound], n_draws: int = 1, n_parts: int = 1) -> dict[str, Any]:
+def _row(
+    kind: str, of: Callable[[], bounds.Bound], n_draws: int = 1, n_parts: int = 1
+) -> dict[str, Any]:
     """Return a bound as a row, or why it does not hold.
 
     The best of `n_draws` settings was chosen by these rows, so all share delta.

@@ -111,14 +111,12 @@ def _path(
     model: Any = unguarded(estimator).set_params(n_jobs=1, **penalty)
     inside = Labels(labels.target, labels.y[train])
     with one_thread():  # sums of BLAS depend on its threads
-        vote, extras = model._fit_vote(
-            table.take(train), inside, weight[train], Context(np.random.SeedSequence(seed))
-        )
+        drawn = Context(np.random.SeedSequence(seed))
+        vote, extras = model._fit_vote(table.take(train), inside, weight[train], drawn)
         sizes = np.zeros(model.n_batches + 1, dtype=np.intp)  # the fit may have ended early
         sizes[1 : 1 + len(extras["n_prototypes_"])] = extras["n_prototypes_"]
         ends = 1 + np.cumsum(sizes)  # voter 0 is the prior, prototypes follow batch by batch
-        values = table.take(test).values
-        scores = _staged(vote, values, ends, labels.y[test], weight[test], scoring)
+        scores = _staged(vote, table.take(test).values, ends, labels.y[test], weight[test], scoring)
     return np.array([scores, ends - 1, _columns(vote, ends)], dtype=np.float64)
 
 
@@ -139,10 +137,8 @@ def _staged(
              for rows in _parts(X.shape[0], vote.n_voters)], axis=1,
         )  # fmt: skip
         return [_mean(loss, weight) for loss in losses]
-    proba = np.concatenate(
-        [_probabilities(vote, X[rows], stages) for rows in _parts(X.shape[0], vote.n_voters)],
-        axis=1,
-    )
+    each = [_probabilities(vote, X[rows], stages) for rows in _parts(X.shape[0], vote.n_voters)]
+    proba = np.concatenate(each, axis=1)
     if scoring == "log_loss":
         own = proba[:, np.arange(len(truth)), truth]
         return [_mean(loss, weight) for loss in -np.log(np.clip(own, _LEAST, 1.0))]
@@ -170,8 +166,7 @@ def _probabilities(vote: Vote, X: Any, stages: list[int]) -> Floats:
         own = weights[:, first:end]
         total = total + np.einsum("nt,tk->nk", own, votes[first:end])
         mass = mass + own.sum(axis=1)
-        score = vote.readout.finish(total, mass)
-        found.append(vote.readout.probabilities(score, vote.target))
+        found.append(vote.readout.probabilities(vote.readout.finish(total, mass), vote.target))
         first = end
     return np.array(found)
 
@@ -370,16 +365,14 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
             folds = self._folds(labels.y, weight, context.groups, seed_of(seed, "folds"))
         else:
             folds = self._given_folds(y, groups, context.kept)
-        offered = Offered(table, labels, weight)
-        stages = self._stages(offered, folds, scoring, seed)
+        stages = self._stages(Offered(table, labels, weight), folds, scoring, seed)
         last = stages[-1]
         best = {n: float(last.table[n][last.chosen]) for n in ("lambda_v", "lambda_w")}
         self.best_params_ = {**best, "n_batches": int(last.table["n_batches"][last.chosen])}
         self.best_estimator_: Any = unguarded(self.estimator).set_params(**self.best_params_)
         self.best_estimator_.fit(X, y, sample_weight, groups=groups)
-        self.cv_results_ = {
-            name: np.concatenate([stage.table[name] for stage in stages]) for name in last.table
-        }
+        tables = [stage.table for stage in stages]
+        self.cv_results_ = {name: np.concatenate([t[name] for t in tables]) for name in last.table}
         self.fold_scores_ = np.concatenate([stage.fold_scores for stage in stages])
         self.thresholds_ = np.array([stage.threshold for stage in stages])
         self.n_splits_ = len(folds)
@@ -442,20 +435,17 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
             )
         return found
 
-    def _stages(
-        self, offered: Offered, folds: list[Split], scoring: str, seed: int
-    ) -> list[_Stage]:
+    def _stages(self, rows: Offered, folds: list[Split], scoring: str, seed: int) -> list[_Stage]:
         up_to = np.arange(self.max_batches + 1)
         one_w = self.estimator.lambda_w
         if one_w == "auto":
-            one_w = automatic("lambda_w", float(offered.weight.sum()), 1)
+            one_w = automatic("lambda_w", float(rows.weight.sum()), 1)
         if self.strategy == "joint":
             grid = [{"lambda_v": value, "lambda_w": float(one_w)} for value in self._grid()]
-            return [self._stage(1, grid, up_to, offered, folds, scoring, seed)]
+            return [self._stage(1, grid, up_to, rows, folds, scoring, seed)]
         pairs = self._pairs(seed)
-        first = self._stage(1, pairs, np.array([1]), offered, folds, scoring, seed)
-        pair = [pairs[first.chosen]]
-        return [first, self._stage(2, pair, up_to, offered, folds, scoring, seed)]
+        first = self._stage(1, pairs, np.array([1]), rows, folds, scoring, seed)
+        return [first, self._stage(2, [pairs[first.chosen]], up_to, rows, folds, scoring, seed)]
 
     def _grid(self) -> list[float]:
         """Return the grid of lambda_v, the greatest first."""
@@ -499,10 +489,8 @@ class ProsetSearchCV(MetaEstimatorMixin, BaseEstimator):
         slack = {"one_sd": sd, "one_se": se, "best": np.zeros_like(sd)}[self.rule]
         threshold, admissible = _admissible(mean, slack, lower=scoring in LOSSES)
         chosen = int(np.argmax(admissible))  # the first: the most penalised
-        repeated = {
-            name: np.repeat([one[name] for one in penalties], len(batches))
-            for name in ("lambda_v", "lambda_w")
-        }
+        one_each, names = len(batches), ("lambda_v", "lambda_w")
+        repeated = {name: np.repeat([one[name] for one in penalties], one_each) for name in names}
         table = {
             "stage": np.full(len(scores), number),
             **repeated,

@@ -47,35 +47,11 @@ from psephos.protocol.running.permuted_folds import exchanged, permuted_rows
 from psephos.protocol.running.progress import Forecast, shown
 from psephos.protocol.running.proofs import proved
 from psephos.protocol.running.spread import results_of
-from psephos.protocol.running.tasks import (
-    FitTask,
-    choice_words,
-    shape_of,
-    with_choices,
-)
+from psephos.protocol.running.tasks import FitTask, choice_words, shape_of, with_choices
+from psephos.protocol.study import folder as studies
+from psephos.protocol.study import outputs
 from psephos.protocol.study.comparison import Comparison
-from psephos.protocol.study.folder import (
-    CURVE,
-    PERMUTED,
-    SCHEMA,
-    Journal,
-    Study,
-    identity_of,
-    key_of,
-    sha256_of,
-)
 from psephos.protocol.study.folds import folds_told, kept, kept_fold
-from psephos.protocol.study.outputs import (
-    describe,
-    kept_model,
-    label_rows,
-    pooled_rows,
-    publish,
-    refit_row,
-    result_row,
-    used_rows,
-    versions,
-)
 from psephos.protocol.tables.checking import table_given
 from psephos.protocol.tables.copies import COPIES, Copies, copies_of
 from psephos.protocol.tables.roles import Classes
@@ -299,8 +275,7 @@ def compare(
     ['cart', 'rank-ridge']
     """
     allowed.check_values("compare", own := locals(), _ARGUMENTS)
-    given = {name: own[name] for name in _OF_TABLE}
-    table = table_given(X, y, dataset, given, reading)
+    table = table_given(X, y, dataset, {name: own[name] for name in _OF_TABLE}, reading)
     plan = with_choices(protocol_on(table, protocol, budget), table, metric, select, cost)
     named = partial_contenders(models, table, shape_of(table).n_told)
     seed, found = int(random_state), copies_of(table)
@@ -313,12 +288,12 @@ def compare(
         warnings.warn(one.warning(), stacklevel=2)
     tasks, ranked = _tasks(divided, plan, named, splits, seed), constant_of(table, plan, splits)
     folder = None if out is None else Path(out)
-    with Study(folder, identity_of(table, plan, seed, copies), replace) as study:
+    with studies.Study(folder, studies.identity_of(table, plan, seed, copies), replace) as study:
         keep = fold_models and folder is not None and not table.multilabel
         curves = curve_tasks(divided, tasks) if curve else []
         fitted = _run([*tasks, *curves], divided, study, n_jobs, progress, keep, time_limit)
         finished, points = _finished(study.journal, divided, tasks, curves)
-        about = describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
+        about = outputs.describe(table, plan, named, seed) | {"copies": about_copies(found, copies)}
         about |= about_cautions(cautions, accepted)
         about |= about_groups(table, divided, found if copies == "together" else None, finished)
         about |= about_labels(table, splits, named=models is not None)
@@ -331,20 +306,20 @@ def compare(
         about |= {"permuted": "groups"} if exchanged(table) else {}
         if folder is not None:
             known = (about, environment_of(named, study.journal, finished, doubts), bounds, ours)
-            more = {CURVE: points, PERMUTED: permuted}
-            publish(study, table, finished, *known, more, spreadsheet_safe=spreadsheet_safe)
+            more = {studies.CURVE: points, studies.PERMUTED: permuted}
+            outputs.publish(study, table, finished, *known, more, spreadsheet_safe=spreadsheet_safe)
         _warn(finished)
         return Comparison(
-            results=[result_row(table, t, e) for t, e in finished if t.split is not None],
+            results=[outputs.result_row(table, t, e) for t, e in finished if t.split is not None],
             about=about,
             out=folder,
             models=ours,
             bounds=bounds,
-            labels=label_rows(table, finished),
-            pooled=pooled_rows(table, finished),
+            labels=outputs.label_rows(table, finished),
+            pooled=outputs.pooled_rows(table, finished),
             contents=table.contents(),
-            refits=[refit_row(table, t, e) for t, e in finished if t.split is None],
-            used=used_rows(finished),
+            refits=[outputs.refit_row(table, t, e) for t, e in finished if t.split is None],
+            used=outputs.used_rows(finished),
             curve=points,
             permuted=permuted,
         )
@@ -385,12 +360,10 @@ def _tasks(
 ) -> list[FitTask]:
     """Return the tasks in canonical order: models as given, each on all splits and on all rows."""
     every = np.arange(table.n_rows, dtype=np.intp)
-    cuts: list[tuple[tuple[int, int] | None, Split]] = list(
-        zip(protocol.splits, splits, strict=True)
-    )
+    cuts: list[tuple[tuple[int, int] | None, Split]] = [*zip(protocol.splits, splits, strict=True)]
     cuts.append((None, (every, every[:0])))
     shared: dict[str, Any] = {
-        "schema": SCHEMA,
+        "schema": studies.SCHEMA,
         "psephos": __version__,
         "scikit-learn": sklearn.__version__,
         "table": table.fingerprint(),
@@ -409,19 +382,17 @@ def _tasks(
             "draws": protocol.n_draws(one.name),
             "grouped": one.grouped,
             "distributions": repr(sorted(drawn.items())),
-            "package": versions([one.needs])[one.needs] if one.needs else "",
+            "package": outputs.versions([one.needs])[one.needs] if one.needs else "",
         }
         if one.in_search and not protocol.metric:  # not with a metric, which may use probabilities
             own["in_search"] = repr(sorted(one.in_search.items()))
         for split, (train, test) in cuts:
             words = ("all",) if split is None else split
-            seeds = (
-                seed_of(seed, "inner", *words),
-                seed_of(seed, "draws", one.name, *words),
-                seed_of(seed, "model", one.shares or one.name, *words),
-            )
+            drawn_by = seed_of(seed, "draws", one.name, *words)
+            fitted_by = seed_of(seed, "model", one.shares or one.name, *words)
+            seeds = (seed_of(seed, "inner", *words), drawn_by, fitted_by)
             rows = {"split": split, "train": train.tolist(), "test": test.tolist()}
-            key = key_of(shared | own | rows | {"seeds": seeds})
+            key = studies.key_of(shared | own | rows | {"seeds": seeds})
             tasks.append(FitTask(key, one, protocol, split, train, test, seeds))
     return tasks
 
@@ -430,7 +401,7 @@ def _tasks(
 def _run(
     tasks: Sequence[FitTask],
     table: DataTable,
-    study: Study,
+    study: studies.Study,
     n_jobs: int | None,
     progress: bool,
     keep: bool,
@@ -475,15 +446,19 @@ def _done(
     if folder is None or isinstance(task, CurveTask):
         return all(point["status"] == "ok" for point in entry.get("points", ()))
     if task.split is None:
-        return not digest or sha256_of(kept_model(folder, task.key)) == digest
+        return not digest or studies.sha256_of(outputs.kept_model(folder, task.key)) == digest
     if not keep or task.contender.origin != "psephos":
         return True
-    found = sha256_of(kept_fold(folder, task.key))
+    found = studies.sha256_of(kept_fold(folder, task.key))
     return found == digest if found else "not_kept" in entry
 
 
 def _staged(
-    todo: Sequence[FitTask], table: DataTable, journal: Journal, n_jobs: int | None, *how: Any
+    todo: Sequence[FitTask],
+    table: DataTable,
+    journal: studies.Journal,
+    n_jobs: int | None,
+    *how: Any,
 ) -> Iterator[tuple[Row, Any]]:
     """Yield the results of tasks; those of curves last, since they use the parameters of fits."""
     yield from results_of([t for t in todo if not isinstance(t, CurveTask)], table, n_jobs, *how)
@@ -498,26 +473,26 @@ def _saved(model: Any, key: str, folder: Path | None) -> dict[str, Any]:
         return {}
     from psephos.models import save
 
-    path = kept_model(folder, key)
+    path = outputs.kept_model(folder, key)
     try:
         save(model, path)
     except UnwritableError:
         raise
     except PsephosError as error:  # voters that a file cannot hold: the fit itself is valid
         return {"error": f"the refit was not saved: {error}"}
-    return {"file_sha256": sha256_of(path)}
+    return {"file_sha256": studies.sha256_of(path)}
 
 
 # ------------------------------------------------------------------- results
 def _finished(
-    journal: Journal, table: DataTable, tasks: Sequence[FitTask], curves: Sequence[FitTask]
+    journal: studies.Journal, table: DataTable, tasks: Sequence[FitTask], curves: Sequence[FitTask]
 ) -> tuple[list[tuple[FitTask, Row]], list[Row]]:
     """Return the fits with their entries in the journal, and the rows of curve.csv."""
     finished = [(task, _entry(journal, task)) for task in tasks]
     return finished, curve_rows(table, finished, [(task, _entry(journal, task)) for task in curves])
 
 
-def _entry(journal: Journal, task: FitTask) -> dict[str, Any]:
+def _entry(journal: studies.Journal, task: FitTask) -> dict[str, Any]:
     entry = journal.get(task.key)
     assert entry is not None, "every task has an entry"
     return entry
@@ -542,7 +517,7 @@ def _models(
         if task.split is None and task.key in fitted:
             found[task.contender.name] = fitted[task.key]
         elif task.split is None and folder is not None and entry.get("file_sha256"):
-            found[task.contender.name] = load(kept_model(folder, task.key))
+            found[task.contender.name] = load(outputs.kept_model(folder, task.key))
     for model in found.values():
         model.accepted_ = accepted
     return found
@@ -567,10 +542,7 @@ def _recalibrate(
 
 
 def _map_of(
-    name: str,
-    finished: Sequence[tuple[FitTask, Any]],
-    table: DataTable,
-    random_state: int,
+    name: str, finished: Sequence[tuple[FitTask, Any]], table: DataTable, random_state: int
 ) -> Recalibration | None:
     answered = held_out(name, finished)
     if answered is None:

@@ -24,6 +24,7 @@ from psephos.estimator.labels import naming_rows
 from psephos.figures.confusion import UNIT, in_millionths
 from psephos.files.arrays import object_array
 from psephos.files.levels import quiet_levels
+from psephos.protocol.evaluation import scores
 from psephos.protocol.evaluation.answers import (
     LabelAnswers,
     NumberAnswers,
@@ -31,22 +32,6 @@ from psephos.protocol.evaluation.answers import (
     label_answers_of,
     number_answers_of,
     r_squared,
-)
-from psephos.protocol.evaluation.scores import (
-    TABLES,
-    Answers,
-    ClassAnswers,
-    ResultMetric,
-    answers_of,
-    balanced_accuracy,
-    codes_of,
-    label_measures,
-    measures,
-    measures_for,
-    metric_named,
-    missed_cost,
-    ranked_by,
-    with_chosen,
 )
 from psephos.protocol.evaluation.splits import Protocol, Rows, Split, inner_splits
 from psephos.protocol.evaluation.stability import ranges_of
@@ -213,21 +198,21 @@ def metrics_of(table: DataTable, protocol: Protocol) -> tuple[str, ...]:
     """Return the names of the measures on a table."""
     partial = table.partial
     truth = partial is None or bool(partial.truth)
-    found = measures_for(table.kind, partial=partial is not None, truth=truth)
-    return tuple(one.name for one in with_chosen(found, chosen_measure(table, protocol)))
+    found = scores.measures_for(table.kind, partial=partial is not None, truth=truth)
+    return tuple(one.name for one in scores.with_chosen(found, chosen_measure(table, protocol)))
 
 
 def inner_metric(table: DataTable, protocol: Protocol) -> str:
     """Return the measure that draws are chosen by: PU-F if labels are partly recorded."""
-    chosen = chosen_measure(table, protocol) or ranked_by(metrics_of(table, protocol))
+    chosen = chosen_measure(table, protocol) or scores.ranked_by(metrics_of(table, protocol))
     return "pu_f" if table.partial is not None else chosen.name
 
 
-def chosen_measure(table: DataTable, protocol: Protocol) -> ResultMetric | None:
+def chosen_measure(table: DataTable, protocol: Protocol) -> scores.ResultMetric | None:
     """Return the measure that models are ranked by, or None if it is the usual one."""
     if protocol.metric is None:
         return None
-    return metric_named(protocol.metric, table.kind, table.classes.tolist())
+    return scores.metric_named(protocol.metric, table.kind, table.classes.tolist())
 
 
 def cost_word(table: DataTable, cost: object) -> str:
@@ -304,13 +289,13 @@ def positive_code(table: DataTable) -> int:
     return usual_positive(labels, table.class_counts.tolist()).code
 
 
-def answers_to(model: Estimator, X: Values, table: DataTable) -> Answers:
+def answers_to(model: Estimator, X: Values, table: DataTable) -> scores.Answers:
     """Return a model's predictions, as measures take them."""
     if table.multilabel:
         return label_answers_of(model, X, len(table.classes))
     if table.kind == "numbers":
         return number_answers_of(model, X)
-    return answers_of(model, X, len(table.classes))._replace(positive=positive_code(table))
+    return scores.answers_of(model, X, len(table.classes))._replace(positive=positive_code(table))
 
 
 def choice_words(table: DataTable, protocol: Protocol) -> dict[str, Any]:
@@ -361,11 +346,11 @@ def answered(
 
 def answers_on(
     model: Estimator, table: DataTable, task: FitTask, threshold: float | None, rows: Rows
-) -> tuple[Answers, dict[str, Any]]:
+) -> tuple[scores.Answers, dict[str, Any]]:
     """Return the predictions for some rows, and their entries in the journal."""
     truth, chosen = table.codes[rows], chosen_measure(table, task.protocol)
     answers = answers_to(model, _values(task, table, rows), table)
-    if isinstance(answers, ClassAnswers):
+    if isinstance(answers, scores.ClassAnswers):
         answers = answers._replace(threshold=threshold)
     found = _measured(answers, truth, table, rows)
     if chosen is not None:
@@ -373,23 +358,22 @@ def answers_on(
     return answers, found
 
 
-def _measured(answers: Answers, truth: Any, table: DataTable, test: Rows) -> dict[str, Any]:
+def _measured(answers: scores.Answers, truth: Any, table: DataTable, test: Rows) -> dict[str, Any]:
     if isinstance(answers, LabelAnswers):
         given: list[list[int]] = answers.given.astype(int).tolist()
         kept = {"proba": answers.proba.tolist(), "given": given}
-        return {"measures": label_measures(answers, truth), **kept}
+        return {"measures": scores.label_measures(answers, truth), **kept}
     if isinstance(answers, NumberAnswers):
-        measured = {one.name: one.measured(answers, truth) for one in TABLES["numbers"]}
+        measured = {one.name: one.measured(answers, truth) for one in scores.TABLES["numbers"]}
         kept = {"predicted": answers.predicted.tolist()}
         if answers.quantiles is not None:
             kept["quantiles"] = answers.quantiles.tolist()
         return {"measures": measured, **kept}
     partial = table.partial
-    measured = measures(answers, truth) if partial is None or partial.truth else {}
+    measured = scores.measures(answers, truth) if partial is None or partial.truth else {}
     if partial is not None:
-        positive = answers.codes == partial.positive
-        scores = pu_scores(positive, partial.codes[test], partial.prior)
-        measured |= {one.name: one.measured(scores, None) for one in TABLES["partial"]}
+        found = pu_scores(answers.codes == partial.positive, partial.codes[test], partial.prior)
+        measured |= {one.name: one.measured(found, None) for one in scores.TABLES["partial"]}
     return {"measures": measured, "proba": answers.proba.tolist()}
 
 
@@ -398,7 +382,7 @@ def _tuned(
     task: FitTask, draws: "Draws", table: DataTable, codes: Indices, shape: Shape
 ) -> tuple[Params, float | None, int, float | None]:
     """Return the chosen parameters, their score, the number of failed draws, and the threshold."""
-    if not draws.searched and not missed_cost(task.protocol.metric):
+    if not draws.searched and not scores.missed_cost(task.protocol.metric):
         return {}, None, 0, None
     parts = inner_parts(task, table, codes)
     tried: list[Tried] = []
@@ -469,7 +453,7 @@ def tried_out(
     each = [step(_inner_score, task, fitted, shape, table, part, chosen) for part in parts]
     known = [score for score, *_ in each if score == score]  # NaN if no row of labels counts
     columns = float(np.mean([n for _, n, _ in each]))
-    missed, threshold = missed_cost(task.protocol.metric), None
+    missed, threshold = scores.missed_cost(task.protocol.metric), None
     if chosen is not None and missed is not None:
         tested = zip(each, parts, strict=True)
         pairs = [(found, table.codes[test]) for (*_, found), (_, test) in tested]
@@ -530,7 +514,7 @@ def _row_names(table: DataTable, rows: Rows) -> list[str]:
 
 def _inner_score(
     task: FitTask, params: Params, shape: Shape, table: DataTable, part: Split,
-    chosen: ResultMetric | None,
+    chosen: scores.ResultMetric | None,
 ) -> tuple[float, int, Any]:  # fmt: skip
     """Return the score on an inner fold (or NaN), the number of columns read, and predictions."""
     train, test = part
@@ -552,9 +536,9 @@ def _usual_score(
     if table.kind == "numbers":
         found = r_squared(NumberAnswers(np.asarray(model.predict(X), dtype=np.float64)), truth)
         return float("nan") if found is None else found
-    codes = codes_of(model, X, shape.n_classes)
+    codes = scores.codes_of(model, X, shape.n_classes)
     if table.partial is None:
-        return balanced_accuracy(codes, truth)
+        return scores.balanced_accuracy(codes, truth)
     found = pu_scores(codes == table.partial.positive, table.partial.codes[test])["pu_f"]
     return float("nan") if found is None else found
 

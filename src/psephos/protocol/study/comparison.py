@@ -18,6 +18,7 @@ from psephos.explain.drawing import Display, plain
 from psephos.files.escaping import printable
 from psephos.files.names import decimals
 from psephos.files.near import suggest
+from psephos.protocol.evaluation import statistics
 from psephos.protocol.evaluation.scores import (
     display_name,
     kept_metric,
@@ -27,16 +28,6 @@ from psephos.protocol.evaluation.scores import (
     with_chosen,
 )
 from psephos.protocol.evaluation.stability import Stability, positions_of
-from psephos.protocol.evaluation.statistics import (
-    Difference,
-    Summary,
-    better_than_constant,
-    comparable,
-    one_standard_error,
-    paired_difference,
-    pareto,
-    summary,
-)
 from psephos.protocol.study.outputs import result_columns
 from psephos.vote.frames import frame_of
 
@@ -96,9 +87,7 @@ class Comparison:
 
     def words(self) -> str:
         """Return in a sentence how many fits failed, including those on all rows."""
-        failed = [
-            {**row, "place": f"repeat {row['repeat']}, fold {row['fold']}"} for row in self.failures
-        ]
+        failed = [{**r, "place": f"repeat {r['repeat']}, fold {r['fold']}"} for r in self.failures]
         refits = [row for row in self.refits if row["status"] != "ok"]
         failed += [{**row, "place": "all rows"} for row in refits]
         n = len(self.results) + len(self.refits)
@@ -123,11 +112,8 @@ class Comparison:
         """
         each = with_chosen(measures_for(kind_of(self.about)), kept_metric(self.about))
         usual = [one.name for one in each]
-        names = result_columns(
-            self.about.get("metrics", usual),
-            partial=bool(self.about.get("partial")),
-            cohorts="cohorts" in self.about,
-        )
+        which = {"partial": bool(self.about.get("partial")), "cohorts": "cohorts" in self.about}
+        names = result_columns(self.about.get("metrics", usual), **which)
         columns = {c: [row.get(c) for row in self.results] for c in names}
         return frame_of(columns, backend)
 
@@ -139,34 +125,36 @@ class Comparison:
         """Return the same as a table of a notebook."""
         return comparison_html(self)
 
-    def summary(self) -> list[Summary]:
+    def summary(self) -> list[statistics.Summary]:
         """Return the mean, spread and columns of each model (see `summary`)."""
-        return summary(self.results, self.about)
+        return statistics.summary(self.results, self.about)
 
-    def pareto(self) -> list[Summary]:
+    def pareto(self) -> list[statistics.Summary]:
         """Return the models that are Pareto-optimal in number of columns and the first measure.
 
         That is the `metric` of `compare`; else balanced accuracy, average precision for several
         labels per row, R² for numbers, and PU-F if the truth is not known.
         """
-        return pareto(self.summary())
+        return statistics.pareto(self.summary())
 
-    def selected(self) -> Summary | None:
+    def selected(self) -> statistics.Summary | None:
         """Return the model with the fewest columns within one standard error of the best.
 
         It may be any model, even a constant prediction. Since it is selected on these folds, its
         estimate is slightly optimistic.
         """
-        return one_standard_error(self.summary())
+        return statistics.one_standard_error(self.summary())
 
     def better(self, chance: float = 0.05) -> dict[str, float]:
         """Return the models significantly better than a constant prediction, with p-values.
 
         `chance` is the significance level over all models (see `better_than_constant`).
         """
-        return better_than_constant(self.results, self.about, chance=chance)
+        return statistics.better_than_constant(self.results, self.about, chance=chance)
 
-    def difference(self, model: str, other: str, metric: str | None = None) -> Difference:
+    def difference(
+        self, model: str, other: str, metric: str | None = None
+    ) -> statistics.Difference:
         """Return the mean difference model - other, with its corrected interval.
 
         The default metric is that by which models are ranked (see `pareto`).
@@ -176,19 +164,18 @@ class Comparison:
         PsephosError
             If one of them did not take part.
         """
+        models = self.about["models"]
         for name in (model, other):
-            if name not in self.about["models"]:
-                raise PsephosError(
-                    f"{name!r} did not take part: {suggest(name, self.about['models'])}"
-                )
+            if name not in models:
+                raise PsephosError(f"{name!r} did not take part: {suggest(name, models)}")
         measure = ranked_by(self.results[0], self.about).name if metric is None else metric
-        return paired_difference(self.results, model, other, measure)
+        return statistics.paired_difference(self.results, model, other, measure)
 
 
 # ---------------------------------------------------------------------- pictures
-def frontier(summaries: Sequence[Summary], better: Container[str]) -> tuple[str, ...]:
+def frontier(summaries: Sequence[statistics.Summary], better: Container[str]) -> tuple[str, ...]:
     """Return the models of `pareto` that are among the `better_than_constant`."""
-    return tuple(one.model for one in pareto(summaries) if one.model in better)
+    return tuple(one.model for one in statistics.pareto(summaries) if one.model in better)
 
 
 _DRAWN = 30  # columns that are drawn
@@ -255,12 +242,11 @@ class AccuracyDisplay(Display):
         done = [row for row in comparison.results if row["status"] == "ok"]
         if not done:
             raise PsephosError("every fit of the comparison failed: there is nothing to draw.")
-        ranks = ranked_by(done[0], comparison.about)
-        measure = ranks.name
+        measure = ranked_by(done[0], comparison.about).name
         every = [one for one in comparison.summary() if one.columns_used.n]
         models = [one.model for one in every]
         rows = {m: [row for row in done if row["model"] == m] for m in models}
-        best = max(comparable(every), key=lambda one: one.merit, default=every[0]).model
+        best = max(statistics.comparable(every), key=lambda one: one.merit, default=every[0]).model
         pairs = [None if m == best else comparison.difference(m, best) for m in models]
         ends = [[np.nan if d is None else getattr(d, k) for d in pairs] for k in _ENDS]
         return cls(
@@ -356,11 +342,8 @@ class StabilityDisplay(Display):
         found = {one.model: one for one in comparison.summary()}
         if model not in found:
             raise PsephosError(f"{model!r} did not take part: {suggest(model, list(found))}")
-        folds = [
-            positions_of(str(row["columns"]))
-            for row in comparison.results
-            if row["model"] == model and row["status"] == "ok" and row.get("columns") is not None
-        ]
+        done = [r for r in comparison.results if r["model"] == model and r["status"] == "ok"]
+        folds = [positions_of(str(r["columns"])) for r in done if r.get("columns") is not None]
         names = [str(one) for one in comparison.about["columns"]]
         if not folds:
             raise PsephosError(f"the columns that {model!r} reads were not kept.")
@@ -376,25 +359,17 @@ class StabilityDisplay(Display):
         times = read.sum(axis=1)
         every = [j for j in range(len(names)) if times[j] or j in last]
         order = sorted(every, key=lambda j: (-int(times[j]), j not in last, j))
-        return cls(
-            model,
-            tuple(names[j] for j in order),
-            read[order],
-            None if fitted is None else np.array([j in last for j in order], dtype=bool),
-            found[model].stability,
-        )
+        last_of = None if fitted is None else np.array([j in last for j in order], dtype=bool)
+        ordered = tuple(names[j] for j in order)
+        return cls(model, ordered, read[order], last_of, found[model].stability)
 
     def table(self) -> dict[str, list[Any]]:
         """Return one row per column: ``column``, ``folds`` that read it, ``share``, ``final``."""
         n = self.read.shape[1]
         times = self.read.sum(axis=1)
         final = [None] * len(self.names) if self.final is None else self.final.tolist()
-        return {
-            "column": list(self.names),
-            "folds": times.tolist(),
-            "share": (times / n).tolist(),
-            "final": final,
-        }
+        shares = (times / n).tolist()
+        return {"column": [*self.names], "folds": times.tolist(), "share": shares, "final": final}
 
     @property
     def _size(self) -> Any:

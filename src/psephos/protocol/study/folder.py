@@ -282,9 +282,7 @@ def unsealed(
         raise damaged(path, f"{type(error).__name__}: {error}", again) from error
 
 
-def identity_of(
-    table: DataTable, protocol: Protocol, random_state: int, copies: str
-) -> dict[str, Any]:
+def identity_of(table: DataTable, protocol: Protocol, seed: int, copies: str) -> dict[str, Any]:
     """Return the identity of a study as plain values: runs with equal ones are the same study."""
     ids = hashlib.sha256("\x1f".join(table.row_names()).encode("utf-8", "surrogatepass"))
     return {
@@ -297,12 +295,8 @@ def identity_of(
         "groups": table.group_name if table.groups is not None else None,
         "copies": copies,
         "protocol": protocol.as_dict(),
-        "random_state": random_state,
-        "versions": {
-            "psephos": __version__,
-            "scikit-learn": sklearn.__version__,
-            _FORM: SCHEMA,
-        },
+        "random_state": seed,
+        "versions": {"psephos": __version__, "scikit-learn": sklearn.__version__, _FORM: SCHEMA},
         **({"classes": dict(table.joined)} if table.joined else {}),
     }
 
@@ -454,9 +448,7 @@ def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
         return f"its {STUDY} is damaged"
     differences: list[str] = []
     if there.get("target") != here["target"]:
-        differences.append(
-            f"the target is {there.get('target')!r} there and {here['target']!r} here"
-        )
+        differences.append(_apart("the target is", there.get("target"), here["target"]))
     if there.get("classes") != json.loads(json.dumps(here.get("classes"))):
         differences.append("classes are joined differently (--classes)")
     if any(there.get(name) != here[name] for name in ("n_rows", "n_columns")):
@@ -471,26 +463,28 @@ def _difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     if there.get("cells") != here["cells"]:
         differences.append("the words for missing values or the marks of numbers differ")
     if there.get("groups") != here["groups"]:
-        differences.append(
-            f"the groups are {there.get('groups')!r} there and {here['groups']!r} here"
-        )
+        differences.append(_apart("the groups are", there.get("groups"), here["groups"]))
     with suppress(AttributeError, TypeError):
         differences += _other_values(there, here)
     return "; ".join(differences) or "its identity has another form"
+
+
+def _apart(what: str, before: object, now: object) -> str:
+    return f"{what} {before!r} there and {now!r} here"
 
 
 def _other_values(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     differences: list[str] = []
     before, now = there.get("protocol", {}), here["protocol"]
     if before.get("name") != now["name"]:
-        differences.append(f"the protocol is {before.get('name')!r} there and {now['name']!r} here")
+        differences.append(_apart("the protocol is", before.get("name"), now["name"]))
     else:
         names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
-        words = [(n, before.get(n, "as usual"), now.get(n, "as usual")) for n in names]
-        differences += [f"{n} is {one!r} there and {other!r} here" for n, one, other in words]
+        words = [(f"{n} is", before.get(n, "as usual"), now.get(n, "as usual")) for n in names]
+        differences += [_apart(*each) for each in words]
     for name, words in (("random_state", "the seed"), ("copies", "the treatment of copied rows")):
         if there.get(name) != here[name]:
-            differences.append(f"{words} is {there.get(name)!r} there and {here[name]!r} here")
+            differences.append(_apart(f"{words} is", there.get(name), here[name]))
     for name, version in here["versions"].items():
         known = there.get("versions", {}).get(name, "another")
         if known != version:

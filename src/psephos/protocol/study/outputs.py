@@ -101,16 +101,8 @@ def label_rows(table: DataTable, finished: Finished) -> list[dict[str, Any]]:
 def _answered(finished: Finished, field: str) -> Iterator[tuple[str, list[tuple[Rows, Any]]]]:
     """Yield each model with the test rows and a field of the entries of its successful folds."""
     for model in dict.fromkeys(task.contender.name for task, _ in finished):
-        yield (
-            model,
-            [
-                (task.test, entry[field])
-                for task, entry in finished
-                if task.contender.name == model
-                and task.split is not None
-                and entry["status"] == "ok"
-            ],
-        )
+        own = [(t, e) for t, e in finished if t.contender.name == model and t.split is not None]
+        yield model, [(task.test, entry[field]) for task, entry in own if entry["status"] == "ok"]
 
 
 def pooled_rows(table: DataTable, finished: Finished) -> list[dict[str, object]]:
@@ -238,7 +230,7 @@ def describe(
         "classes": [str(one) for one in table.classes],
         "class_counts": table.class_counts.tolist(),
         "positive": table.positive,
-        **_labelled(table, protocol, models),
+        **_labels(table, protocol, models),
         "n_rows": table.n_rows,
         "n_columns": table.n_columns,
         "columns": list(table.names),
@@ -257,9 +249,7 @@ def describe(
     }
 
 
-def _labelled(
-    table: DataTable, protocol: Protocol, models: Sequence[Contender]
-) -> dict[str, object]:
+def _labels(table: DataTable, protocol: Protocol, models: Sequence[Contender]) -> dict[str, object]:
     """Return the entries on labels: joined classes, several labels, partly recorded labels."""
     labelled: dict[str, object] = {"joined": dict(table.joined)} if table.joined else {}
     if table.multilabel:
@@ -285,8 +275,7 @@ def _cohorts(table: DataTable) -> dict[str, object]:
     parts = {one: table.codes[table.cohorts.of_row == one] for one in table.cohorts.tested}
     k = len(table.classes) if table.kind == "classes" else 0
     each = [np.bincount(c, minlength=k).tolist() if k else [len(c)] for c in parts.values()]
-    counts = dict(zip(parts, each, strict=True))
-    return {"cohort_column": table.cohorts.name, "cohorts": counts}
+    return {"cohort_column": table.cohorts.name, "cohorts": dict(zip(parts, each, strict=True))}
 
 
 # ------------------------------------------------------------------- rows
@@ -298,8 +287,7 @@ def used_rows(finished: Finished) -> list[dict[str, object]]:
         timings = [entry["timing"] for entry in own]
         names = ("draws_failed", "draws_stopped", "search_seconds", "fit_seconds")
         sums = {n: round(sum(one.get(n, 0) for one in timings), 3) for n in names}
-        failed = sum(entry["status"] != "ok" for entry in own)
-        counts = {"fits": len(own), "fits_failed": failed}
+        counts = {"fits": len(own), "fits_failed": sum(entry["status"] != "ok" for entry in own)}
         draws = sum(entry.get("draws", 0) for entry in own)
         rows.append({"model": model, **counts, "draws": draws, **sums})
     return rows

@@ -122,10 +122,8 @@ def _answers(y: LabelsLike | None) -> tuple[Indices | None, list[str]]:
     words_of_rows(labels, "y")
     plain = labels.dtype.kind in "biuf"
     values, codes = np.unique(labels if plain else labels.astype(str), return_inverse=True)
-    numbers = plain and (
-        many_values(np.bincount(codes)) or bool((values != np.round(values)).any())
-    )
-    return codes.astype(np.intp), [] if numbers else list(map(str, values.tolist()))
+    number = plain and (many_values(np.bincount(codes)) or bool((values != np.round(values)).any()))
+    return codes.astype(np.intp), [] if number else list(map(str, values.tolist()))
 
 
 # ------------------------------------------------------------------- what compare takes

@@ -300,9 +300,8 @@ def with_interactions(table: DataTable) -> DataTable:
     both, made = first_order_products(single[:, numeric], [table.names[j] for j in numeric])
     X = both if q == p else np.hstack([single, both[:, q:]])
     note = f"{plural(m, 'column')} of products of two ({made[q]}) added to {p}."
-    return replace(
-        table, X=X, names=(*table.names, *made[q:]), n_products=m, notes=(*table.notes, note)
-    )
+    names = (*table.names, *made[q:])
+    return replace(table, X=X, names=names, n_products=m, notes=(*table.notes, note))
 
 
 def with_views(table: DataTable, path: Path) -> DataTable:
@@ -363,9 +362,8 @@ def look_at(
             first.extend(() if any(named) else (error,))
             raise
 
-    sheet = read_sheet(
-        path, choose, cells, replace(how, columns=frozenset(name for _, name in roles.apart))
-    )
+    how = replace(how, columns=frozenset(name for _, name in roles.apart))
+    sheet = read_sheet(path, choose, cells, how)
     roles, names = without_empty(roles, sheet), sheet.header.names
     wrong, n = sheet.wrong, len(sheet.X)
     common = common_parts(sheet, roles, path.stem, wrong)
@@ -382,8 +380,7 @@ def look_at(
         for hint in across_hint(column, len(names), cells):
             wrong.add(PsephosError(hint))
     y, lines = np.arange(n, dtype=np.float64), sheet.lines
-    table = DataTable(**common, y=y, target_name="", ids=ids, groups=groups, lines=lines)
-    return table, few, wrong
+    return DataTable(**common, y=y, target_name="", ids=ids, groups=groups, lines=lines), few, wrong
 
 
 # ------------------------------------------------------------------- text
@@ -427,8 +424,7 @@ def _choose(found: Header, roles: Roles) -> ColumnChoice:
             f"the first line of {file!r} holds numbers only: it must name the columns."
         )
     with wrong.gather():
-        named = [name or f"column {j}" for j, name in enumerate(header, 1)]
-        refuse_duplicates(named)
+        refuse_duplicates([name or f"column {j}" for j, name in enumerate(header, 1)])
     roles = _with_labels(with_row_names(roles, found), found)
     if not roles.target and roles.known:
         wrong.refuse()
@@ -530,7 +526,5 @@ def _read(sheet: Sheet, roles: Roles, dataset: str) -> DataTable:
     if broken or not len(y):
         wrong.refuse()
     rows: dict[str, Any] = {"ids": ids, "groups": groups, "lines": sheet.lines, "cohorts": parts}
-    rows["joined"] = joined
-    return wrong.settled(
-        lambda: DataTable(**common, y=y, labels=labels, target_name=target, partial=partial, **rows)
-    )
+    rows |= {"joined": joined, "labels": labels, "target_name": target, "partial": partial}
+    return wrong.settled(lambda: DataTable(**common, y=y, **rows))

@@ -14,18 +14,9 @@ from psephos._types import Array, Cell, Floats, Indices, Label
 from psephos.estimator.columns import is_missing
 from psephos.estimator.labels import many_values
 from psephos.estimator.params import Interval
+from psephos.files import columns
 from psephos.files.arrays import word_array
 from psephos.files.cells import MISSING, Cells, Typed, number_form
-from psephos.files.columns import (
-    COMMAND,
-    Remedies,
-    holds_words,
-    in_one_form,
-    levels_of,
-    numbers_among,
-    refuse_numbers_in_words,
-    words_among,
-)
 from psephos.files.levels import LevelCodes, merged
 from psephos.files.names import plural
 from psephos.files.near import CELL, shown
@@ -53,7 +44,7 @@ def encode_column(
     notes: list[str],
     *,
     categorical: bool = False,
-    ways: Remedies = COMMAND,
+    ways: columns.Remedies = columns.COMMAND,
 ) -> tuple[Floats, tuple[str, ...] | None]:
     """Return a column as numbers, and its levels if it is categorical.
 
@@ -64,27 +55,25 @@ def encode_column(
         return column.astype(np.float64), None
     values: list[Any] = [None if is_missing(v) else v for v in column.tolist()]
     if not categorical:
-        words = words_among(name, values, row_words)
+        words = columns.words_among(name, values, row_words)
         pairs = zip(values, words, strict=True)
         read = [np.nan if v is None else float(v) if w is None else None for v, w in pairs]
-        found = in_one_form(name, read, words, Cells(), notes) if None in read else read
+        found = columns.in_one_form(name, read, words, Cells(), notes) if None in read else read
         if found is not None:
             return np.array(found, dtype=np.float64), None
-        holds_words(name, words, sum(v is not None and v == v for v in read), row_words, ways)
+        n_numbers = sum(v is not None and v == v for v in read)
+        columns.holds_words(name, words, n_numbers, row_words, ways)
     return coded(values)
 
 
-def coded(
-    values: Sequence[Cell],
-) -> tuple[Floats, tuple[str, ...]]:
+def coded(values: Sequence[Cell]) -> tuple[Floats, tuple[str, ...]]:
     """Return the codes of categories (NaN for None), and their sorted levels as words.
 
     Values that are one number (1, 1.0, "1") are one level.
     """
-    own = {
-        value: _word(level) for value, level in merged(v for v in values if v is not None).items()
-    }
-    levels = levels_of(own.values())
+    found = merged(v for v in values if v is not None)
+    own = {value: _word(level) for value, level in found.items()}
+    levels = columns.levels_of(own.values())
     codes = LevelCodes(levels)
     code = {value: codes.code(level) for value, level in own.items()}
     return np.array([np.nan if v is None else code[v] for v in values]), levels
@@ -128,7 +117,7 @@ def read_target(
     if task == "numbers" and odd:
         words = [str(v) if w is None else None for v, w in zip(values, read, strict=True)]
         try:
-            refuse_numbers_in_words(name, words, place, fitted=True, cells=cells)
+            columns.refuse_numbers_in_words(name, words, place, fitted=True, cells=cells)
         except PsephosError as error:
             if error.options:
                 raise
@@ -165,11 +154,11 @@ def read_answers(
     task = task or ("classes" if name in sheet.header.declared else None)
     if task == "numbers" or (sheet.cells.limits and task != "classes"):
         words = [math.nan if v is None else v for v in values]
-        read, odd, unit = numbers_among(name, words, sheet.cells, place, notes)
+        read, odd, unit = columns.numbers_among(name, words, sheet.cells, place, notes)
         sheet.cells = sheet.cells.with_unit(name, unit)
         bare = zip(values, odd if unit else values, read, strict=True)
         values = [
-            (w if r is None else Typed(v, r)) if isinstance(v, str) else v for v, w, r in bare
+            v if not isinstance(v, str) else w if r is None else Typed(v, r) for v, w, r in bare
         ]
     tidy = partial(written_labels, cells=sheet.cells)
     return read_target(values, name, place, task=task, cells=sheet.cells, tidy=tidy)
@@ -296,8 +285,7 @@ def recorded_labels(
     at = [i for i, has in enumerate(known) if has]
     if not at:
         return [None] * len(known)
-    held = [values[i] for i in at]
-    labels = iter(tidy(held, name, lambda i: place(at[i])).tolist())
+    labels = iter(tidy([values[i] for i in at], name, lambda i: place(at[i])).tolist())
     return [next(labels) if has else None for has in known]
 
 
@@ -333,8 +321,7 @@ class Partial:
     @property
     def codes(self) -> Indices:
         """Return 1 for rows recorded positive, 0 for negative ones, -1 for unlabelled ones."""
-        own = (self.recorded == self.positive).astype(np.intp)
-        return np.where(self.recorded < 0, -1, own)
+        return np.where(self.recorded < 0, -1, (self.recorded == self.positive).astype(np.intp))
 
     @property
     def one_class(self) -> bool:

@@ -169,12 +169,8 @@ class Roles:
     @property
     def apart(self) -> list[tuple[str, str]]:
         """Return the single columns that are not features, with their options."""
-        named = [
-            ("--id", self.id),
-            ("--group", group_named(self.group)[0]),
-            ("--truth", self.truth),
-        ]
-        named.append(("--leave-out", self.leave_out[0]))
+        named = [("--id", self.id), ("--group", group_named(self.group)[0])]
+        named += [("--truth", self.truth), ("--leave-out", self.leave_out[0])]
         targets = [("--target", name) for name in self.target]
         return targets + [(flag, name) for flag, name in named if name is not None]
 
@@ -247,9 +243,8 @@ def common_parts(sheet: Sheet, roles: Roles, dataset: str, wrong: Complaints) ->
             f"the frequencies of classes or numbers: {where}."
         )
     if same := [shown(names[at[k]]) for k in held.tolist()]:
-        notes.append(
-            f"{plural(len(same), 'column')} of one value, without information: {some(same)}."
-        )
+        one_value = plural(len(same), "column")
+        notes.append(f"{one_value} of one value, without information: {some(same)}.")
     return {
         "categories": categories,
         "X": sheet.X if sheet.rest is None else hstack([csc_array(sheet.X), sheet.rest], "csc"),
@@ -448,9 +443,7 @@ def per_row(
 def written_aside(roles: Roles, sheet: Sheet) -> dict[str, list[str]]:
     """Return the cells of columns that are left out or name the cases: they may name subjects."""
     at = {name: sheet.header.names.index(name) for name in (*roles.drop, roles.id) if name}
-    cells = {
-        name: cells_or_none(sheet.words[j], sheet) for name, j in at.items() if j in sheet.words
-    }
+    cells = {n: cells_or_none(sheet.words[j], sheet) for n, j in at.items() if j in sheet.words}
     return {name: ["" if w is None else str(w) for w in column] for name, column in cells.items()}
 
 

@@ -33,28 +33,8 @@ from psephos.files.columns import COMPARED
 from psephos.files.names import ends, listed, plural, sentence_name
 from psephos.files.near import some
 from psephos.files.sheet import DENSE, unnamed
-from psephos.protocol.tables.labels import (
-    Partial,
-    check_mark,
-    encode_column,
-    label_word,
-    read_partial,
-    read_target,
-    recorded_labels,
-    refuse_numbers,
-    refuse_old_positive,
-    row_words,
-    task_given,
-    tidy_labels,
-    together,
-)
-from psephos.protocol.tables.requirements import (
-    check_groups,
-    check_ids,
-    check_target,
-    refuse_duplicates,
-    refuse_farthest,
-)
+from psephos.protocol.tables import labels as targets
+from psephos.protocol.tables import requirements
 from psephos.protocol.tables.roles import Cohorts, row_values, words_of_rows
 
 _CLASSES, _NAMES = 12, 8
@@ -182,7 +162,7 @@ class DataTable:
     cells: Cells = field(default_factory=Cells)
     lines: Sequence[int] | None = None
     labels: tuple[str, ...] = ()
-    partial: Partial | None = None
+    partial: targets.Partial | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     aside: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -205,15 +185,16 @@ class DataTable:
             raise PsephosError(f"y has {len(self.y)} labels for {n} rows: give one label per row.")
         if len(self.names) != p:
             raise PsephosError(f"{len(self.names)} names for {p} columns: give one per column.")
-        refuse_duplicates(self.names)
+        requirements.refuse_duplicates(self.names)
         wrong = Complaints()
         with wrong.gather():
-            refuse_farthest(self.X, self.names, self._place)
+            requirements.refuse_farthest(self.X, self.names, self._place)
         with wrong.gather():
-            check_target(self)
-        for check, values in ((check_ids, self.ids), (check_groups, self.groups)):
-            with wrong.gather():
-                check(values, n)
+            requirements.check_target(self)
+        with wrong.gather():
+            requirements.check_ids(self.ids, n)
+        with wrong.gather():
+            requirements.check_groups(self.groups, n)
         if self.cohorts is not None:
             with wrong.gather():
                 self.cohorts.check(n)
@@ -222,7 +203,7 @@ class DataTable:
             self.partial.check(self.y, self.classes)
 
     def _place(self, i: int) -> str:
-        return row_words(i) if self.lines is None else f"line {self.lines[i]}"
+        return targets.row_words(i) if self.lines is None else f"line {self.lines[i]}"
 
     @property
     def n_rows(self) -> int:
@@ -359,8 +340,7 @@ class DataTable:
         digest = hashlib.sha256(repr((self.X.shape, self.names)).encode())
         digest.update(repr(sorted(self.categories.items())).encode())
         X = self._csc
-        parts = [self.X] if X is None else [X.data, X.indices, X.indptr]
-        for values in parts:
+        for values in [self.X] if X is None else [X.data, X.indices, X.indptr]:
             digest.update(np.ascontiguousarray(values).tobytes())
         digest.update(repr(self.y.tolist()).encode())
         if self.groups is not None:
@@ -383,10 +363,8 @@ class DataTable:
         """
         if not hasattr(model, "schema_"):
             return None
-        levels = {
-            j: tuple(self.categories[j][int(code)] for code in codes)
-            for j, codes in model.schema_.levels.items()
-        }
+        named = model.schema_.levels.items()
+        levels = {j: tuple(self.categories[j][int(code)] for code in codes) for j, codes in named}
         model.schema_ = Schema(self.n_columns, self.names, levels, cells=self.cells)
         model.feature_names_in_ = np.asarray(self.names, dtype=object)
         model.joined_ = self.joined
@@ -469,15 +447,15 @@ def table_from_arrays(
         given = unnamed(p)
     if len(given) != p:
         raise PsephosError(f"{len(given)} names for {p} columns: give one per column.")
-    refuse_duplicates(given)
+    requirements.refuse_duplicates(given)
     label = str(target_name or getattr(y, "name", None) or "target")
     insisted = label not in given and label in list(categorical)
-    task = task_given(task, insisted=insisted)
+    task = targets.task_given(task, insisted=insisted)
     marked = _marked([one for one in categorical if not insisted or one != label], given)
     partial = None
-    if refuse_old_positive(positive, recorded_class, unlabeled, truth, prior):
+    if targets.refuse_old_positive(positive, recorded_class, unlabeled, truth, prior):
         labels = ()
-        refuse_numbers(task, "labels that are partly recorded")
+        targets.refuse_numbers(task, "labels that are partly recorded")
         partial, answers = _partly(y, unlabeled, truth, recorded_class, label, prior)
     else:
         labels, answers, label = _answers(X, y, target_name, task)
@@ -487,7 +465,7 @@ def table_from_arrays(
     for j, column in enumerate(columns):
         if len(column) != len(values):
             raise PsephosError(f"y has {len(values)} labels for {len(column)} rows of X.")
-        values[:, j], levels = encode_column(
+        values[:, j], levels = targets.encode_column(
             column, given[j], notes, categorical=j in marked | declared, ways=COMPARED
         )
         if levels is not None:
@@ -505,7 +483,7 @@ def table_from_arrays(
         dataset=dataset,
         partial=partial,
         notes=tuple(notes),
-        positive=label_word(positive),
+        positive=targets.label_word(positive),
         insisted=task == "classes",
         categorical=frozenset(given[j] for j in marked),
         cohorts=Cohorts.of(leave_out, getattr(leave_out, "name", None)),
@@ -525,14 +503,15 @@ def _wide_sparse(X: TableLike, categorical: Sequence[str | int]) -> Sparse | Non
 
 def _partly(
     y: LabelsLike, unlabeled: Any, truth: Any, sure: Any, label: str, prior: float | None
-) -> tuple[Partial, Array]:
+) -> tuple[targets.Partial, Array]:
     """Return partly recorded labels, and the table's y."""
     given: list[Any] = row_values(y, "y").tolist()
-    check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
+    targets.check_mark(unlabeled, (v for v in given if not is_missing(v)), label)
     known: list[bool] = known_rows(np.array([*given, None], dtype=object), unlabeled).tolist()
-    tidy = None if truth is None else tidy_labels(row_values(truth, "truth").tolist(), "truth")
-    recorded = recorded_labels(given, known[:-1], label)
-    return read_partial(recorded, tidy, label_word(sure), label, prior)
+    true = None if truth is None else row_values(truth, "truth").tolist()
+    tidy = None if true is None else targets.tidy_labels(true, "truth")
+    recorded = targets.recorded_labels(given, known[:-1], label)
+    return targets.read_partial(recorded, tidy, targets.label_word(sure), label, prior)
 
 
 def _answers(
@@ -543,12 +522,12 @@ def _answers(
     if len(shape) == 2 and shape[1] > 1:
         plain = not sp.issparse(y) and np.asarray(y).dtype.kind in "iuf"
         several = plain and not np.isin(np.asarray(y), (0, 1)).all()
-        refuse_numbers("numbers" if several else task, f"y of shape {shape}")
+        targets.refuse_numbers("numbers" if several else task, f"y of shape {shape}")
         names, table = read_labels(X, y)
         words = [f"label {one}" if isinstance(one, int) else str(one) for one in names.tolist()]
-        return tuple(words), table, target_name or together(words)
+        return tuple(words), table, target_name or targets.together(words)
     label = str(target_name or getattr(y, "name", None) or "target")
-    return (), read_target(row_values(y, "y").tolist(), label, task=task), label
+    return (), targets.read_target(row_values(y, "y").tolist(), label, task=task), label
 
 
 def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
@@ -564,8 +543,7 @@ def columns_of(X: TableLike) -> tuple[list[Array], list[str] | None, set[int]]:
             whole: Array = frame.to_numpy()
             if whole.dtype.kind == "f":
                 return list(whole.astype(np.float64).T), names, set()
-        columns = [_series(frame[:, j]) for j in range(frame.shape[1])]
-        return columns, names, declared
+        return [_series(frame[:, j]) for j in range(frame.shape[1])], names, declared
     sparse = bool(sp.issparse(given))  # a plain bool: the type guard would narrow it to no class
     values: Array = given.toarray() if sparse else np.asarray(given)
     if values.ndim != 2:

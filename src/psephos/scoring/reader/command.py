@@ -77,9 +77,8 @@ def _checked(model: PlainModel, vectors: Any) -> str:
         raise PsephosError("a row has the right score but a wrong label: this file is damaged.")
     first = _ballots(model, rows[0], cases[0]) if rows else []
     ballots = [(one["voter"], model.words(one)) for one in first]
-    words = conformance_words(
-        model.names, [str(c) for c in model.classes or model.vote.target.outputs], ballots
-    )
+    classes = [str(c) for c in model.classes or model.vote.target.outputs]
+    words = conformance_words(model.names, classes, ballots)
     kept = {one.partition(":")[0] for one in vectors["words"] if one.startswith("voter ")}
     here = [w for w in words if not w.startswith("voter ") or w.partition(":")[0] in kept]
     for one, other in zip_longest(here, vectors["words"], fillvalue="nothing"):

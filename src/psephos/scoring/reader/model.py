@@ -4,7 +4,6 @@
 
 import hashlib
 import json
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ from psephos.scoring.reader.vote import ScoredCase, WholeVote, label_of
 from psephos.vote.reading.answered import unanswered_words
 from psephos.vote.reading.core import NAN, after_hook
 from psephos.vote.reasons import Always, CaseLike, reason_and_vote, without_weight
+from psephos.vote.reasons.base import in_json
 
 _MOST_COLUMNS = 200  # the most columns that are listed by name
 
@@ -139,12 +139,11 @@ class PlainModel:
     def words(self, ballot: dict[str, Any]) -> str:
         """Return a ballot's reason and vote as text."""
         name = f"{ballot['name']}: " if ballot["name"] else ""
-        reason = ballot["reason"].words(self.sentence_names)
-        return name + reason_and_vote(reason, ballot["says"])
+        return name + reason_and_vote(ballot["reason"].words(self.sentence_names), ballot["says"])
 
     def details(self, ballot: dict[str, Any]) -> str:
         """Return a ballot's reason as JSON."""
-        return json.dumps(_finite(ballot["reason"].data(self.names)), ensure_ascii=False)
+        return in_json(ballot["reason"].data(self.names))
 
 
 def conformance_words(names: Names, classes: list[str], ballots: Any) -> list[str]:
@@ -167,11 +166,3 @@ def conformance_words(names: Names, classes: list[str], ballots: Any) -> list[st
         found[_MOST_COLUMNS:] = [f"more columns: {hashlib.sha256(rest).hexdigest()}"]
     found += [f"answer {k}: {name}" for k, name in enumerate(classes)]
     return found + [f"voter {number}: {words}" for number, words in ballots]
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -17,13 +17,10 @@ from psephos.vote.reading.core import LEVEL, best
 
 def target_of(data: dict[str, Any]) -> Any:
     """Return the reader of a target."""
-    kinds = {
-        "target": ClassReader,
-        "target with losses": ClassReader,
-        "target with a threshold": ClassReader,
-        "labels target": LabelSets,
-    }
-    return kinds.get(data["kind"], Numbers)(data)
+    if data["kind"] == "labels target":
+        return LabelSets(data)
+    classes = ("target", "target with losses", "target with a threshold")
+    return (ClassReader if data["kind"] in classes else Numbers)(data)
 
 
 class ClassReader:
@@ -36,8 +33,7 @@ class ClassReader:
         self.outputs = [""] if self.n_classes == 2 else [str(c) for c in self.classes]
         self.rule = ""
         if "threshold" in data:
-            name = str(self.classes[data["positive"]])
-            self.rule = threshold_words(name, data["threshold"])
+            self.rule = threshold_words(str(self.classes[data["positive"]]), data["threshold"])
         k = self.n_classes
         many = [[1.0 if i == j else -1.0 / (k - 1) for j in range(k)] for i in range(k)]
         self.code = [[-1.0], [1.0]] if k == 2 else many

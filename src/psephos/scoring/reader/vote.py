@@ -81,9 +81,8 @@ class WholeVote:
                 size = [s + abs(w) for s, w in zip(size, row, strict=True)]
             size = [s if s > 0 else 1.0 for s in size]
             return [[w / s for w, s in zip(row, size, strict=True)] for row in each], votes
-        return _CHOICES[how](
-            votes, [w if not isinstance(w, list) else w[0] for w in weights], x, self
-        )
+        plain = [w[0] if isinstance(w, list) else w for w in weights]
+        return _CHOICES[how](votes, plain, x, self)
 
     def linked(self, score: Any) -> list[float]:
         """Return the probabilities by the link, before calibration."""
@@ -93,11 +92,8 @@ class WholeVote:
                 return [min(max((1.0 + s) / 2.0, 0.0), 1.0) for s in score]
             return [expit(slope * s) for s in score]
         if k == 2:
-            up = (
-                min(max((1.0 + score[0]) / 2.0, 0.0), 1.0)
-                if link == "share"
-                else expit(slope * score[0])
-            )
+            half = min(max((1.0 + score[0]) / 2.0, 0.0), 1.0)
+            up = half if link == "share" else expit(slope * score[0])
             return [1.0 - up, up]
         if link != "share":
             return exp_shares([slope * s for s in score])
@@ -210,8 +206,7 @@ def _majority(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
 
 
 def _alone(votes: Any, voter: int) -> tuple[Any, Any]:
-    share = [[float(t == voter)] * len(votes[0]) for t in range(len(votes))]
-    return share, votes
+    return [[float(t == voter)] * len(votes[0]) for t in range(len(votes))], votes
 
 
 def _loudest(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
@@ -235,9 +230,8 @@ def _borda(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
     k = len(votes[0])
     if k == 1:
         return _majority(votes, weights, x, vote)
-    voting = [
-        w if any(one != v[0] for one in v) else 0.0 for w, v in zip(weights, votes, strict=True)
-    ]
+    pairs = zip(weights, votes, strict=True)
+    voting = [w if any(one != v[0] for one in v) else 0.0 for w, v in pairs]
     points = [
         [sum(o < one for o in v) + (sum(o == one for o in v) - 1) / 2.0 for one in v] for v in votes
     ]
@@ -276,10 +270,8 @@ def _trimmed(votes: Any, weights: Any, x: Any, vote: Any) -> tuple[Any, Any]:
     cut = vote.readout["cut"]
 
     def kept(ends: list[float], shares: list[float]) -> list[float]:
-        inside = [
-            max(min(end, 1.0 - cut) - max(end - share, cut), 0.0)
-            for end, share in zip(ends, shares, strict=True)
-        ]
+        pairs = zip(ends, shares, strict=True)
+        inside = [max(min(end, 1.0 - cut) - max(end - share, cut), 0.0) for end, share in pairs]
         total = summed(inside)
         return [one / total for one in inside]
 

@@ -76,12 +76,9 @@ class Measured:
         for read, partly in zip(self.reads, self.partly, strict=True):
             gaps = sum(x[j] != x[j] for j in read)
             can.append(gaps == 0 or bool(partly and gaps < len(read)))
-        tiers = [tier for tier, one in zip(self.tier, can, strict=True) if one]
-        first = min(tiers, default=-1)
-        weights = [
-            a if one and tier == first else 0.0
-            for a, one, tier in zip(self.alpha, can, self.tier, strict=True)
-        ]
+        first = min((tier for tier, one in zip(self.tier, can, strict=True) if one), default=-1)
+        each = zip(self.alpha, can, self.tier, strict=True)
+        weights = [a if one and tier == first else 0.0 for a, one, tier in each]
         if self.loudest:
             top = weights.index(max(weights))
             weights = [w if t == top else 0.0 for t, w in enumerate(weights)]
@@ -111,9 +108,8 @@ class Confident:
     def of_votes(self, votes: Any, target: Any) -> Any:
         """Return the (T,) weights."""
         sure = [self._sure(vote, target) for vote in votes]
-        counts = [
-            s >= least - 1e-12 and s > 0 for s, least in zip(sure, self.threshold, strict=True)
-        ]
+        pairs = zip(sure, self.threshold, strict=True)
+        counts = [s >= least - 1e-12 and s > 0 for s, least in pairs]
         if not self.first:
             every = not any(counts)
             return [a if every or c else 0.0 for a, c in zip(self.alpha, counts, strict=True)]

@@ -79,10 +79,8 @@ class Coded(_OnTable):
 
     def table(self, x: Any) -> list[float]:
         """Return the 0/1 columns."""
-        return [
-            x[j] if level != level or x[j] != x[j] else float(x[j] == level)
-            for j, level in zip(self.source, self.level, strict=True)
-        ]
+        pairs = zip(self.source, self.level, strict=True)
+        return [x[j] if v != v or x[j] != x[j] else float(x[j] == v) for j, v in pairs]
 
     def reasons(self, x: Any) -> Any:
         """Return the reason of each voter, in the original columns."""
@@ -200,14 +198,9 @@ class Composed(_OnTable):
         self.answers, self.shares = tuple(part["answers"]), part["shares"]
         self.n_voters, k = self.inner.n_voters, len(self.answers) // self.members.n_voters
         wide = _width(part["readers"]) - len(self.answers)
-        self.reads = [
-            sorted(
-                {j for j in own if j < wide}.union(
-                    *(self.members.reads[(j - wide) // k] for j in own if j >= wide)
-                )
-            )
-            for own in self.inner.reads
-        ]
+        through = [[j] for j in range(wide)]  # the columns that each column of the readers has
+        through += [self.members.reads[answer // k] for answer in range(len(self.answers))]
+        self.reads = [sorted({i for j in own for i in through[j]}) for own in self.inner.reads]
 
     def table(self, x: Any) -> list[float]:
         """Return the columns followed by the predictions of the members."""

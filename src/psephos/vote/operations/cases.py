@@ -1,26 +1,18 @@
 """Training cases as voters: each votes for its own class, labels or numbers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray, Usage
+from psephos._types import Array, Floats, Indices, Usage
 from psephos.files.field_types import Nullable
 from psephos.files.names import Names, plural
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.distance import PRIOR, Batches
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    ReadsLike,
-    Voters,
-    check,
-    check_part,
-    named_of,
-)
+from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, check_part, named_of
 from psephos.vote.plain import to_plain
 from psephos.vote.reading.core import unpacked
 from psephos.vote.reading.near import CaseReader
@@ -30,7 +22,6 @@ _NAMED = 6  # a rule names no more columns than this
 
 
 @register
-@dataclass(frozen=True)
 class PrototypeVoters(ReadsLike, Voters):
     """Training cases that vote for their own class or value, and the prior.
 
@@ -66,12 +57,8 @@ class PrototypeVoters(ReadsLike, Voters):
         check(self.cases.shape == (t, len(self.columns)), "prototypes have another shape")
         check(self.values.ndim == 2 and len(self.values) == t, "prototypes and votes differ")
         check(self.spread.shape == self.rows.shape == (t,), "prototypes lack names or spreads")
-        check(bool(np.isfinite(self.values).all()), "a vote is not finite")
-        check(bool(((self.spread >= 0) & (self.spread < np.inf)).all()), "a spread is below 0")
-
-    @property
-    def n_voters(self) -> int:
-        return self.batches.n_voters
+        check(np.isfinite(self.values), "a vote is not finite")
+        check((self.spread >= 0) & (self.spread < np.inf), "a spread is below 0")
 
     def row_names(self) -> Array:
         return self.rows
@@ -93,7 +80,7 @@ class PrototypeVoters(ReadsLike, Voters):
     def training_rows(self) -> int:
         return int((self.batches.batch != PRIOR).sum())
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         batches, read = self.batches.take(voters)
         return replace(
             self,
@@ -119,9 +106,8 @@ class PrototypeVoters(ReadsLike, Voters):
             column, value = int(self.columns[d]), float(self.cases[voter, d])
             shown = " missing" if np.isnan(value) else f" = {words.value(column, value)}"
             values.append(f"{names[column]}{shown}")
-        named = (
-            "a training case" if row in (-1, "") else row if isinstance(row, str) else f"row {row}"
-        )
+        known = row if isinstance(row, str) else f"row {row}"
+        named = "a training case" if row in (-1, "") else known
         if not values:
             return f"near {named}, by no column: the same weight everywhere"
         more = len(values) - _NAMED
@@ -138,7 +124,6 @@ class PrototypeVoters(ReadsLike, Voters):
 
 
 @register
-@dataclass(frozen=True)
 class CaseVoters(ReadsColumns, ReadAsLowered):
     """Training cases as voters: each votes for its own class, labels or numbers.
 
@@ -185,15 +170,12 @@ class CaseVoters(ReadsColumns, ReadAsLowered):
     def training_rows(self) -> int:
         return len(self.cases)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        taken = (self.cases[voters], self.values[voters], self.rows[voters])
-        return replace(self, cases=taken[0], values=taken[1], rows=taken[2])
+    def take(self, voters: Indices) -> Self:
+        cases, values, rows = self.cases[voters], self.values[voters], self.rows[voters]
+        return replace(self, cases=cases, values=values, rows=rows)
 
     @cached_property
     def _operation(self) -> PrototypeVoters:
         t, q = len(self.rows), len(self.columns)
-        batches = Batches(
-            self.n_features, self.columns, np.ones((1, q)), np.zeros(t, dtype=np.intp)
-        )
-        spread = np.zeros(t)
-        return PrototypeVoters(batches, self.cases, self.values, spread, self.rows, "")
+        batches = Batches(self.n_features, self.columns, np.ones((1, q)), np.zeros(t, np.intp))
+        return PrototypeVoters(batches, self.cases, self.values, np.zeros(t), self.rows, "")

@@ -1,30 +1,19 @@
 """Operations on columns: categories as 0/1 columns, and normal scores of ranks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.trees.tree import spans_of
+from psephos.vote import part
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    Voters,
-    check,
-    check_part,
-    check_ptr,
-    check_within,
-    sparse,
-    usage_at,
-)
 from psephos.vote.reasons import Reason
 
 
-def design_matrix(X: Floats, source: Columns, level: Floats) -> Floats:
+def design_matrix(X: Floats, source: part.Columns, level: Floats) -> Floats:
     """Return the (n, P) design matrix of a table: numbers unchanged, categories as 0/1 columns.
 
     Parameters
@@ -43,17 +32,17 @@ def design_matrix(X: Floats, source: Columns, level: Floats) -> Floats:
     return design
 
 
-class _OnColumns(ReadsColumns, Voters):
+class _OnColumns(part.ReadsColumns, part.Voters):
     """Base class of voters on a table derived from columns.
 
     A subclass has `inner`, the voters on that table, and defines `_table`, which makes the table,
     and `_of`: the position in `columns` of the source of each of the table's columns.
     """
 
-    inner: Voters
+    inner: part.Voters
 
     @property
-    def _of(self) -> NDArray[np.intp]:
+    def _of(self) -> Indices:
         raise NotImplementedError
 
     def _table(self, X: Floats) -> Floats:
@@ -68,9 +57,9 @@ class _OnColumns(ReadsColumns, Voters):
 
     def usage(self) -> Usage:
         """Return the (T, p) table; the levels of a category count as one column."""
-        inner: Any = sparse.coo_array(self.inner.usage())
+        inner: Any = part.sparse.coo_array(self.inner.usage())
         voter, made = inner.coords
-        return usage_at(self, voter, self._of[made])
+        return part.usage_at(self, voter, self._of[made])
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided as on the derived table, summed by source column."""
@@ -94,7 +83,6 @@ class _OnColumns(ReadsColumns, Voters):
 
 
 @register
-@dataclass(frozen=True)
 class CodedVoters(_OnColumns):
     """Voters on a design matrix with 0/1 columns, evaluated on the table it is made from.
 
@@ -114,19 +102,19 @@ class CodedVoters(_OnColumns):
 
     tag: ClassVar[str] = "coded voters"
     n_features: int
-    columns: Columns
-    inner: Voters
-    source: NDArray[np.intp]
+    columns: part.Columns
+    inner: part.Voters
+    source: Indices
     level: Nullable
 
     def __post_init__(self) -> None:
-        check_part(self)
-        p = self.inner.n_features
-        check(self.source.shape == self.level.shape == (p,), "the design has another width")
-        check_within(self.source, len(self.columns), "the design reads a column outside the list")
+        part.check_part(self)
+        p, q = self.inner.n_features, len(self.columns)
+        part.check(self.source.shape == self.level.shape == (p,), "the design has another width")
+        part.check_within(self.source, q, "the design reads a column outside the list")
 
     @property
-    def _of(self) -> NDArray[np.intp]:
+    def _of(self) -> Indices:
         return self.source
 
     def _table(self, X: Floats) -> Floats:
@@ -135,13 +123,13 @@ class CodedVoters(_OnColumns):
     def primary(self) -> Self:
         return replace(self, inner=self.inner.primary()).take(np.arange(self.n_voters))
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values) of the design columns that are numbers of the table."""
         design, values = self.inner.marks()
         whole = np.isnan(self.level[design])
         return self.columns[self.source[design[whole]]], values[whole]
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these voters only; design columns no longer read are dropped."""
         inner = self.inner.take(voters)
         kept = inner.columns
@@ -162,10 +150,8 @@ class CodedVoters(_OnColumns):
     def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return the reason of each vote, for each row, in the columns of the table."""
         columns, levels = self.columns[self.source].tolist(), self.level.tolist()
-        return [
-            [reason.decoded(columns, levels, x) for reason in row]
-            for row, x in zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
-        ]
+        rows = zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
+        return [[reason.decoded(columns, levels, x) for reason in row] for row, x in rows]
 
     def _names(self, names: list[str], levels: dict[int, list[str]]) -> list[str]:
         words: list[str] = []
@@ -178,7 +164,7 @@ class CodedVoters(_OnColumns):
         return words
 
 
-def normal_scores(X: Floats, knots: Floats, scores: Floats, start: NDArray[np.intp]) -> Floats:
+def normal_scores(X: Floats, knots: Floats, scores: Floats, start: Indices) -> Floats:
     """Return the normal scores of the values of a table.
 
     Scores are interpolated between knots, and constant beyond the first and last knot. A missing
@@ -205,7 +191,6 @@ def normal_scores(X: Floats, knots: Floats, scores: Floats, start: NDArray[np.in
 
 
 @register
-@dataclass(frozen=True)
 class RankedVoters(_OnColumns):
     """Voters on normal scores: ``z = Phi^-1((W_below + W_equal / 2) / W)``.
 
@@ -230,43 +215,43 @@ class RankedVoters(_OnColumns):
 
     tag: ClassVar[str] = "ranked voters"
     n_features: int
-    columns: Columns
-    inner: Voters
+    columns: part.Columns
+    inner: part.Voters
     knots: AnySize
     scores: Floats
-    start: NDArray[np.intp]
+    start: Indices
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.inner.n_features == len(self.columns), "the scores are of other columns")
-        check(self.knots.ndim == 1, "knots are not a row of numbers")
-        check(self.knots.shape == self.scores.shape, "knots and scores differ in number")
-        check_ptr(self.start, len(self.columns), len(self.knots), "knots")
+        part.check_part(self)
+        part.check(self.inner.n_features == len(self.columns), "the scores are of other columns")
+        part.check(self.knots.ndim == 1, "knots are not a row of numbers")
+        part.check(self.knots.shape == self.scores.shape, "knots and scores differ in number")
+        part.check_ptr(self.start, len(self.columns), len(self.knots), "knots")
         same = np.ones(max(len(self.knots) - 1, 0), dtype=bool)  # both knots of one column
         inside = self.start[(self.start > 0) & (self.start < len(self.knots))]
         same[inside - 1] = False
         rising = (np.diff(self.knots) > 0)[same].all() and (np.diff(self.scores) >= 0)[same].all()
-        check(bool(rising), "knots are not in rising order")
+        part.check(rising, "knots are not in rising order")
 
     @property
-    def _of(self) -> NDArray[np.intp]:
+    def _of(self) -> Indices:
         return np.arange(len(self.columns))
 
     def _table(self, X: Floats) -> Floats:
         return normal_scores(X[:, self.columns], self.knots, self.scores, self.start)
 
-    def derived(self, X: Floats) -> tuple[Voters, Floats]:
+    def derived(self, X: Floats) -> tuple[part.Voters, Floats]:
         """Return the voters on normal scores, and the scores of X, if all columns are read."""
         every = len(self.columns) == self.n_features
         return (self.inner, self._table(X)) if every else (self, X)
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values) around the range of each column."""
         known = np.flatnonzero(np.diff(self.start))
         low, high = self.knots[self.start[known]], self.knots[self.start[known + 1] - 1]
-        return outer_marks(self.columns[known], low, high)
+        return part.outer_marks(self.columns[known], low, high)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these voters only; knots of columns no longer read are dropped."""
         inner = self.inner.take(voters)
         kept = inner.columns
@@ -287,10 +272,8 @@ class RankedVoters(_OnColumns):
     def reasons(self, X: Floats) -> list[list[Reason]]:
         """Return the reason of each vote, for each row, with values and their normal scores."""
         columns = self.columns.tolist()
-        return [
-            [reason.ranked(columns, x) for reason in row]
-            for row, x in zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
-        ]
+        rows = zip(self.inner.reasons(self._table(X)), X.tolist(), strict=True)
+        return [[reason.ranked(columns, x) for reason in row] for row, x in rows]
 
 
 def _scored(name: str) -> str:

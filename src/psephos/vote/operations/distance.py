@@ -1,6 +1,6 @@
 """Squared distances of rows from points, for local expertise, prototypes, nearest neighbours."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Self
@@ -8,19 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import AnySize, Nullable
 from psephos.files.field_types import Distance as _Size
+from psephos.vote import part
 from psephos.vote.codec import register
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    ReadsLike,
-    check,
-    check_part,
-    check_present,
-    usage_at,
-)
 
 PRIOR = -1  # the batch of a point that is at distance 0 from every row
 #: Metrics between rows of numbers, by the names of scikit-learn and SciPy.
@@ -31,8 +23,7 @@ METRICS = (
 
 
 @register
-@dataclass(frozen=True)
-class Batches(ReadsColumns):
+class Batches(part.ReadsColumns):
     """The batch of each point, and the columns that a batch compares.
 
     Parameters
@@ -49,19 +40,18 @@ class Batches(ReadsColumns):
 
     tag: ClassVar[str] = "prototype batches"
     n_features: int
-    columns: Columns
+    columns: part.Columns
     inverse_bandwidth: Floats
-    batch: NDArray[np.intp]
+    batch: Indices
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         v = self.inverse_bandwidth
-        check(v.ndim == 2, "inverse bandwidths are not (B, q)")
-        check(v.shape[1] == len(self.columns), "inverse bandwidths have other columns")
-        check(bool((np.isfinite(v) & (v >= 0)).all()), "an inverse bandwidth is below 0")
-        check(self.batch.ndim == 1, "batches are not in a row")
-        inside = (self.batch >= PRIOR) & (self.batch < len(v))
-        check(bool(inside.all()), "a voter's batch does not exist")
+        part.check(v.ndim == 2, "inverse bandwidths are not (B, q)")
+        part.check(v.shape[1] == len(self.columns), "inverse bandwidths have other columns")
+        part.check(np.isfinite(v) & (v >= 0), "an inverse bandwidth is below 0")
+        part.check(self.batch.ndim == 1, "batches are not in a row")
+        part.check((self.batch >= PRIOR) & (self.batch < len(v)), "a voter's batch does not exist")
 
     @property
     def n_voters(self) -> int:
@@ -72,27 +62,22 @@ class Batches(ReadsColumns):
         used = np.zeros((self.n_voters, len(self.columns)), dtype=bool)
         own = self.batch != PRIOR
         used[own] = self.inverse_bandwidth[self.batch[own]] > 0
-        return usage_at(self, *np.nonzero(used))
+        return part.usage_at(self, *np.nonzero(used))
 
-    def take(self, voters: NDArray[np.intp]) -> tuple[Self, Columns]:
+    def take(self, voters: Indices) -> tuple[Self, part.Columns]:
         """Return the batches of these points, and the positions of the columns still read."""
         batch = self.batch[voters]
         kept = np.unique(batch[batch != PRIOR])
         inverse = self.inverse_bandwidth[kept]
         read = np.flatnonzero((inverse > 0).any(axis=0))
         renamed = np.where(batch == PRIOR, PRIOR, np.searchsorted(kept, batch)).astype(np.intp)
-        some = replace(
-            self,
-            columns=self.columns[read],
-            inverse_bandwidth=np.ascontiguousarray(inverse[:, read]),
-            batch=renamed,
-        )
+        inverse, columns = np.ascontiguousarray(inverse[:, read]), self.columns[read]
+        some = replace(self, columns=columns, inverse_bandwidth=inverse, batch=renamed)
         return some, read
 
 
 @register
-@dataclass(frozen=True)
-class Distance(ReadsLike):
+class Distance(part.ReadsLike):
     """Squared distances of a row x from m points: u_i, the sum over j of ((z_j - point_ij) v_j)^2.
 
     z is the scaled row, ``z_j = (x_j - centre_j) inverse_j``, and v is the row of
@@ -132,22 +117,22 @@ class Distance(ReadsLike):
     metric: str = "euclidean"
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         q, v = len(self.columns), self.batches.inverse_bandwidth
         scales = (self.centre, self.inverse, self.is_category)
-        check(all(a.shape == (q,) for a in scales), "scales and columns differ in number")
-        check(self.points.shape == (self.batches.n_voters, q), "points have another shape")
-        check(self.gaps.shape in (v.shape, (0, q)), "gaps have another shape")
-        check(self.absent >= 0 and self.farthest >= 0, "a distance is negative")
-        check(self.metric in METRICS, f"unknown metric {self.metric!r}")
+        part.check(all(a.shape == (q,) for a in scales), "scales and columns differ in number")
+        part.check(self.points.shape == (self.batches.n_voters, q), "points have another shape")
+        part.check(self.gaps.shape in (v.shape, (0, q)), "gaps have another shape")
+        part.check(self.absent >= 0 and self.farthest >= 0, "a distance is negative")
+        part.check(self.metric in METRICS, f"unknown metric {self.metric!r}")
 
     @classmethod
     def of_cases(
-        cls, part: Any, cases: Floats, scale: Floats, is_category: NDArray[np.bool_], **more: Any
+        cls, of: Any, cases: Floats, scale: Floats, is_category: NDArray[np.bool_], **more: Any
     ) -> Self:
         """Return the distance from cases on a part's columns, with differences over `scale`."""
         q, none = len(scale), np.zeros(len(cases), dtype=np.intp)
-        batches = Batches(part.n_features, part.columns, 1.0 / scale[None], none)
+        batches = Batches(of.n_features, of.columns, 1.0 / scale[None], none)
         return cls(batches, np.zeros(q), np.ones(q), is_category, cases, np.empty((0, q)), **more)
 
     def scaled(self, X: Floats) -> Floats:
@@ -176,7 +161,7 @@ class Distance(ReadsLike):
         out = np.zeros((len(z), len(self.points)))
         if self.metric != "euclidean":
             spatial: Any = import_module("scipy.spatial")  # late: it takes memory
-            check_present(z, f"distances by the metric {self.metric!r}")
+            part.check_present(z, f"distances by the metric {self.metric!r}")
             name = {"manhattan": "cityblock"}.get(self.metric, self.metric)
             v = self.batches.inverse_bandwidth[0]
             return spatial.distance.cdist(z * v, self.points * v, name) ** 2
@@ -213,8 +198,8 @@ class Distance(ReadsLike):
         gap = z - point
         apart = np.where(self.is_category & ~np.isnan(gap), gap != 0, gap)
         with np.errstate(over="ignore"):
-            part = (apart * self.batches.inverse_bandwidth[b]) ** 2
-        return np.where(np.isnan(part), self.gaps[b] if len(self.gaps) else 0.0, part)
+            square = (apart * self.batches.inverse_bandwidth[b]) ** 2
+        return np.where(np.isnan(square), self.gaps[b] if len(self.gaps) else 0.0, square)
 
     def refuse_far(self, z: Floats) -> None:
         """Raise PsephosError for a row so far away that differences between points are lost."""
@@ -225,7 +210,7 @@ class Distance(ReadsLike):
         if far.any():
             raise far_error((z / self.inverse + self.centre)[far.argmax()])
 
-    def take(self, points: NDArray[np.intp]) -> Self:
+    def take(self, points: Indices) -> Self:
         """Return the distance from these points, without columns that no batch compares."""
         batches, read = self.batches.take(points)
         batch = np.unique(self.batches.batch[points])
@@ -239,6 +224,11 @@ class Distance(ReadsLike):
             points=np.ascontiguousarray(self.points[points][:, read]),
             gaps=np.ascontiguousarray(gaps[:, read]),
         )
+
+
+def check_scale(scale: Floats) -> None:
+    """Check that the scales of columns are positive numbers."""
+    part.check((scale > 0) & (scale < np.inf), "a column scale is not positive")
 
 
 def far_error(row: Floats) -> PsephosError:

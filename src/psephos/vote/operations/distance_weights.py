@@ -5,26 +5,17 @@ similarities; the weights of the voters are the similarities times a table.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Array, Floats, NDArray, Usage
+from psephos._types import Array, Floats, Indices, NDArray, Usage
 from psephos.kernels.numerics.logs import inverse_in_logs, of_greatest
+from psephos.vote import part
 from psephos.vote.codec import register
-from psephos.vote.marks import range_marks
 from psephos.vote.operations.distance import PRIOR, Distance
-from psephos.vote.part import (
-    ReadsLike,
-    Voters,
-    Weighting,
-    check,
-    check_part,
-    check_within,
-    usage_of_all,
-)
 from psephos.vote.target import AnyTarget
 
 _CELLS = 1 << 20  # distances held at once
@@ -39,7 +30,7 @@ class Nearest(NamedTuple):
     words. `meaning` explains the role of these cases in the vote.
     """
 
-    anchor: NDArray[np.intp]
+    anchor: Indices
     distance: Floats
     share: Floats
     row: Array
@@ -49,7 +40,6 @@ class Nearest(NamedTuple):
 
 # ---------------------------------------------------------------------- profiles
 @register
-@dataclass(frozen=True)
 class InversePower:
     """The similarity ``1 / (a^b + d^b)`` of a distance d, which is divided by `scale`.
 
@@ -66,14 +56,11 @@ class InversePower:
 
     def near(self, u: Floats, mass: Floats) -> tuple[Floats, Floats]:
         """Return (w, log_scale): similarities times mass are exp(log_scale) w, (n, m) and (n,)."""
-        near, log_scale = inverse_in_logs(
-            u, self.a, self.b, self.scale, mass * float(self.per_query)
-        )
-        return near * mass, log_scale
+        near, scale = inverse_in_logs(u, self.a, self.b, self.scale, mass * float(self.per_query))
+        return near * mass, scale
 
 
 @register
-@dataclass(frozen=True)
 class Gaussian:
     """The similarity ``exp(-u / 2)`` of a squared distance u."""
 
@@ -87,7 +74,6 @@ class Gaussian:
 
 
 @register
-@dataclass(frozen=True)
 class NearestK:
     """The similarity 1, or 1 / distance, of the k nearest points, and 0 of the others.
 
@@ -136,7 +122,6 @@ class NearestK:
 
 # ---------------------------------------------------------------------- tables
 @register
-@dataclass(frozen=True)
 class RightOrWrong:
     """A table (m, T) of two numbers: `high` where voter t was right at point i, else `low`.
 
@@ -156,8 +141,8 @@ class RightOrWrong:
     high: float
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.right.shape[1:] == ((self.voters + 7) // 8,), "the bits have another shape")
+        part.check_part(self)
+        part.check(self.right.shape[1:] == ((self.voters + 7) // 8,), "the bits have another shape")
 
     @property
     def n_voters(self) -> int:
@@ -173,13 +158,12 @@ class RightOrWrong:
         total = near.sum(axis=1, keepdims=True)
         return self.low * total + (self.high - self.low) * (near @ self.was_right)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         right = np.packbits(self.was_right[:, voters], axis=1)
         return replace(self, voters=len(voters), right=right)
 
 
 @register
-@dataclass(frozen=True)
 class Degrees:
     """A table `degrees` (m, T) of numbers of at least 0."""
 
@@ -187,8 +171,8 @@ class Degrees:
     degrees: Floats
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.degrees.ndim == 2, "the table is not (m, T)")
+        part.check_part(self)
+        part.check(self.degrees.ndim == 2, "the table is not (m, T)")
 
     @property
     def n_voters(self) -> int:
@@ -197,20 +181,19 @@ class Degrees:
     def sums(self, near: Floats) -> Floats:
         return near @ self.degrees
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, degrees=self.degrees[:, voters])
 
 
 @register
-@dataclass(frozen=True)
 class OwnPoint:
     """Each voter is a point, with the index `voter` (T,), and has the similarity of that point."""
 
     tag: ClassVar[str] = "own point"
-    voter: NDArray[np.intp]
+    voter: Indices
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
 
     @property
     def n_voters(self) -> int:
@@ -219,14 +202,13 @@ class OwnPoint:
     def sums(self, near: Floats) -> Floats:
         return near[:, self.voter]
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, voter=self.voter[voters])
 
 
 # ---------------------------------------------------------------------- weights
 @register
-@dataclass(frozen=True)
-class DistanceWeights(ReadsLike, Weighting):
+class DistanceWeights(part.ReadsLike, part.Weighting):
     """w_t(x) = sum over points i of mass_i k(u_i(x)) table_it.
 
     Parameters
@@ -248,24 +230,24 @@ class DistanceWeights(ReadsLike, Weighting):
     table: RightOrWrong | Degrees | OwnPoint
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         m = len(self.distance.points)
-        check(self.mass.shape == (m,) and m > 0, "points and their mass differ in number")
-        check(bool((self.mass > 0).all()), "a mass is not positive")
+        part.check(self.mass.shape == (m,) and m > 0, "points and their mass differ in number")
+        part.check(self.mass > 0, "a mass is not positive")
         if isinstance(self.table, OwnPoint):
-            check_within(self.table.voter, m, "a voter is not a point")
+            part.check_within(self.table.voter, m, "a voter is not a point")
         else:
             held = self.table.right if isinstance(self.table, RightOrWrong) else self.table.degrees
-            check(len(held) == m, "the table has not a row a point")
+            part.check(len(held) == m, "the table has not a row a point")
             one = len(self.distance.batches.inverse_bandwidth) < 2
-            check(one, "points of several batches need a table of a point a voter (OwnPoint)")
+            part.check(one, "points of several batches need a table of a point a voter (OwnPoint)")
 
     @property
     def n_voters(self) -> int:
         return self.table.n_voters
 
     @property
-    def _centres(self) -> NDArray[np.intp] | None:
+    def _centres(self) -> Indices | None:
         """The point at the centre of each voter's kernel; None for other weights."""
         if isinstance(self.profile, Gaussian) and isinstance(self.table, OwnPoint):
             return self.table.voter
@@ -325,7 +307,7 @@ class DistanceWeights(ReadsLike, Weighting):
     def words(self) -> str:
         return self.profile.words
 
-    def nearest_points(self, X: Floats, k: int) -> tuple[NDArray[np.intp], Floats, Floats]:
+    def nearest_points(self, X: Floats, k: int) -> tuple[Indices, Floats, Floats]:
         """Return the k points of greatest weight, of equals the nearest: (index, distance, share).
 
         Shares are of the total weight, priors included; priors are not among the points.
@@ -343,7 +325,7 @@ class DistanceWeights(ReadsLike, Weighting):
             share[rows] = some / np.where(total > 0, total, 1.0)
         return order, np.minimum(apart, _MOST), share
 
-    def nearest(self, voters: Voters, target: AnyTarget, X: Floats, k: int) -> Nearest | None:
+    def nearest(self, voters: part.Voters, target: AnyTarget, X: Floats, k: int) -> Nearest | None:
         """Return the k voters of greatest weight; None if voters are not points.
 
         The distance is that of the profile, such as ``sqrt(-2 log G)`` for a Gaussian G.
@@ -355,7 +337,7 @@ class DistanceWeights(ReadsLike, Weighting):
     def usage(self) -> Usage:
         """Return the (T, p) table of the columns on which rows and points are compared."""
         if not isinstance(self.table, OwnPoint):
-            return usage_of_all(self)
+            return part.usage_of_all(self)
         return self.distance.batches.usage()[self.table.voter]
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
@@ -376,23 +358,23 @@ class DistanceWeights(ReadsLike, Weighting):
             of, points = d.batches.batch[own].tolist(), d.points[own]
             compared = [(points[t], b, size[:, t]) for t, b in enumerate(of) if b != PRIOR]
         for point, b, moved in compared:
-            part = d.parts(z, point, b)
+            terms = d.parts(z, point, b)
             if own is not None:
-                part[~part.any(axis=1)] = d.batches.inverse_bandwidth[b]
-            total = part.sum(axis=1)
+                terms[~terms.any(axis=1)] = d.batches.inverse_bandwidth[b]
+            total = terms.sum(axis=1)
             rate = np.divide(moved, total, out=np.zeros(len(z)), where=total > 0)
-            out[:, self.columns] += part * rate[:, None]
+            out[:, self.columns] += terms * rate[:, None]
         return out
 
     def marks(self) -> Any:
         """Return (columns, values) around the range of the points."""
         d = self.distance
-        return range_marks(self.columns, d.points / d.inverse + d.centre, d.is_category)
+        return part.range_marks(self.columns, d.points / d.inverse + d.centre, d.is_category)
 
     def training_rows(self) -> int:
         return int((self.distance.batches.batch != PRIOR).sum())
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return the weights of these voters; kernels keep only their own points."""
         if self._centres is None:
             return replace(self, table=self.table.take(voters))
@@ -402,10 +384,7 @@ class DistanceWeights(ReadsLike, Weighting):
 
 
 def cases_near(
-    voter: NDArray[np.intp],
-    voters: Any,
-    target: AnyTarget,
-    found: tuple[NDArray[np.intp], Floats, Floats],
+    voter: Indices, voters: Any, target: AnyTarget, found: tuple[Indices, Floats, Floats]
 ) -> Nearest | None:
     """Return `found` points (index, distance, share) as training cases that vote.
 

@@ -1,19 +1,18 @@
 """The operation `SoftTreeVoters`: soft trees, complete trees whose gates divide every case."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.files.names import formula_name, plural
 from psephos.runtime.threads import one_thread
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
-from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import Columns, ReadsColumns, check, check_columns, check_part, usage_at
 from psephos.vote.reading.scores import SoftTreeReader
 
 _NAMED = 6  # columns of a gate that a rule names
@@ -21,8 +20,7 @@ _FARTHEST = 1e30  # deviations from the centre beyond which a value counts as at
 
 
 @register
-@dataclass(frozen=True)
-class SoftTreeVoters(ReadsColumns, RowByRow):
+class SoftTreeVoters(part.ReadsColumns, RowByRow):
     """Soft trees of depth D: a gate sends a share of a case to the left, the rest to the right.
 
     ``left_g(x) = 1 / (1 + exp(-(bias_g + sum_j coef_gj z_j(x))))`` with ``z_j = (x_j - centre_j) /
@@ -49,28 +47,28 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
     tag: ClassVar[str] = "soft trees"
     reader: ClassVar[type[Any]] = SoftTreeReader
     n_features: int
-    columns: Columns
+    columns: part.Columns
     centre: AnySize
     scale: AnySize
     coef: Floats
     bias: Floats
-    gaps: NDArray[np.intp]
+    gaps: Indices
     absent: Floats
     leaf: Floats
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.leaf.ndim == 3 and self.leaf.shape[2] > 0, "leaves are not (T, L, K)")
+        part.check_part(self)
+        part.check(self.leaf.ndim == 3 and self.leaf.shape[2] > 0, "leaves are not (T, L, K)")
         trees, leaves, _ = self.leaf.shape
-        check(leaves >= 2 and leaves & (leaves - 1) == 0, "a soft tree is not complete")
+        part.check(leaves >= 2 and leaves & (leaves - 1) == 0, "a soft tree is not complete")
         q, gates = len(self.columns), (trees, leaves - 1)
-        check(self.coef.shape == (*gates, q), "coef is not (T, gates, q)")
-        check(self.bias.shape == gates, "bias is not (T, gates)")
-        check(self.gaps.ndim == 1, "gaps are not in a row")
-        check(self.absent.shape == (*gates, len(self.gaps)), "absent is not (T, gates, gaps)")
-        check_columns(self.gaps, q)
-        check(self.centre.shape == self.scale.shape == (q,), "a column has no centre or scale")
-        check(bool((self.scale > 0).all()), "a scale is not above 0")
+        part.check(self.coef.shape == (*gates, q), "coef is not (T, gates, q)")
+        part.check(self.bias.shape == gates, "bias is not (T, gates)")
+        part.check(self.gaps.ndim == 1, "gaps are not in a row")
+        part.check(self.absent.shape == (*gates, len(self.gaps)), "absent is not (T, gates, gaps)")
+        part.check_columns(self.gaps, q)
+        part.check(self.centre.shape == self.scale.shape == (q,), "a column has no centre or scale")
+        part.check(self.scale > 0, "a scale is not above 0")
 
     @property
     def n_voters(self) -> int:
@@ -102,7 +100,7 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
 
     def usage(self) -> Usage:
         voter, column = np.nonzero(self._read())
-        return usage_at(self, voter, column)
+        return part.usage_at(self, voter, column)
 
     def _read(self) -> NDArray[np.bool_]:
         """Return the (T, q) mask of the columns that each tree reads."""
@@ -110,12 +108,12 @@ class SoftTreeVoters(ReadsColumns, RowByRow):
         read[:, self.gaps] |= (self.absent != 0).any(axis=1)
         return read
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values): two units on either side of the centres."""
         away = 2.0 * self.scale
-        return outer_marks(self.columns, self.centre - away, self.centre + away)
+        return part.outer_marks(self.columns, self.centre - away, self.centre + away)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         read = np.flatnonzero(self._read()[voters].any(axis=0))
         kept = np.isin(self.gaps, read)
         return replace(

@@ -1,22 +1,29 @@
 """Operations on voters: several kinds in one order, and voters that read the votes of others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray, Usage, sparse
+from psephos._types import Array, Floats, Indices, Usage, sparse
 from psephos.files.names import Names, sentence_name
 from psephos.vote.codec import register
-from psephos.vote.marks import Marks, joined_marks
-from psephos.vote.part import Columns, ShownTree, Voters, check, check_part, check_within
+from psephos.vote.part import (
+    Breakpoints,
+    Columns,
+    ShownTree,
+    Voters,
+    check,
+    check_part,
+    check_within,
+    joined_marks,
+)
 from psephos.vote.reasons import OfAnswers, Reason
 
 
 @register
-@dataclass(frozen=True)
 class JoinedVoters(Voters):
     """Voters of several parts, in one order.
 
@@ -34,8 +41,8 @@ class JoinedVoters(Voters):
 
     tag: ClassVar[str] = "joined voters"
     parts: tuple[Voters, ...]
-    part: NDArray[np.intp]
-    place: NDArray[np.intp]
+    part: Indices
+    place: Indices
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -68,8 +75,7 @@ class JoinedVoters(Voters):
     def votes(self, X: Floats) -> Floats:
         votes: list[Floats] = []
         for k, part in enumerate(self.parts):
-            mine = self.place[self.part == k]
-            votes.append(part.votes(X)[:, mine])
+            votes.append(part.votes(X)[:, self.place[self.part == k]])
         order = np.argsort(np.argsort(self.part, kind="stable"), kind="stable")
         return np.concatenate(votes, axis=1)[:, order]
 
@@ -83,14 +89,12 @@ class JoinedVoters(Voters):
         return total
 
     @cached_property
-    def _own(self) -> list[NDArray[np.intp]] | None:
+    def _own(self) -> list[Indices] | None:
         """Return the voters of each part in its order; None if one does not occur exactly once."""
         own = [np.flatnonzero(self.part == k) for k in range(len(self.parts))]
         own = [mine[np.argsort(self.place[mine])] for mine in own]
-        whole = all(
-            np.array_equal(self.place[mine], np.arange(part.n_voters))
-            for mine, part in zip(own, self.parts, strict=True)
-        )
+        pairs = zip(own, self.parts, strict=True)
+        whole = all(np.array_equal(self.place[a], np.arange(b.n_voters)) for a, b in pairs)
         return own if whole else None
 
     def kinds(self) -> tuple[str, ...]:
@@ -137,13 +141,13 @@ class JoinedVoters(Voters):
     def named_rows(self, names: Array) -> Self:
         return replace(self, parts=tuple(part.named_rows(names) for part in self.parts))
 
-    def marks(self) -> Marks:
+    def marks(self) -> Breakpoints:
         return joined_marks([part.marks() for part in self.parts])
 
     def training_rows(self) -> int:
         return max(part.training_rows() for part in self.parts)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these voters only, in this order, without parts that have none of them."""
         order: list[int] = voters.tolist()
         part, place = self.part[voters], self.place[voters]
@@ -180,7 +184,7 @@ class JoinedVoters(Voters):
         return part.sides(place)
 
 
-def join(parts: list[tuple[NDArray[np.intp], Voters]], names: Sequence[str] = ()) -> Voters:
+def join(parts: list[tuple[Indices, Voters]], names: Sequence[str] = ()) -> Voters:
     """Return voters of several parts in the order of their positions.
 
     Parameters
@@ -200,7 +204,6 @@ def join(parts: list[tuple[NDArray[np.intp], Voters]], names: Sequence[str] = ()
 
 
 @register
-@dataclass(frozen=True)
 class ComposedVoters(Voters):
     """Voters on the columns of the table followed by the votes of other voters, the members.
 
@@ -295,7 +298,7 @@ class ComposedVoters(Voters):
         members, readers = (part.named_rows(names) for part in (self.members, self.readers))
         return replace(self, members=members, readers=readers)
 
-    def marks(self) -> Marks:
+    def marks(self) -> Breakpoints:
         """Return (columns, values) of the members, and of the readers in columns of the table."""
         read, values = self.readers.marks()
         own = read < self.n_features
@@ -304,7 +307,7 @@ class ComposedVoters(Voters):
     def training_rows(self) -> int:
         return max(self.members.training_rows(), self.readers.training_rows())
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return these readers only, without members that none of them reads."""
         return replace(self, readers=self.readers.take(voters))._kept()
 

@@ -1,27 +1,17 @@
 """Support vector machines as voters."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.field_types import AnySize
 from psephos.trees.tree import spans_of
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.lowered import RowByRow
-from psephos.vote.marks import Marks, outer_marks
 from psephos.vote.operations.scores import votes_by_score
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    check,
-    check_part,
-    check_places,
-    check_present,
-    check_ptr,
-    usage_at,
-)
 from psephos.vote.reading.scores import KernelMachines
 
 _MOST_NAMED = 6  # a rule names no more columns than this
@@ -32,8 +22,7 @@ _CALLED = ("support vector machine", "kernel score")
 
 
 @register
-@dataclass(frozen=True)
-class KernelVoters(ReadsColumns, RowByRow):
+class KernelVoters(part.ReadsColumns, RowByRow):
     """Support vector machines: sums of kernels around support rows, one for each pair of classes.
 
     Voter t scales its d_t columns, ``z_j = (x_j - centre_j) inverse_j``; the margin of a pair of
@@ -92,12 +81,12 @@ class KernelVoters(ReadsColumns, RowByRow):
     tag: ClassVar[str] = "kernel voters"
     reader: ClassVar[type[Any]] = KernelMachines
     n_features: int
-    columns: Columns
-    ptr: NDArray[np.intp]
-    position: NDArray[np.intp]
+    columns: part.Columns
+    ptr: Indices
+    position: Indices
     centre: AnySize
     inverse: AnySize
-    rows: NDArray[np.intp]
+    rows: Indices
     support: Floats
     dual: Floats
     intercept: Floats
@@ -109,33 +98,24 @@ class KernelVoters(ReadsColumns, RowByRow):
     called: str = "support vector machine"
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
-        n_columns = check_places(self.position, self.ptr, len(self.gamma), len(self.columns))
-        n_rows = check_ptr(self.rows, len(self.gamma), self.dual.shape[-1], "support rows")
-        check(
-            self.centre.shape == self.inverse.shape == self.position.shape,
-            "centre and inverse have another shape than position",
-        )
-        check(
-            self.support.shape == (int(n_columns @ n_rows),),
-            "support does not hold each voter's rows on its columns",
-        )
-        check(self.value.ndim == 2 and len(self.value) > 1, "value is not (C, K)")
+        part.check_part(self)
+        part.check(self.gamma.ndim == 1 and bool((self.gamma > 0).all()), "a gamma is not positive")
+        t, shapes = len(self.gamma), {a.shape for a in (self.centre, self.inverse, self.position)}
+        n_columns = part.check_places(self.position, self.ptr, t, len(self.columns))
+        n_rows = part.check_ptr(self.rows, t, self.dual.shape[-1], "support rows")
+        part.check(len(shapes) == 1, "centre and inverse have another shape than position")
+        whole = self.support.shape == (int(n_columns @ n_rows),)
+        part.check(whole, "support does not hold each voter's rows on its columns")
+        part.check(self.value.ndim == 2 and len(self.value) > 1, "value is not (C, K)")
         pairs = len(self.value) * (len(self.value) - 1) // 2
-        check(
-            self.dual.ndim == 2 and len(self.dual) == pairs,
-            "dual has no row for each pair of classes",
-        )
-        check(
-            self.intercept.shape == (len(self.gamma), pairs),
-            "intercept is not (T, pairs of classes)",
-        )
+        whole = self.dual.ndim == 2 and len(self.dual) == pairs
+        part.check(whole, "dual has no row for each pair of classes")
+        part.check(self.intercept.shape == (t, pairs), "intercept is not (T, pairs of classes)")
         numbers = (self.centre, self.inverse, self.support, self.dual, self.intercept)
-        check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
-        check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")
-        check(self.says in ("answer", "probability"), f"says is {self.says!r}")
-        check(self.called in _CALLED, f"called is {self.called!r}")
+        part.check(all(bool(np.isfinite(a).all()) for a in numbers), "numbers are not finite")
+        part.check(self.kernel in ("rbf", "linear"), f"kernel is {self.kernel!r}")
+        part.check(self.says in ("answer", "probability"), f"says is {self.says!r}")
+        part.check(self.called in _CALLED, f"called is {self.called!r}")
 
     @property
     def n_voters(self) -> int:
@@ -144,7 +124,7 @@ class KernelVoters(ReadsColumns, RowByRow):
     def votes(self, X: Floats) -> Floats:
         read = X[:, self.columns]
         if not self.abstains:
-            check_present(read, f"{self.called}s")
+            part.check_present(read, f"{self.called}s")
         out = np.zeros((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
             own = self._own(t)
@@ -193,23 +173,23 @@ class KernelVoters(ReadsColumns, RowByRow):
 
     def usage(self) -> Usage:
         voter = np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
-        return usage_at(self, voter, self.position)
+        return part.usage_at(self, voter, self.position)
 
-    def times(self, powers: NDArray[np.intp]) -> Self:
+    def times(self, powers: Indices) -> Self:
         """Return the same machines for a table whose columns are multiplied by powers of two."""
         own = powers[self.columns[self.position]]
         centre, inverse = np.ldexp(self.centre, own), np.ldexp(self.inverse, -own)
         return replace(self, centre=centre, inverse=inverse)
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values): two units on either side of the centres."""
         away = 2.0 / self.inverse
-        return outer_marks(self.columns[self.position], self.centre - away, self.centre + away)
+        return part.outer_marks(self.columns[self.position], self.centre - away, self.centre + away)
 
     def training_rows(self) -> int:
         return self.dual.shape[1]
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         ptr, own = spans_of(self.ptr, voters)
         row_ptr, rows = spans_of(self.rows, voters)
         read, position = np.unique(self.position[own], return_inverse=True)

@@ -1,28 +1,17 @@
 """A vote of votes: fitted models of the library, each as one voter."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.names import Names, listed
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.importance import Baseline, column_moves
-from psephos.vote.marks import Marks, joined_marks
 from psephos.vote.operations.weights import Constant
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    Voters,
-    check,
-    check_part,
-    check_within,
-    log_odds,
-    placed,
-    usage_of,
-)
 from psephos.vote.reasons import Inner, Reason, abstention
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
@@ -32,8 +21,7 @@ _Levels = tuple[tuple[int, Floats], ...]
 
 
 @register
-@dataclass(frozen=True)
-class NestedVoters(ReadsColumns, Voters):
+class NestedVoters(part.ReadsColumns, part.Voters):
     """Voters that are votes: each votes the prediction of its own weighted vote.
 
     Parameters
@@ -60,8 +48,8 @@ class NestedVoters(ReadsColumns, Voters):
 
     tag: ClassVar[str] = "nested voters"
     n_features: int
-    columns: Columns
-    places: tuple[Columns, ...]
+    columns: part.Columns
+    places: tuple[part.Columns, ...]
     inner: tuple[Vote, ...]
     levels: tuple[_Levels, ...]
     says: str
@@ -69,29 +57,29 @@ class NestedVoters(ReadsColumns, Voters):
     abstains: bool
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.says in SAYS, f"votes cannot say {self.says!r}")
-        check(self.value.ndim == 2, "codes are not a table")
+        part.check_part(self)
+        part.check(self.says in SAYS, f"votes cannot say {self.says!r}")
+        part.check(self.value.ndim == 2, "codes are not a table")
         same = len(self.inner) == len(self.places) == len(self.levels)
-        check(same, "votes, their columns and their categories differ in number")
+        part.check(same, "votes, their columns and their categories differ in number")
         for vote, places, levels in zip(self.inner, self.places, self.levels, strict=True):
-            check(places.dtype == np.intp, "positions are not integers")
-            check(places.shape == (vote.n_features,), "a vote has another table")
-            check_within(places, len(self.columns), "a vote reads a column outside the list")
+            part.check(places.dtype == np.intp, "positions are not integers")
+            part.check(places.shape == (vote.n_features,), "a vote has another table")
+            part.check_within(places, len(self.columns), "a vote reads a column outside the list")
             for j, values in levels:
-                known = 0 <= j < len(places) and values.ndim == 1 and len(values) > 0
-                check(known and values.dtype == np.float64, "categories are not a row of numbers")
+                known = 0 <= j < len(places) and values.ndim == 1 and values.dtype == np.float64
+                part.check(known and len(values) > 0, "categories are not a row of numbers")
             self._check_target(vote.target)
 
     def _check_target(self, target: Any) -> None:
         plain = isinstance(target, Target | RegressionTarget)
-        check(plain, "a vote within a vote predicts one class or one number")
+        part.check(plain, "a vote within a vote predicts one class or one number")
         number = isinstance(target, RegressionTarget)
-        check(number == (self.says == "value"), "votes answer with numbers, or with classes")
+        part.check(number == (self.says == "value"), "votes answer with numbers, or with classes")
         if isinstance(target, Target):
-            check(target.classes.dtype.kind in "iu", "classes of a vote are not codes")
+            part.check(target.classes.dtype.kind in "iu", "classes of a vote are not codes")
             known = target.classes.min() >= 0 and target.classes.max() < len(self.value)
-            check(bool(known), "a class has no code")
+            part.check(known, "a class has no code")
 
     @property
     def n_voters(self) -> int:
@@ -122,7 +110,7 @@ class NestedVoters(ReadsColumns, Voters):
         if self.says == "log-odds":
             chances = np.zeros((len(score), len(self.value)))
             chances[:, classes] = vote.readout.probabilities(score, target, mass)
-            return log_odds(chances, self.value.shape[1])
+            return part.log_odds(chances, self.value.shape[1])
         codes = self.value[classes]
         if self.says == "answer":
             return codes[target.chosen(vote.readout.decided(score, target, mass))]
@@ -130,7 +118,7 @@ class NestedVoters(ReadsColumns, Voters):
 
     def usage(self) -> Usage:
         """Return the (T, p) table of the columns that each vote reads."""
-        return usage_of(self, self.places)
+        return part.usage_of(self, self.places)
 
     def primary(self) -> Self:
         """Return the votes without columns read only where values are missing, unless they abstain.
@@ -167,9 +155,8 @@ class NestedVoters(ReadsColumns, Voters):
         for t, (vote, places) in enumerate(zip(self.inner, self.places, strict=True)):
             table = _coded(X[:, self.columns[places]], self.levels[t])
             middle = _coded(centre[None, self.columns[places]], self.levels[t])
-            baseline = Baseline(
-                middle[0], vote.votes(middle)[0], vote.shares(middle)[0], np.zeros(len(places))
-            )
+            none = np.zeros(len(places))
+            baseline = Baseline(middle[0], vote.votes(middle)[0], vote.shares(middle)[0], none)
             inner = np.zeros((len(X), len(places)))
             complete: Any = ~np.isnan(table).any(axis=1) if self.abstains else slice(None)
             inner[complete] = column_moves(vote, table[complete], baseline)
@@ -182,10 +169,10 @@ class NestedVoters(ReadsColumns, Voters):
             out[:, self.columns[places]] += inner * rate
         return out
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         each = zip(self.inner, self.places, strict=True)
         found = [(places, *vote.marks()) for vote, places in each]
-        return joined_marks([(self.columns[places[j]], v) for places, j, v in found])
+        return part.joined_marks([(self.columns[places[j]], v) for places, j, v in found])
 
     def lowered(self) -> Self:
         return replace(self, inner=tuple(vote.lowered() for vote in self.inner))
@@ -193,9 +180,9 @@ class NestedVoters(ReadsColumns, Voters):
     def training_rows(self) -> int:
         return max(vote.training_rows() for vote in self.inner)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         order: list[int] = voters.tolist()
-        columns, places = placed([self.columns[self.places[t]] for t in order])
+        columns, places = part.placed([self.columns[self.places[t]] for t in order])
         inner = tuple(self.inner[t] for t in order)
         levels = tuple(self.levels[t] for t in order)
         return replace(self, columns=columns, places=places, inner=inner, levels=levels)
@@ -219,28 +206,22 @@ class NestedVoters(ReadsColumns, Voters):
         for t in range(self.n_voters):
             columns = self.columns[self.places[t]]
             table = _coded(np.ascontiguousarray(read[:, self.places[t]]), self.levels[t])
-            for i, reason in enumerate(self._inner_reasons(t, table, X[:, columns], votes[:, t])):
+            for i, reason in enumerate(self._reasons_of(t, table, X[:, columns], votes[:, t])):
                 reasons[i].append(reason.mapped(columns.tolist(), dict(self.levels[t])))
         return reasons
 
-    def _inner_reasons(
-        self, voter: int, table: Floats, given: Floats, votes: Floats
-    ) -> list[Reason]:
+    def _reasons_of(self, voter: int, table: Floats, given: Floats, votes: Floats) -> list[Reason]:
         """Return the reason of each row, in the columns and codes of the vote."""
         vote, own = self.inner[voter], np.arange(table.shape[1], dtype=np.intp)
-        reasons: list[Any] = [
-            abstention(x, own, v) if self.abstains else None
-            for x, v in zip(given, votes, strict=True)
-        ]
+        rows = zip(given, votes, strict=True)
+        reasons: list[Any] = [abstention(x, own, v) if self.abstains else None for x, v in rows]
         complete = np.flatnonzero([reason is None for reason in reasons])
         if vote.n_voters == 1 and len(complete):
             alone = [row[0] for row in vote.voters.reasons(table[complete])]
         else:
-            cells: tuple[int, ...] = tuple(own.tolist())
+            at: tuple[int, ...] = tuple(own.tolist())
             of = "training case" if vote.voters.are_cases() else "voter"
-            alone = [
-                Inner((), cells, tuple(x), vote.n_voters, of) for x in table[complete].tolist()
-            ]
+            alone = [Inner((), at, tuple(x), vote.n_voters, of) for x in table[complete].tolist()]
         for i, reason in zip(complete.tolist(), alone, strict=True):
             reasons[i] = reason.says(tuple(votes[i].tolist()), self.says)
         return reasons
@@ -281,10 +262,8 @@ class NestedVoters(ReadsColumns, Voters):
         size, sides = np.abs(alpha), vote.voters.sides(0)
         if self.abstains:  # it has no vote where a value is missing
             sides = [(when.split(" or if missing")[0], value) for when, value in sides[:2]]
-        return [
-            (when, self._votes(vote, vote.readout.finish(alpha * value[None], size), size)[0])
-            for when, value in sides
-        ]
+        votes = [(w, vote.readout.finish(alpha * value[None], size)) for w, value in sides]
+        return [(when, self._votes(vote, score, size)[0]) for when, score in votes]
 
 
 def _who(vote: Vote) -> str:
@@ -318,7 +297,7 @@ def _coded(table: Floats, levels: _Levels) -> Floats:
 
 def nested(
     estimators: Sequence[Any],
-    subsets: Sequence[Columns],
+    subsets: Sequence[part.Columns],
     n_features: int,
     says: str,
     code: Floats,
@@ -341,19 +320,11 @@ def nested(
     inner = [vote.select(vote.columns) for vote in votes]
     if abstains:
         inner = [replace(vote, voters=vote.voters.abstaining()) for vote in inner]
-    columns, places = placed(read)
-    return NestedVoters(
-        n_features,
-        columns,
-        places,
-        tuple(inner),
-        tuple(
-            tuple((j, np.asarray(v, dtype=np.float64)) for j, v in own.items()) for own in levels
-        ),
-        says,
-        np.zeros((1, 1)) if says == "value" else code,
-        abstains,
-    )
+    columns, places = part.placed(read)
+    value = np.zeros((1, 1)) if says == "value" else code
+    known = [[(j, np.asarray(v, dtype=np.float64)) for j, v in own.items()] for own in levels]
+    parts = (columns, places, tuple(inner), tuple(map(tuple, known)))
+    return NestedVoters(n_features, *parts, says, value, abstains)
 
 
 def _is_own(model: Any) -> bool:

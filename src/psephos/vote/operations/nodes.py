@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from psephos._types import Floats, Indices, NDArray
+from psephos._types import Floats, Indices
 from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
 from psephos.vote.part import check, check_ptr, check_within
 
@@ -56,7 +56,7 @@ def chains(
     columns[node] = column
     coded = op == 2
     whole = (bound >= 0) & (bound < 2**20) & (bound == np.floor(bound))
-    check(bool(whole[coded].all()), "a test compares with a category that is not a code")
+    check(whole[coded], "a test compares with a category that is not a code")
     threshold[node[~coded]] = bound[~coded]
     flip[node] = op == 1
     lengths[node[coded]] = bound[coded].astype(np.intp) + 1
@@ -146,7 +146,7 @@ def _check_kinds(nodes: TreeNodes) -> None:
 def _check_rules(nodes: TreeNodes, n_columns: int) -> None:
     """Check that the columns and branches of rules exist."""
     surrogates, branches = nodes.surrogates, nodes.n_children
-    check(bool((branches >= 0).all()), "a number of branches is negative")
+    check(branches >= 0, "a number of branches is negative")
     inner = branches > 0
     for ptr, end in (
         (nodes.code_ptr, len(nodes.code_branch)),
@@ -155,26 +155,22 @@ def _check_rules(nodes: TreeNodes, n_columns: int) -> None:
     ):
         check_ptr(ptr, len(ptr) - 1, end, "rules")
     codes, rules = np.diff(nodes.code_ptr), np.diff(surrogates.ptr)
-    check(bool((codes[~inner] == 0).all() and (rules[~inner] == 0).all()), "a leaf has a rule")
+    check((codes[~inner] == 0).all() and (rules[~inner] == 0).all(), "a leaf has a rule")
     known = np.where(inner, (nodes.column >= 0) & (nodes.column < n_columns), nodes.column == -1)
-    check(bool(known.all()), "a tree reads a column it lacks")
+    check(known, "a tree reads a column it lacks")
     check_within(surrogates.column, n_columns, "a surrogate reads a column it lacks")
-    check(bool((branches[inner & (codes == 0)] == 2).all()), "a threshold is not for two branches")
+    check(branches[inner & (codes == 0)] == 2, "a threshold is not for two branches")
     of_rule = np.repeat(branches, rules)
     plain = np.diff(surrogates.code_ptr) == 0
-    check(bool((of_rule[plain] == 2).all()), "a surrogate's threshold is not for two branches")
+    check(of_rule[plain] == 2, "a surrogate's threshold is not for two branches")
     for branch, limit in (
         (nodes.code_branch, np.repeat(branches, codes)),
         (surrogates.code_branch, np.repeat(of_rule, np.diff(surrogates.code_ptr))),
     ):
-        check(bool(((branch >= -1) & (branch < limit)).all()), "a category has no such branch")
+        check((branch >= -1) & (branch < limit), "a category has no such branch")
     missing = nodes.missing[inner]
-    sent = (missing >= STAY) & (missing < branches[inner])
-    check(bool(sent.all()), "a missing value is sent nowhere")
-    check(
-        bool((np.isfinite(nodes.share) & (nodes.share >= 0)).all()),
-        "a share is negative or not finite",
-    )
+    check((missing >= STAY) & (missing < branches[inner]), "a missing value is sent nowhere")
+    check(np.isfinite(nodes.share) & (nodes.share >= 0), "a share is negative or not finite")
 
 
 def _check_soft(nodes: TreeNodes) -> None:
@@ -187,29 +183,26 @@ def _check_soft(nodes: TreeNodes) -> None:
     inside = (lower <= nodes.threshold) & (nodes.threshold <= upper)
     numbers = inside & np.isfinite(lower) & np.isfinite(upper)
     none = np.isnan(lower) & np.isnan(upper)
-    check(bool(np.where(cuts, numbers, none).all()), "a threshold is not between its bounds")
+    check(np.where(cuts, numbers, none), "a threshold is not between its bounds")
     plain = not (nodes.strict or nodes.single or nodes.flip.any())
     check(plain, "a soft threshold compares as others do")
 
 
-def _check_shape(root: NDArray[np.intp], nodes: TreeNodes) -> None:
+def _check_shape(root: Indices, nodes: TreeNodes) -> None:
     """Check that each node but the roots is the child of one earlier node of its tree."""
     n = nodes.n_nodes
     check(root.ndim == 1, "roots are not in a row")
     check_within(root, n, "a root is not a node")
     ends = np.append(root, n)
     check(ends[0] == 0, "the first root is not the first node")
-    check(bool((np.diff(ends) > 0).all()), "a tree has no node")
+    check(np.diff(ends) > 0, "a tree has no node")
     inner = np.flatnonzero(nodes.n_children)
     first, number = nodes.child[inner], nodes.n_children[inner]
     end = np.repeat(ends[1:], np.diff(ends))[inner]
-    inside = (first > inner) & (first < end)
-    check(
-        bool(inside.all() and (number <= end - first).all()),
-        "a child is outside its tree, or not after its parent",
-    )
+    inside = (first > inner) & (first < end) & (number <= end - first)
+    check(inside, "a child is outside its tree, or not after its parent")
     check(int(number.sum()) == n - len(root), "a node has no parent or two")
     begun = np.cumsum(number) - number
     children = np.arange(n - len(root)) + np.repeat(first - begun, number)
     parents = np.bincount(children, minlength=n)
-    check(bool((parents <= 1).all() and (parents[root] == 0).all()), "a node has two parents")
+    check((parents <= 1).all() and (parents[root] == 0).all(), "a node has two parents")

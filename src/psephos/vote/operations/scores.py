@@ -1,27 +1,22 @@
-"""The operation `Scores`: linear models, naive Bayes and quadratic discriminants."""
+"""The operation `Scores`: linear models, naive Bayes and quadratic discriminants.
 
-from dataclasses import dataclass, replace
+In files of older releases each of these was a kind of voters, with the parameters of the function
+that now makes it as its fields.
+"""
+
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import AnySize
 from psephos.files.names import formula_name, number, plural, sum_digits
 from psephos.trees.tree import spans_of
-from psephos.vote.codec import register
+from psephos.vote import part
+from psephos.vote.codec import register, register_form
 from psephos.vote.lowered import RowByRow
-from psephos.vote.marks import Marks, outer_marks
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    check,
-    check_part,
-    check_places,
-    check_present,
-    usage_at,
-)
 from psephos.vote.reading.scores import ScoreReader
 
 _NAMED = 6  # columns that a rule of a linear model spells out
@@ -31,8 +26,7 @@ _ROUNDING = 1e-12
 
 
 @register
-@dataclass(frozen=True)
-class Scores(ReadsColumns, RowByRow):
+class Scores(part.ReadsColumns, RowByRow):
     """Voters by scores: linear models and Gaussian densities of classes.
 
     Score r of a voter is its constant plus one of
@@ -78,9 +72,9 @@ class Scores(ReadsColumns, RowByRow):
     tag: ClassVar[str] = "scores"
     reader: ClassVar[type[Any]] = ScoreReader
     n_features: int
-    columns: Columns
-    ptr: NDArray[np.intp]
-    position: NDArray[np.intp]
+    columns: part.Columns
+    ptr: Indices
+    position: Indices
     constant: AnySize
     value: Floats
     called: str
@@ -94,35 +88,35 @@ class Scores(ReadsColumns, RowByRow):
     whitening: AnySize | None = None
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.constant.ndim == 2 and self.constant.shape[1] > 0, "constant is not (T, R)")
+        part.check_part(self)
+        part.check(self.constant.ndim == 2 and self.constant.shape[1] > 0, "constant is not (T, R)")
         n_voters, n_scores = self.constant.shape
-        sizes = check_places(self.position, self.ptr, n_voters, len(self.columns))
+        sizes = part.check_places(self.position, self.ptr, n_voters, len(self.columns))
         given = [a is not None for a in (self.coef, self.variance, self.whitening)]
-        check(sum(given) == 1 and given[0] == (self.centre is None), "not one form of scores")
+        part.check(sum(given) == 1 and given[0] == (self.centre is None), "not one form of scores")
         wide, square = (n_scores, len(self.position)), (n_scores, int((sizes**2).sum()))
         for name in ("coef", "centre", "variance", "whitening"):
             array, shape = getattr(self, name), square if name == "whitening" else wide
-            check(array is None or array.shape == shape, f"{name} has another shape")
+            part.check(array is None or array.shape == shape, f"{name} has another shape")
         positive = self.variance is None or bool((self.variance > 0).all())
-        check(positive, "a variance is not positive")
+        part.check(positive, "a variance is not positive")
         filled = self.fill is None or (self.fill.shape == wide[1:] and not self.abstains)
-        check(filled, "fill does not fit")
+        part.check(filled, "fill does not fit")
         check_says(self.value, n_scores, self.says)
-        check(0 < self.slope < np.inf, "a slope is not a positive number")
+        part.check(0 < self.slope < np.inf, "a slope is not a positive number")
 
     @property
     def n_voters(self) -> int:
         return len(self.ptr) - 1
 
-    def _own(self, voter: int) -> tuple[slice, Columns]:
+    def _own(self, voter: int) -> tuple[slice, part.Columns]:
         """Return the slice of a voter's entries, and the columns of the table that it reads."""
         own = slice(int(self.ptr[voter]), int(self.ptr[voter + 1]))
         return own, self.columns[self.position[own]]
 
     def votes(self, X: Floats) -> Floats:
         if not self.abstains and self.fill is None:
-            check_present(X[:, self.columns], f"voters by {self.called}")
+            part.check_present(X[:, self.columns], f"voters by {self.called}")
         out = np.empty((len(X), self.n_voters, self.value.shape[1]))
         for t in range(self.n_voters):
             out[:, t] = votes_by_score(self._scores(t, X), self.value, self.says, self.slope)
@@ -162,7 +156,7 @@ class Scores(ReadsColumns, RowByRow):
         return centre[:, own]
 
     @property
-    def blocks(self) -> NDArray[np.intp]:
+    def blocks(self) -> Indices:
         """Return the start of each voter's matrices in `whitening`, and the end."""
         return np.concatenate([[0], np.cumsum(np.diff(self.ptr) ** 2)]).astype(np.intp)
 
@@ -172,11 +166,11 @@ class Scores(ReadsColumns, RowByRow):
         d, start = self.ptr[voter + 1] - self.ptr[voter], self.blocks[voter]
         return whitening[:, start : start + d * d].reshape(len(whitening), d, d)
 
-    def _of_entry(self) -> NDArray[np.intp]:
+    def _of_entry(self) -> Indices:
         return np.repeat(np.arange(self.n_voters), np.diff(self.ptr))
 
     def usage(self) -> Usage:
-        return usage_at(self, self._of_entry(), self.position)
+        return part.usage_at(self, self._of_entry(), self.position)
 
     def divided(self, X: Floats, size: Floats, centre: Floats) -> Floats:
         """Return (n, p): sizes (n, T) divided by the terms ``|coef_j (x_j - centre_j)|``.
@@ -194,7 +188,7 @@ class Scores(ReadsColumns, RowByRow):
         out[:, self.columns] = away * (rate @ steep)
         return out
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return (columns, values) where a column's greatest term is 1 or -1, or around means."""
         size = np.zeros(len(self.columns))
         if self.coef is not None:
@@ -207,9 +201,9 @@ class Scores(ReadsColumns, RowByRow):
         np.minimum.at(low, self.position, (means - away).min(axis=0))
         np.maximum.at(high, self.position, (means + away).max(axis=0))
         read = np.unique(self.position)
-        return outer_marks(self.columns[read], low[read], high[read])
+        return part.outer_marks(self.columns[read], low[read], high[read])
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         ptr, own = spans_of(self.ptr, voters)
         kept, position = np.unique(self.position[own], return_inverse=True)
         moved: dict[str, Any] = {}
@@ -224,7 +218,7 @@ class Scores(ReadsColumns, RowByRow):
             constant=self.constant[voters], **moved,
         )  # fmt: skip
 
-    def times(self, powers: NDArray[np.intp]) -> Self:
+    def times(self, powers: Indices) -> Self:
         """Return the same models for a table whose columns are multiplied by powers of two.
 
         Scores of densities with a covariance may change by a constant, the same for all classes.
@@ -326,13 +320,13 @@ def _signed(terms: list[tuple[bool, str]]) -> str:
 
 def check_says(value: Floats, n_scores: int, says: str) -> None:
     """Check that a table of codes has the classes of the scores."""
-    check(says in ("answer", "probability", "value"), f"says is {says!r}")
+    part.check(says in ("answer", "probability", "value"), f"says is {says!r}")
     if says == "value":
-        check(n_scores == 1, "a number is not one score")
-        check(value.ndim == 2 and value.shape[1] == 1, "a number is not one column")
+        part.check(n_scores == 1, "a number is not one score")
+        part.check(value.ndim == 2 and value.shape[1] == 1, "a number is not one column")
     else:
         classes = 2 if n_scores == 1 else n_scores
-        check(value.ndim == 2 and len(value) == classes > 0, "value is not (C, K)")
+        part.check(value.ndim == 2 and len(value) == classes > 0, "value is not (C, K)")
 
 
 def votes_by_score(score: Floats, value: Floats, says: str, slope: float = 1.0) -> Floats:
@@ -357,3 +351,135 @@ def votes_by_score(score: Floats, value: Floats, says: str, slope: float = 1.0) 
             out += own[..., None] * code
     out[missing] = 0.0
     return out
+
+
+@register_form("linear voters")
+def linear_models(
+    n_features: int,
+    columns: part.Columns,
+    coef: Floats,
+    intercept: Floats,
+    value: Floats,
+    says: str = "answer",
+    abstains: bool = False,
+    slope: float = 1.0,
+) -> Scores:
+    """Return linear models ``z_r(x) = intercept_r + sum_j coef_rj x_j``, R scores per voter.
+
+    Parameters
+    ----------
+    n_features : int
+        p, the number of columns of the table.
+    columns : ndarray of shape (q,), intp
+        Sorted columns that any of the voters reads.
+    coef : ndarray of shape (T, R, q)
+        A voter does not read columns whose R coefficients are all 0; it may read none. With R = 1
+        the sign of the score decides between two classes (above 0: the second), or the score is a
+        number (regression); else there is one score per class.
+    intercept : ndarray of shape (T, R)
+    value, says, abstains, slope
+        As in `Scores`.
+
+    Raises
+    ------
+    PsephosError
+        If the parameters are inconsistent.
+    """
+    _check_scores(n_features, columns, coef)
+    part.check(intercept.shape == coef.shape[:2], "intercept is not (T, scores)")
+    voter, position, ptr = _read((coef != 0).any(axis=1))
+    return Scores(
+        n_features, columns, ptr, position, intercept, value, "a linear model", says, slope,
+        abstains, coef=np.ascontiguousarray(coef[voter, :, position].T),
+    )  # fmt: skip
+
+
+@register_form("naive Bayes voters")
+def naive_bayes_models(
+    n_features: int,
+    columns: part.Columns,
+    mean: AnySize,
+    variance: AnySize,
+    log_prior: Floats,
+    value: Floats,
+    reads: NDArray[np.bool_] | None = None,
+    says: str = "answer",
+    abstains: bool = False,
+) -> Scores:
+    """Return Gaussian naive Bayes models: columns are normal and independent within each class.
+
+    The score of class k is log_prior_k - sum over the voter's columns j of
+    ((x_j - mean_kj)^2 / variance_kj + log(2 pi variance_kj)) / 2.
+
+    Parameters
+    ----------
+    n_features : int
+        p, the columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns that some voter reads.
+    mean, variance : ndarray of shape (T, classes, q)
+        Means and variances of each class; variances must be positive.
+    log_prior : ndarray of shape (T, classes)
+    reads : ndarray of shape (T, q), bool, or None
+        The columns that each voter reads; None: every voter reads all.
+    value, says, abstains
+        As in `Scores`.
+
+    Raises
+    ------
+    PsephosError
+        If the parameters are inconsistent.
+    """
+    _check_scores(n_features, columns, mean)
+    part.check(mean.shape == variance.shape, "mean and variance differ in shape")
+    part.check(log_prior.shape == mean.shape[:2], "log_prior is not (T, C)")
+    shape = (len(mean), len(columns))
+    reads = np.ones(shape, dtype=bool) if reads is None else reads
+    part.check(
+        reads.shape == shape and reads.dtype == np.bool_, "reads is not a mask of shape (T, q)"
+    )
+    voter, position, ptr = _read(reads)
+    moments = (np.ascontiguousarray(a[voter, :, position].T) for a in (mean, variance))
+    return Scores(
+        n_features, columns, ptr, position, log_prior, value, "Gaussian naive Bayes", says,
+        abstains=abstains, **dict(zip(("centre", "variance"), moments, strict=True)),
+    )  # fmt: skip
+
+
+@register_form("quadratic voters")
+def quadratic_models(
+    n_features: int,
+    columns: part.Columns,
+    ptr: Indices,
+    position: Indices,
+    mean: AnySize,
+    whitening: AnySize,
+    constant: Floats,
+    value: Floats,
+    says: str = "answer",
+    abstains: bool = False,
+) -> Scores:
+    """Return quadratic discriminants: a normal density per class, with its own covariance.
+
+    The score of class k is ``constant_k - |W_k (x - mean_k)|^2 / 2``, where W_k' W_k is the inverse
+    of the class's covariance and the constant contains the prior and the determinant. `mean` is
+    `centre` of `Scores`; the other parameters have the same names there.
+    """
+    numbers = (mean, whitening, constant, value)
+    part.check(all(bool(np.isfinite(a).all()) for a in numbers), "a number is not finite")
+    return Scores(
+        n_features, columns, ptr, position, constant, value, "quadratic discriminant", says,
+        abstains=abstains, centre=mean, whitening=whitening,
+    )  # fmt: skip
+
+
+def _check_scores(n_features: int, columns: part.Columns, table: Floats) -> None:
+    part.check_columns(columns, n_features)
+    shaped = table.ndim == 3 and table.shape[2] == len(columns) and table.shape[1] > 0
+    part.check(shaped, "the coefficients of scores must have the shape (T, scores, columns)")
+
+
+def _read(reads: NDArray[np.bool_]) -> tuple[Indices, Indices, Indices]:
+    """Return the (voter, position) pairs of a mask, and the start of each voter's pairs."""
+    voter, position = np.nonzero(reads)
+    return voter, position, np.searchsorted(voter, np.arange(len(reads) + 1)).astype(np.intp)

@@ -5,7 +5,7 @@ two branches, a kernel finds the leaves of complete rows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -14,31 +14,13 @@ import numpy as np
 from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.names import listed
 from psephos.kernels.prediction import fused
+from psephos.trees import tree_leaves
 from psephos.trees.tree import STAY, Surrogates, Tree, TreeNodes, spans_of
-from psephos.trees.tree_leaves import (
-    Condition,
-    condition_words,
-    leaves_of,
-    otherwise_words,
-    split_conditions,
-    tree_words,
-)
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.importance import path_moves
 from psephos.vote.lowered import RowByRow
-from psephos.vote.marks import Marks
 from psephos.vote.operations.nodes import check_nodes
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    ShownTree,
-    check,
-    check_part,
-    check_ptr,
-    check_within,
-    evenly,
-    usage_at,
-)
 from psephos.vote.reading.trees import TreeReader
 from psephos.vote.reasons import Reason
 
@@ -56,8 +38,7 @@ def _empty() -> Indices:
 
 
 @register
-@dataclass(frozen=True)
-class Trees(ReadsColumns, RowByRow):
+class Trees(part.ReadsColumns, RowByRow):
     """Voters that are trees, or means of groups of trees.
 
     A case ends at one node of each tree (see `nodes`), or is divided among several. The value of a
@@ -100,7 +81,7 @@ class Trees(ReadsColumns, RowByRow):
     tag: ClassVar[str] = "trees"
     reader: ClassVar[type[Any]] = TreeReader
     n_features: int
-    columns: Columns
+    columns: part.Columns
     root: Indices
     nodes: TreeNodes
     value: Floats
@@ -113,32 +94,33 @@ class Trees(ReadsColumns, RowByRow):
     name: str = ""
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         check_nodes(self.root, self.nodes, len(self.columns))
         some = self.nodes.n_nodes == 0 or len(self.value) > 0
-        check(self.value.ndim == 2 and some, "values of nodes are not a table")
+        part.check(self.value.ndim == 2 and some, "values of nodes are not a table")
         if len(self.row):
-            check(self.row.shape == (self.nodes.n_nodes,), "nodes and values differ in number")
-            check_within(self.row + 1, len(self.value) + 1, "a node has no value")
+            part.check(self.row.shape == (self.nodes.n_nodes,), "nodes and values differ in number")
+            part.check_within(self.row + 1, len(self.value) + 1, "a node has no value")
         else:
-            check(len(self.value) == self.nodes.n_nodes, "nodes and values differ in number")
+            part.check(len(self.value) == self.nodes.n_nodes, "nodes and values differ in number")
         if len(self.group):
-            sizes = check_ptr(self.group, len(self.group) - 1, len(self.root), "groups of trees")
-            check(bool((sizes > 0).all()), "a voter has no tree")
-        check(self.says in ("value", "probability", "answer"), f"says is {self.says!r}")
-        check((self.code is None) == (self.says == "value"), "codes do not fit the votes")
+            many, trees = len(self.group) - 1, len(self.root)
+            sizes = part.check_ptr(self.group, many, trees, "groups of trees")
+            part.check(sizes > 0, "a voter has no tree")
+        part.check(self.says in ("value", "probability", "answer"), f"says is {self.says!r}")
+        part.check((self.code is None) == (self.says == "value"), "codes do not fit the votes")
         if self.code is not None:
             fits = self.code.ndim == 2 and len(self.code) == self.value.shape[1]
-            check(fits, "codes and class shares differ")
-        check(self.each in _EACH, f"each is {self.each!r}")
+            part.check(fits, "codes and class shares differ")
+        part.check(self.each in _EACH, f"each is {self.each!r}")
         if self.each in _CHAINS:
             inner = np.flatnonzero(self.nodes.n_children)
             two = bool((self.nodes.n_children[inner] == 2).all())
-            check(two and not len(self.group), "a chain of tests divides in another way")
+            part.check(two and not len(self.group), "a chain of tests divides in another way")
             ends = self.nodes.n_children[self.nodes.child[inner] + 1] == 0
-            check(bool(ends.all()), "a test that fails leads on")
+            part.check(ends, "a test that fails leads on")
             least = 2 if self.each == "hypothesis" else 1
-            check(len(self.value) >= least, "chains of tests have no votes")
+            part.check(len(self.value) >= least, "chains of tests have no votes")
 
     @property
     def kind(self) -> str:
@@ -285,9 +267,9 @@ class Trees(ReadsColumns, RowByRow):
             rest, every = np.setdiff1d(np.arange(self.n_voters), voter[0]), len(self.columns)
             voter.append(np.repeat(rest, every))
             column.append(np.tile(np.arange(every), len(rest)))
-        return usage_at(self, np.concatenate(voter), np.concatenate(column))
+        return part.usage_at(self, np.concatenate(voter), np.concatenate(column))
 
-    def marks(self) -> Marks:
+    def marks(self) -> part.Breakpoints:
         """Return the thresholds, column by column."""
         inner, spare = self.nodes.column >= 0, self.nodes.surrogates
         read = np.concatenate([self.nodes.column[inner], spare.column])
@@ -348,7 +330,7 @@ class Trees(ReadsColumns, RowByRow):
         chains, sizes are divided equally among the columns of the tree's rules.
         """
         if self.each in _CHAINS:
-            return evenly(self.usage(), size)
+            return part.evenly(self.usage(), size)
         out = np.zeros((len(X), self.n_features))
         width = len(self.columns)
         if not width:
@@ -381,9 +363,8 @@ class Trees(ReadsColumns, RowByRow):
         parent[below] = np.repeat(inner, number)
         total = np.bincount(parent[below], nodes.share[below], nodes.n_nodes)
         even = 1.0 / np.maximum(nodes.n_children, 1)
-        share = np.where(
-            total[parent] > 0, nodes.share / np.where(total > 0, total, 1.0)[parent], even[parent]
-        )
+        divisor = np.where(total > 0, total, 1.0)[parent]
+        share = np.where(total[parent] > 0, nodes.share / divisor, even[parent])
         depth = np.zeros(nodes.n_nodes, np.intp)
         above = parent
         while (on := above >= 0).any():
@@ -393,8 +374,7 @@ class Trees(ReadsColumns, RowByRow):
             own = np.flatnonzero(depth == level)
             votes[np.unique(parent[own])] = 0.0
             np.add.at(votes, parent[own], share[own, None] * votes[own])
-        step = np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
-        return parent, step
+        return parent, np.where(parent >= 0, np.abs(votes - votes[parent]).sum(axis=1), 0.0)
 
     def _decided(self, read: Floats, row: Indices, node: Indices) -> Indices:
         """Return the column that decided at a node: its own, or that of a surrogate."""
@@ -430,16 +410,17 @@ class Trees(ReadsColumns, RowByRow):
             value = nodes.leaf_means(value)
         return Tree.of(nodes, value)
 
-    def shown_tree(self, voter: int, tree: int) -> ShownTree:
+    def shown_tree(self, voter: int, tree: int) -> part.ShownTree:
         """Return a tree of a voter, to be drawn."""
         grown = self._tree(int(self._groups[voter]) + tree)
         shares = None if self.code is None else grown.value
-        return ShownTree(grown, shares, self._votes_of(grown.value))
+        return part.ShownTree(grown, shares, self._votes_of(grown.value))
 
-    def way(self, voter: int) -> tuple[Condition, ...]:
+    def way(self, voter: int) -> tuple[tree_leaves.Condition, ...]:
         """Return the conditions of a chain, one a column."""
         last = int(self._last[voter] - self.root[voter])
-        return next(one.conditions for one in leaves_of(self._tree(voter)) if one.node == last)
+        leaves = tree_leaves.leaves_of(self._tree(voter))
+        return next(one.conditions for one in leaves if one.node == last)
 
     # ------------------------------------------------------------------ in words
     def rule(self, voter: int, names: list[str], levels: dict[int, list[str]]) -> str:
@@ -452,8 +433,8 @@ class Trees(ReadsColumns, RowByRow):
             return f"a forest of {self.n_trees(voter)} trees on {listed(read) or 'no column'}"
         grown = self._tree(voter)
         if self.each not in _CHAINS:
-            return "always" if self._same(voter) else tree_words(grown, names, levels)
-        tests = [condition_words(c, names, levels) for c in _tests(grown)]
+            return "always" if self._same(voter) else tree_leaves.tree_words(grown, names, levels)
+        tests = [tree_leaves.condition_words(c, names, levels) for c in _tests(grown)]
         words = " and ".join(tests)
         if self.each == "rule":
             return f"if {words}" if words else "otherwise"
@@ -492,20 +473,20 @@ class Trees(ReadsColumns, RowByRow):
         ends = np.append(self.root, nodes.n_nodes)
         if ends[voter + 1] - first != 3:
             return []
-        asks = split_conditions(self._tree(voter), 0)[1]
+        asks = tree_leaves.split_conditions(self._tree(voter), 0)[1]
         below = nodes.children(first)
-        voted = [("if so", votes[below[0]]), (otherwise_words(asks), votes[below[1]])]
+        voted = [("if so", votes[below[0]]), (tree_leaves.otherwise_words(asks), votes[below[1]])]
         if nodes.missing[first] == STAY and not self.abstains:  # the root answers
             surrogates = " with its surrogates" if asks.surrogates else ""
             voted.append((f"if missing{surrogates}", votes[first]))
         return voted
 
 
-def _tests(chain: Tree) -> list[Condition]:
+def _tests(chain: Tree) -> list[tree_leaves.Condition]:
     """Return the tests of a chain, without their treatment of missing values."""
-    found, node = list[Condition](), 0
+    found, node = list[tree_leaves.Condition](), 0
     while chain.n_children[node]:
-        found.append(replace(split_conditions(chain, node)[0], missing=0.0))
+        found.append(replace(tree_leaves.split_conditions(chain, node)[0], missing=0.0))
         node = int(chain.child[node])
     return found
 

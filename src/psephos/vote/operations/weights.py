@@ -1,30 +1,20 @@
 """Weightings: constant, by output, by available columns, by the confidence of voters."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Floats, NDArray, Usage
+from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.names import percent
+from psephos.vote import part
 from psephos.vote.codec import register
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    ReadsNothing,
-    Weighting,
-    check,
-    check_part,
-    sparse,
-    usage_at,
-)
 from psephos.vote.target import AnyTarget
 
 
 @register
-@dataclass(frozen=True)
-class Available(ReadsColumns, Weighting):
+class Available(part.ReadsColumns, part.Weighting):
     """w_t(x) = alpha_t where every column that voter t reads has a value in x, else 0.
 
     The models of a library vote if their columns were measured. On each case only the lowest tier
@@ -51,25 +41,22 @@ class Available(ReadsColumns, Weighting):
 
     tag: ClassVar[str] = "available"
     n_features: int
-    columns: Columns
+    columns: part.Columns
     reads: NDArray[np.bool_]
     alpha: Floats
-    tier: NDArray[np.intp]
+    tier: Indices
     loudest: bool = False
     partly: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         t = len(self.alpha)
-        check(self.alpha.ndim == 1, "alpha is not (T,)")
-        check(
-            bool(np.isfinite(self.alpha).all() and (self.alpha > 0).all()), "alpha is not above 0"
-        )
-        check(self.reads.shape == (t, len(self.columns)), "reads has another shape")
-        check(self.tier.shape == (t,), "tiers and weights differ in number")
-        check(bool((self.tier >= 0).all()), "a tier is negative")
-        same = self.partly is None or self.partly.shape == (t,)
-        check(same, "partly has another shape")
+        part.check(self.alpha.ndim == 1, "alpha is not (T,)")
+        part.check(np.isfinite(self.alpha).all() and (self.alpha > 0).all(), "alpha is not above 0")
+        part.check(self.reads.shape == (t, len(self.columns)), "reads has another shape")
+        part.check(self.tier.shape == (t,), "tiers and weights differ in number")
+        part.check(self.tier >= 0, "a tier is negative")
+        part.check(self.partly is None or self.partly.shape == (t,), "partly has another shape")
 
     @property
     def n_voters(self) -> int:
@@ -93,8 +80,7 @@ class Available(ReadsColumns, Weighting):
         first = np.where(can, self.tier, none).min(axis=1, initial=none)
         weights = np.where(can & (self.tier == first[:, None]), self.alpha, 0.0)
         if self.loudest:
-            others = np.arange(self.n_voters) != weights.argmax(axis=1)[:, None]
-            weights[others] = 0.0
+            weights[np.arange(self.n_voters) != weights.argmax(axis=1)[:, None]] = 0.0
         return weights
 
     def mean_share(self) -> Floats:
@@ -113,7 +99,7 @@ class Available(ReadsColumns, Weighting):
         """Return the mask of voters above the lowest tier."""
         return self.tier > self.tier.min()
 
-    def primary_voters(self) -> NDArray[np.intp]:
+    def primary_voters(self) -> Indices:
         """Return the voters that a complete case needs, and those for a case without any value.
 
         The first are the voters of the lowest usable tier that read no column beyond those of the
@@ -127,9 +113,9 @@ class Available(ReadsColumns, Weighting):
 
     def usage(self) -> Usage:
         """Return the (T, p) table: a weight depends on the columns that its voter reads."""
-        return usage_at(self, *np.nonzero(self.reads))
+        return part.usage_at(self, *np.nonzero(self.reads))
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         reads = self.reads[voters]
         kept = np.flatnonzero(reads.any(axis=0))
         return replace(
@@ -142,9 +128,27 @@ class Available(ReadsColumns, Weighting):
         )
 
 
+class _Alpha(part.ReadsNothing, part.Weighting):
+    """Base class of weights that read no column, in the field `alpha`, (T,) or (T, K)."""
+
+    alpha: Floats
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.alpha)
+
+    def mean_share(self) -> Floats:
+        """Return each voter's share of the total weight, of all outputs or if all are confident."""
+        size = np.abs(self.alpha).reshape(len(self.alpha), -1).sum(axis=1)
+        return size / size.sum()
+
+    def take(self, voters: Indices) -> Self:
+        own: Any = self
+        return replace(own, alpha=self.alpha[voters])
+
+
 @register
-@dataclass(frozen=True)
-class Constant(ReadsNothing, Weighting):
+class Constant(_Alpha):
     """w_t(x) = alpha_t for every case, as in boosting.
 
     Parameters
@@ -160,16 +164,12 @@ class Constant(ReadsNothing, Weighting):
     alpha: Floats
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.alpha.ndim == 1, "alpha is not (T,)")
+        part.check_part(self)
+        part.check(self.alpha.ndim == 1, "alpha is not (T,)")
         size = np.abs(self.alpha)
         with np.errstate(over="ignore"):
             total = size.sum()
-        check(bool(np.isfinite(total) and (size > 0).any()), "alpha's sum is not finite, or zero")
-
-    @property
-    def n_voters(self) -> int:
-        return len(self.alpha)
+        part.check(np.isfinite(total) and (size > 0).any(), "alpha's sum is not finite, or zero")
 
     def fits(self, target: AnyTarget, is_sum: bool) -> str:
         if is_sum or (self.alpha >= 0).all():
@@ -179,22 +179,14 @@ class Constant(ReadsNothing, Weighting):
     def weights(self, X: Floats) -> Floats:
         return np.broadcast_to(self.alpha, (len(X), len(self.alpha)))
 
-    def mean_share(self) -> Floats:
-        """Return each voter's share of the total weight."""
-        size = np.abs(self.alpha)
-        return size / size.sum()
-
     def words(self) -> str:
         return "constant weights"
-
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        return replace(self, alpha=self.alpha[voters])
 
 
 _ROUNDING = 1e-12
 
 
-class _OfVotes(ReadsNothing, Weighting):
+class _OfVotes(_Alpha):
     """Base class of weights that depend on the votes; `asks` returns the columns involved."""
 
     needs_votes: ClassVar[bool] = True
@@ -205,7 +197,6 @@ class _OfVotes(ReadsNothing, Weighting):
 
 
 @register
-@dataclass(frozen=True)
 class OutputWeights(_OfVotes):
     """w_tk for every case: one weight per voter and output, such as those of a stacker.
 
@@ -221,14 +212,10 @@ class OutputWeights(_OfVotes):
     alpha: Floats
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.alpha.ndim == 2, "alpha is not (T, K)")
+        part.check_part(self)
+        part.check(self.alpha.ndim == 2, "alpha is not (T, K)")
         size = np.abs(self.alpha)
-        check(bool(np.isfinite(size).all() and (size > 0).any()), "alpha is not finite, or zero")
-
-    @property
-    def n_voters(self) -> int:
-        return len(self.alpha)
+        part.check(np.isfinite(size).all() and (size > 0).any(), "alpha is not finite, or zero")
 
     def fits(self, target: AnyTarget, is_sum: bool) -> str:
         if self.alpha.shape[1] != target.n_outputs:
@@ -239,20 +226,11 @@ class OutputWeights(_OfVotes):
         """Return the (n, T, K) weights."""
         return np.broadcast_to(self.alpha, votes.shape)
 
-    def mean_share(self) -> Floats:
-        """Return each voter's share of the total weight of all outputs."""
-        size = np.abs(self.alpha).sum(axis=1)
-        return size / size.sum()
-
     def words(self) -> str:
         return "weights by output"
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        return replace(self, alpha=self.alpha[voters])
-
 
 @register
-@dataclass(frozen=True)
 class ConfidenceGate(_OfVotes):
     """w_t(x) = alpha_t where voter t is confident enough of its vote on x, else 0.
 
@@ -278,23 +256,19 @@ class ConfidenceGate(_OfVotes):
     n_features: int
     alpha: Floats
     threshold: Floats
-    rank: NDArray[np.intp]
+    rank: Indices
     first: bool
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         t = len(self.alpha)
         shapes = (self.alpha.shape, self.threshold.shape, self.rank.shape)
-        check(all(shape == (t,) for shape in shapes), "weights and thresholds differ in number")
+        part.check(shapes == ((t,),) * 3, "weights and thresholds differ in number")
         positive = (self.alpha > 0).all() and np.isfinite(self.alpha).all()
-        check(t > 0 and bool(positive), "alpha is not above 0")
+        part.check(t > 0 and bool(positive), "alpha is not above 0")
         sound = ((self.threshold >= 0) & (self.threshold <= 1)).all()
-        check(bool(sound), "a threshold is not a probability")
-        check(len(np.unique(self.rank)) == t, "two voters have one rank")
-
-    @property
-    def n_voters(self) -> int:
-        return len(self.alpha)
+        part.check(sound, "a threshold is not a probability")
+        part.check(len(np.unique(self.rank)) == t, "two voters have one rank")
 
     def fits(self, target: AnyTarget, is_sum: bool) -> str:
         return "numbers have no probability" if target.kind == "regression" else ""
@@ -322,12 +296,8 @@ class ConfidenceGate(_OfVotes):
         Whether a voter has weight depends on all votes: on those before it in a cascade, and on
         those after it if none is confident.
         """
-        all_voters: Any = sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
+        all_voters: Any = part.sparse.csr_array(np.ones((self.n_voters, self.n_voters), dtype=bool))
         return (all_voters @ usage).astype(bool)
-
-    def mean_share(self) -> Floats:
-        """Return each voter's share of the weight if all are confident."""
-        return self.alpha / self.alpha.sum()
 
     def words(self) -> str:
         if self.n_voters == 1:
@@ -339,7 +309,7 @@ class ConfidenceGate(_OfVotes):
             return f"the first that is at least {sure}, else the last"
         return f"those at least {sure}, or all where none is"
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return the weights of these voters; a cascade keeps their order."""
         alpha, threshold, rank = self.alpha[voters], self.threshold[voters], self.rank[voters]
         return replace(self, alpha=alpha, threshold=threshold, rank=rank)

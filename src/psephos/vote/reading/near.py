@@ -64,9 +64,8 @@ class SquaredDistances:
             if max(sizes, default=0.0) > part["farthest"]:
                 raise ValueError("a row is so far from the training cases that distances are lost.")
         if part["metric"] == "euclidean":
-            return [
-                self._square(z, point, b) for point, b in zip(self.points, self.batch, strict=True)
-            ]
+            pairs = zip(self.points, self.batch, strict=True)
+            return [self._square(z, point, b) for point, b in pairs]
         if any(a != a for a in z):
             raise ValueError("a row lacks a value that distances need: give it one.")
         metric, row = _METRICS[part["metric"]], _times(z, self.sharp[0])

@@ -43,10 +43,8 @@ class _Scoring:
     def votes(self, x: Any) -> Any:
         """Return the (T, K) votes."""
         none = [0.0] * (1 if self.says == "value" else len(self.code[0]))
-        return [
-            none if self.gaps(t, x) else self.vote(self.scores(t, x))
-            for t in range(len(self.reads))
-        ]
+        every = range(len(self.reads))
+        return [none if self.gaps(t, x) else self.vote(self.scores(t, x)) for t in every]
 
     def reasons(self, x: Any, votes: Any = None) -> Any:
         """Return the reasons of the votes, which are computed unless they are given."""
@@ -147,8 +145,7 @@ def _density(value: float, mean: float, variance: float) -> float:
 
 def _unsplit(model: str, read: list[int], x: Any, scores: Any, vote: Any, says: str) -> Any:
     """Return the reason of a model whose score is not a sum over columns."""
-    terms = tuple(Term(j, x[j], ()) for j in read)
-    return Score(vote, model, terms, (), tuple(scores), says)
+    return Score(vote, model, tuple(Term(j, x[j], ()) for j in read), (), tuple(scores), says)
 
 
 @of_kind(VOTERS, "kernel voters")
@@ -250,12 +247,8 @@ class SoftTreeReader:
         z, found = self._inputs(x), list[list[float]]()
         for t, leaves in enumerate(self.leaf):
             ends = self._reach(self._linear(t, z))[len(leaves) - 1 :]
-            found.append(
-                [
-                    summed(reach * leaf[k] for reach, leaf in zip(ends, leaves, strict=True))
-                    for k in range(len(leaves[0]))
-                ]
-            )
+            pairs = list(zip(ends, leaves, strict=True))
+            found.append([summed(r * leaf[k] for r, leaf in pairs) for k in range(len(leaves[0]))])
         return found
 
     def reasons(self, x: Any, votes: Any = None) -> Any:
@@ -287,6 +280,5 @@ class SoftTreeReader:
         chance = 0.5 + 0.5 * math.tanh(0.5 * sign * linear)
         more = len([one for one in rest if one != 0])
         side = "left" if left else "right"
-        return Gate(
-            node + 1, side, chance, terms, summed(rest), more, sign * float(part["bias"][t][node])
-        )
+        constant = sign * float(part["bias"][t][node])
+        return Gate(node + 1, side, chance, terms, summed(rest), more, constant)

@@ -53,8 +53,7 @@ class _Branches:
         column, codes = self.column[r], self.codes[r]
         value = x[column]
         if codes:
-            same = tuple(c for c, b in enumerate(codes) if b == branch)
-            return Test(column, "in", same, value)
+            return Test(column, "in", tuple(c for c, b in enumerate(codes) if b == branch), value)
         threshold = self.threshold[r]
         if threshold is None or math.isinf(threshold):
             return Test(column, "present", None, value)
@@ -261,8 +260,7 @@ class TreeReader:
     def _alike(self) -> dict[int, str]:
         """Return the trees that vote the same on every case, each with a description."""
         found: dict[int, str] = {}
-        ends = [*self.root, len(self.child)]
-        for t, (a, b) in enumerate(spans(ends)):
+        for t, (a, b) in enumerate(spans([*self.root, len(self.child)])):
             own = [n for n in range(a, b) if not self.n_children[n] or self.missing[n] < 0]
             if b - a == 1:
                 found[t] = self._constant(t)

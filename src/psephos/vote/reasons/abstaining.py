@@ -4,17 +4,14 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from psephos._types import Floats, Indices
 from psephos.vote.reasons.base import Reason
 from psephos.vote.reasons.read import Abstention, FittedEstimator
 
 
 def read_by(
-    X: NDArray[np.float64],
-    read: Sequence[NDArray[np.intp]],
-    names: Sequence[str],
-    votes: NDArray[np.float64],
+    X: Floats, read: Sequence[Indices], names: Sequence[str], votes: Floats
 ) -> list[list[Reason]]:
     """Return, for each row, the reason of each fitted estimator: its name and the values it read.
 
@@ -31,9 +28,7 @@ def read_by(
     return every
 
 
-def abstention(
-    x: NDArray[np.float64], columns: NDArray[np.intp], answer: NDArray[np.float64]
-) -> Abstention | None:
+def abstention(x: Floats, columns: Indices, answer: Floats) -> Abstention | None:
     """Return the reason of a voter that abstains on missing values; None if none is missing."""
     gaps = columns[np.isnan(x[columns])]
     if not len(gaps):

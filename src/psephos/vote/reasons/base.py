@@ -4,10 +4,11 @@ The modules of this folder, except `abstaining`, use only the standard library: 
 scorers (`psephos.scoring`).
 """
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from psephos.files.names import Names
 
@@ -120,3 +121,16 @@ def plain_value(names: Names, column: int, value: float) -> Any:
     if math.isnan(value):
         return None
     return names.level(column, int(value)) if column in names.levels else value
+
+
+def in_json(data: Any) -> str:
+    """Return a reason's data as JSON, with numbers that are not finite as strings."""
+    return json.dumps(_finite(data), ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in cast("list[Any]", value)]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

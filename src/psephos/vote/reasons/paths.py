@@ -114,10 +114,9 @@ class Test(NamedTuple):
             data["rounded_to"] = self.rounded
         if self.sent is not None:
             relation, bound = self.sent
-            words = (
-                [names.level(self.column, code) for code in bound] if relation == "in" else bound
-            )
-            data["sent_to"] = {"relation": relation, "bound": words}
+            if relation == "in":
+                bound = [names.level(self.column, code) for code in bound]
+            data["sent_to"] = {"relation": relation, "bound": bound}
         return data
 
     def decoded(
@@ -246,9 +245,7 @@ class Spread(Reason):
     kind = "paths"
 
     def cells(self) -> list[tuple[int, float]]:
-        return list(
-            {column: value for path in self.paths for column, value in path.cells()}.items()
-        )
+        return list({j: value for path in self.paths for j, value in path.cells()}.items())
 
     def words(self, names: Names) -> str:
         """Return the largest parts."""

@@ -27,19 +27,15 @@ class ReadReason(Reason):
         return ", ".join(read) + (f" and {more} more" if more else "")
 
     def data(self, names: Names) -> dict[str, Any]:
-        read = [
-            {"column": names.columns[j], "value": plain_value(names, j, v)} for j, v in self.cells()
-        ]
+        cells = self.cells()
+        read = [{"column": names.columns[j], "value": plain_value(names, j, v)} for j, v in cells]
         return {**super().data(names), "columns": read}
 
     def mapped(self, columns: Sequence[int], codes: Codes) -> Self:
-        values = [
-            v if codes.get(j) is None else outer_code(codes[j], v)
-            for j, v in zip(self.columns, self.values, strict=True)
-        ]
-        return replace(
-            self, columns=tuple(int(columns[j]) for j in self.columns), values=tuple(values)
-        )
+        pairs = zip(self.columns, self.values, strict=True)
+        values = [v if codes.get(j) is None else outer_code(codes[j], v) for j, v in pairs]
+        moved = tuple(int(columns[j]) for j in self.columns)
+        return replace(self, columns=moved, values=tuple(values))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
         read = tuple(dict.fromkeys(int(columns[j]) for j in self.columns))
@@ -195,12 +191,8 @@ class CaseLike(Reason):
             pairs = zip(known, values, strict=True)
             return tuple(v if k is None else outer_code(k, v) for k, v in pairs)
 
-        return replace(
-            self,
-            columns=tuple(int(columns[j]) for j in self.columns),
-            values=outer(self.values),
-            theirs=outer(self.theirs),
-        )
+        moved = tuple(int(columns[j]) for j in self.columns)
+        return replace(self, columns=moved, values=outer(self.values), theirs=outer(self.theirs))
 
     def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
         return self.mapped(columns, {})

@@ -67,9 +67,7 @@ class Term(NamedTuple):
         level = int(known[self.level]) if 0 <= self.level < len(known) else self.level
         return moved._replace(value=outer_code(known, self.value), level=level)
 
-    def decoded(
-        self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]
-    ) -> "Term":
+    def decoded(self, columns: Sequence[int], levels: Sequence[float], x: Sequence[float]) -> Self:
         """Return the term on the table from which a design of 0/1 columns was made."""
         column, level = int(columns[self.column]), levels[self.column]
         coded = -1 if math.isnan(level) else int(level)
@@ -158,11 +156,9 @@ class Score(Reason):
         if len(self.scores) == 1:
             return f" (score {number(self.scores[0], scale)})"
         order = sorted(range(len(self.scores)), key=lambda k: -self.scores[k])[:3]
-        label = names.classes if len(names.classes) == len(self.scores) else None
-        scores = [
-            f"{label[k] if label else f'class {k + 1}'} {number(self.scores[k], scale)}"
-            for k in order
-        ]
+        known = len(names.classes) == len(self.scores)
+        label = names.classes if known else [f"class {k + 1}" for k in range(len(self.scores))]
+        scores = [f"{label[k]} {number(self.scores[k], scale)}" for k in order]
         return f" (score of {', '.join(scores)})"
 
     def _named(self, term: Term, names: Names) -> str:

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.files.field_types import AnySize
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, ReadsColumns, check, check_part
@@ -24,7 +24,7 @@ class Hypotheses(NamedTuple):
     high: _Codes  # (T, q); a column that is not tested has its size
     empty: NDArray[np.bool_]  # (T,), the hypothesis that holds for no case; its codes are ignored
 
-    def take(self, which: NDArray[np.intp]) -> "Hypotheses":
+    def take(self, which: Indices) -> "Hypotheses":
         """Return these hypotheses only."""
         return Hypotheses(self.low[which], self.high[which], self.empty[which])
 
@@ -49,7 +49,6 @@ class Hypotheses(NamedTuple):
 
 
 @register
-@dataclass(frozen=True)
 class ConjunctiveSpace(ReadsColumns):
     """All conjunctions of one constraint a column, and the empty hypothesis.
 
@@ -75,7 +74,7 @@ class ConjunctiveSpace(ReadsColumns):
     n_features: int
     columns: Columns
     is_category: NDArray[np.bool_]
-    size: NDArray[np.intp]
+    size: Indices
     cuts: tuple[AnySize, ...]
 
     def __post_init__(self) -> None:
@@ -83,11 +82,11 @@ class ConjunctiveSpace(ReadsColumns):
         q = len(self.columns)
         check(self.size.shape == self.is_category.shape == (q,), "columns and sizes differ")
         check(len(self.cuts) == q, "columns and bins differ")
-        check(bool(((self.size >= 0) & (self.size < 2**20)).all()), "a size is out of range")
+        check((self.size >= 0) & (self.size < 2**20), "a size is out of range")
         for size, category, cuts in zip(self.size, self.is_category, self.cuts, strict=True):
             number = 0 if category else max(int(size) - 1, 0)
             check(cuts.shape == (number,) and cuts.dtype == np.float64, "bins and bounds differ")
-            check(bool((np.diff(cuts) > 0).all()), "bounds of bins do not rise")
+            check(np.diff(cuts) > 0, "bounds of bins do not rise")
 
     @classmethod
     def of(cls, X: Floats, n_codes: dict[int, int], n_bins: int) -> Self:
@@ -169,11 +168,7 @@ class ConjunctiveSpace(ReadsColumns):
         else:
             gap = gap | (one.low < 0)
             low, high = np.minimum(one.low, code), np.maximum(one.high, code)
-        gap = (
-            gap
-            | (self.is_category & (low != high))
-            | (~self.is_category & (high - low >= size - 1))
-        )
+        gap = gap | np.where(self.is_category, low != high, high - low >= size - 1)
         low, high = np.where(gap, np.int32(-1), low), np.where(gap, size, high)
         return Hypotheses(low, high, np.zeros(len(code), dtype=np.bool_))
 
@@ -210,7 +205,7 @@ class ConjunctiveSpace(ReadsColumns):
         return found
 
     # ------------------------------------------------------------------ other tables
-    def take(self, which: NDArray[np.intp]) -> Self:
+    def take(self, which: Indices) -> Self:
         """Return the space over some of its columns, by position."""
         return replace(
             self,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psephos._errors import PsephosError
+from psephos._types import Floats
 from psephos.vote.voters.conjunctive_space import ConjunctiveSpace, Hypotheses
 
 _Codes = NDArray[np.int32]
@@ -70,9 +71,7 @@ class Problem:
         """Return (all negatives, columns that exclude some, product of the others' weights)."""
         every = (1 << len(self.negatives)) - 1
         columns = [(i, self.groups(i)) for i in range(self.space.n_columns)]
-        free = math.prod(
-            sum(g.weight for g in groups) for _, groups in columns if not _excludes(groups)
-        )
+        free = math.prod(sum(g.weight for g in own) for _, own in columns if not _excludes(own))
         excluding = [(i, groups) for i, groups in columns if _excludes(groups)]
         excluding.sort(key=lambda one: -_excludes(one[1]).bit_count())
         return every, excluding, free
@@ -262,7 +261,7 @@ def _rest(columns: list[tuple[int, list[Group]]]) -> list[int]:
     return rest[-2::-1]
 
 
-def _options(groups: list[Group]) -> tuple[_Codes, _Codes, NDArray[np.float64]]:
+def _options(groups: list[Group]) -> tuple[_Codes, _Codes, Floats]:
     """Return (low, high, prior probability) of the constraints on one column."""
     low = np.array([a for group in groups for a in group.low], dtype=np.int32)
     high = np.array([b for group in groups for b in group.high], dtype=np.int32)

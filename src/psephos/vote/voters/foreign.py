@@ -7,13 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import Estimator, Floats, NDArray, Usage, sparse
+from psephos._types import Estimator, Floats, Indices, NDArray, Usage, sparse
 from psephos.files.names import listed
 from psephos.vote.operations.nested import nested
-from psephos.vote.operations.scores import Scores
+from psephos.vote.operations.scores import Scores, linear_models, naive_bayes_models
 from psephos.vote.part import Columns, ReadsColumns, Voters, log_odds, placed, usage_of
 from psephos.vote.reasons import Reason, read_by
-from psephos.vote.voters.scored import linear_models, naive_bayes_models
 from psephos.vote.voters.trees import TreeVoters
 
 
@@ -118,7 +117,7 @@ class ForeignVoters(ReadsColumns, Voters):
     def usage(self) -> Usage:
         return usage_of(self, self.places)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         order: list[int] = voters.tolist()
         columns, places = placed([self.columns[self.places[t]] for t in order])
         source = tuple(self.source[t] for t in order)
@@ -172,10 +171,8 @@ def from_estimators(estimators: Sequence[Any], n_features: int, code: Floats) ->
         votes = nested(estimators, whole, n_features, "answer", code, abstains=False)
     if votes is not None:
         return votes
-    read = [np.flatnonzero(_columns_read(e, n_features)) for e in estimators]
-    return ForeignVoters.of(
-        estimators, read, n_features, "answer", code, abstains=False, whole=True
-    )
+    own = [np.flatnonzero(_columns_read(e, n_features)) for e in estimators]
+    return ForeignVoters.of(estimators, own, n_features, "answer", code, abstains=False, whole=True)
 
 
 def plain_voters(

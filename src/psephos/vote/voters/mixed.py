@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from psephos._errors import PsephosError, must_be
-from psephos._types import Estimator, Floats, NDArray
+from psephos._types import Estimator, Floats, Indices
 from psephos.vote.operations.cases import CaseVoters
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import SAYS, NestedVoters, nested
@@ -15,13 +15,8 @@ from psephos.vote.part import Voters
 from psephos.vote.readout import Readout
 from psephos.vote.target import RegressionTarget, Target
 from psephos.vote.vote import Vote
-from psephos.vote.voters.foreign import (
-    TREES,
-    ForeignVoters,
-    from_estimators,
-    plain_voters,
-)
-from psephos.vote.weights.neighbours import Neighbours
+from psephos.vote.voters.foreign import TREES, ForeignVoters, from_estimators, plain_voters
+from psephos.vote.weights.local import Neighbours
 
 _KNN = ("KNeighborsClassifier", "KNeighborsRegressor")
 
@@ -75,9 +70,8 @@ def _voter(model: Any, n_features: int, code: Floats, says: str) -> Voters:
     vote = neighbour_vote(model)
     if vote is not None:
         value = np.zeros((1, 1)) if says == "value" else code
-        return NestedVoters(
-            n_features, whole[0], (whole[0],), (vote,), ((),), says, value, abstains=False
-        )
+        at = whole[0]
+        return NestedVoters(n_features, at, (at,), (vote,), ((),), says, value, abstains=False)
     if says == "answer":
         return from_estimators([model], n_features, code)
     some = _code(model, code, says)
@@ -130,7 +124,7 @@ def neighbour_vote(model: Any) -> Vote | None:
     else:
         target, link = RegressionTarget(), "identity"
         values = np.asarray(model._y, dtype=np.float64)[:, None]
-    columns: NDArray[np.intp] = np.arange(q, dtype=np.intp)
+    columns: Indices = np.arange(q, dtype=np.intp)
     return Vote(
         CaseVoters(q, columns, table, values, np.arange(m)),
         Neighbours(

@@ -1,28 +1,19 @@
 """Lists of rules as voters, and the weights by which the first rule that holds decides."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from psephos._types import Floats, Indices, NDArray, Usage
+from psephos._types import Floats, Indices, Usage
 from psephos.files.field_types import Thresholds
 from psephos.trees.tree import Tree
 from psephos.trees.tree_leaves import RuleTest, way_words
+from psephos.vote import part
 from psephos.vote.codec import register, register_form
 from psephos.vote.operations.nodes import chains, leaf_chains
 from psephos.vote.operations.trees import Trees
-from psephos.vote.part import (
-    Columns,
-    ReadsLike,
-    Weighting,
-    check,
-    check_part,
-    check_ptr,
-    check_within,
-    usage_table,
-)
 from psephos.vote.reasons import InLeaf, Path, Reason
 
 _OPS = ("<=", ">", "=")
@@ -31,7 +22,7 @@ _OPS = ("<=", ">", "=")
 @register_form("rule voters")
 def chains_of_tests(
     n_features: int,
-    columns: Columns,
+    columns: part.Columns,
     ptr: Indices,
     feature: Indices,
     op: Indices,
@@ -61,10 +52,10 @@ def chains_of_tests(
         The vote of each.
     """
     shapes = {a.shape for a in (feature, op, bound)}
-    check(shapes == {(len(feature),)}, "tests differ in number")
-    check(value.ndim == 2 and len(value) > 0, "rules have no votes")
-    sizes = check_ptr(ptr, len(value), len(feature), "rules")
-    check_within(op, len(_OPS), "a test has an unknown operation")
+    part.check(shapes == {(len(feature),)}, "tests differ in number")
+    part.check(value.ndim == 2 and len(value) > 0, "rules have no votes")
+    sizes = part.check_ptr(ptr, len(value), len(feature), "rules")
+    part.check_within(op, len(_OPS), "a test has an unknown operation")
     every = np.arange(len(value))
     order = np.lexsort((feature, np.repeat(every, sizes)))  # each in the order of its columns
     root, last, nodes = chains(sizes, feature[order], op[order], bound[order])
@@ -109,8 +100,7 @@ def leaf_gates(tree: Tree, n_features: int) -> "FirstMatch":
 
 
 @register
-@dataclass(frozen=True)
-class FirstMatch(ReadsLike, Weighting):
+class FirstMatch(part.ReadsLike, part.Weighting):
     """w_t(x) = 1 for the first rule that holds on x, else 0.
 
     The weight of a rule also depends on the columns of the rules before it.
@@ -131,22 +121,19 @@ class FirstMatch(ReadsLike, Weighting):
     tag: ClassVar[str] = "first match"
     read_by: ClassVar[str] = "rules"
     rules: Trees
-    rank: NDArray[np.intp]
+    rank: Indices
     share: Floats
     leaves: bool = False
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.rules.each == "rule", "the first match is not of rules")
+        part.check_part(self)
+        part.check(self.rules.each == "rule", "the first match is not of rules")
         t = self.rules.n_voters
-        check(self.rank.shape == self.share.shape == (t,), "rules and their order differ in number")
-        check(len(np.unique(self.rank)) == t, "two rules have one rank")
+        shapes = {self.rank.shape, self.share.shape}
+        part.check(shapes == {(t,)}, "rules and their order differ in number")
+        part.check(len(np.unique(self.rank)) == t, "two rules have one rank")
         shares = np.isfinite(self.share) & (self.share >= 0)
-        check(bool(shares.all()), "a share of rows is negative or not finite")
-
-    @property
-    def n_voters(self) -> int:
-        return self.rules.n_voters
+        part.check(shares, "a share of rows is negative or not finite")
 
     def weights(self, X: Floats) -> Floats:
         t = self.n_voters
@@ -195,13 +182,9 @@ class FirstMatch(ReadsLike, Weighting):
         before = np.empty_like(own)
         before[order] = np.logical_or.accumulate(own[order], axis=0)
         voter, column = np.nonzero(before)
-        return usage_table(voter, column, own.shape)
+        return part.usage_table(voter, column, own.shape)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         """Return the weights of these rules only, in their old order of precedence."""
-        return replace(
-            self,
-            rules=self.rules.take(voters),
-            rank=self.rank[voters],
-            share=self.share[voters],
-        )
+        rules = self.rules.take(voters)
+        return replace(self, rules=rules, rank=self.rank[voters], share=self.share[voters])

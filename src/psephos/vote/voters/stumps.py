@@ -1,31 +1,22 @@
 """Stumps and constants as voters."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Floats, NDArray
+from psephos._types import Floats, Indices, NDArray
 from psephos.files.field_types import Thresholds
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import flat_nodes
 from psephos.vote.operations.trees import Trees
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    ReadsNothing,
-    check,
-    check_part,
-    check_ptr,
-    check_within,
-)
 
 
 @register
-@dataclass(frozen=True)
-class ConstantVoters(ReadsNothing, ReadAsLowered):
+class ConstantVoters(part.ReadsNothing, ReadAsLowered):
     """Voters with the same vote on every case: a class prior, a base score.
 
     Parameters
@@ -44,14 +35,14 @@ class ConstantVoters(ReadsNothing, ReadAsLowered):
     name: str
 
     def __post_init__(self) -> None:
-        check_part(self)
-        check(self.values.ndim == 2, "constant voters need a (T, K) table of votes")
+        part.check_part(self)
+        part.check(self.values.ndim == 2, "constant voters need a (T, K) table of votes")
 
     @property
     def n_voters(self) -> int:
         return len(self.values)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, values=self.values[voters])
 
     def lowered(self) -> Trees:
@@ -80,8 +71,7 @@ def prior_voter(y: NDArray[Any], weight: Floats, target: Any, n_features: int) -
 
 
 @register
-@dataclass(frozen=True)
-class StumpVoters(ReadsColumns, ReadAsLowered):
+class StumpVoters(part.ReadsColumns, ReadAsLowered):
     """Decision stumps: a rule on one column, one vote where it holds and one elsewhere.
 
     A numeric rule holds where ``value <= threshold``, a rule on categories where the code is in
@@ -110,25 +100,28 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
 
     tag: ClassVar[str] = "stump voters"
     n_features: int
-    columns: Columns
-    feature: NDArray[np.intp]
+    columns: part.Columns
+    feature: Indices
     threshold: Thresholds
     missing_left: NDArray[np.bool_]
-    category_ptr: NDArray[np.intp]
+    category_ptr: Indices
     category_left: NDArray[np.bool_]
     left: Floats
     right: Floats
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         t = len(self.feature)
         ranks = (self.feature, self.threshold, self.missing_left)
-        check(all(a.shape == (t,) for a in ranks), "stumps differ in number")
-        check_within(self.feature, len(self.columns), "a stump reads a column outside its list")
-        check(self.left.ndim == 2 and self.left.shape == self.right.shape, "votes differ in shape")
-        check(len(self.left) == t, "stumps and votes differ in number")
-        check(self.category_left.ndim == 1, "sets of categories are not a row")
-        check_ptr(self.category_ptr, t, len(self.category_left), "categories")
+        part.check(all(a.shape == (t,) for a in ranks), "stumps differ in number")
+        part.check_within(
+            self.feature, len(self.columns), "a stump reads a column outside its list"
+        )
+        left, right = self.left, self.right
+        part.check(left.ndim == 2 and left.shape == right.shape, "votes differ in shape")
+        part.check(len(self.left) == t, "stumps and votes differ in number")
+        part.check(self.category_left.ndim == 1, "sets of categories are not a row")
+        part.check_ptr(self.category_ptr, t, len(self.category_left), "categories")
 
     @property
     def n_voters(self) -> int:
@@ -142,7 +135,7 @@ class StumpVoters(ReadsColumns, ReadAsLowered):
         """
         return np.ascontiguousarray(super().votes(X).swapaxes(0, 1)).swapaxes(0, 1)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         kept, feature = np.unique(self.feature[voters], return_inverse=True)
         sets = [self._set(int(t)) for t in voters]
         return replace(

@@ -1,6 +1,7 @@
-"""Binary trees and forests as voters, in flat arrays."""
+"""Trees and forests as voters: binary ones in flat arrays, and those of any number of branches."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -9,25 +10,16 @@ import numpy as np
 from psephos._types import Floats, Indices, NDArray, Usage
 from psephos.files.field_types import Thresholds
 from psephos.kernels.prediction import fused
-from psephos.trees.tree import STAY, spans_of
+from psephos.trees.tree import STAY, Tree, join_trees, spans_of
+from psephos.vote import part
 from psephos.vote.codec import register, register_form
 from psephos.vote.lowered import ReadAsLowered
 from psephos.vote.operations.nodes import flat_nodes
 from psephos.vote.operations.trees import Trees
-from psephos.vote.part import (
-    Columns,
-    ReadsColumns,
-    check,
-    check_part,
-    check_ptr,
-    check_within,
-    usage_at,
-)
 
 
 @register
-@dataclass(frozen=True)
-class TreeVoters(ReadsColumns, ReadAsLowered):
+class TreeVoters(part.ReadsColumns, ReadAsLowered):
     """Binary trees in flat arrays; each votes the value of the leaf that a row reaches.
 
     Node arrays are concatenated over trees. A numeric rule sends ``value <= threshold`` to the
@@ -67,67 +59,65 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
 
     tag: ClassVar[str] = "tree voters"
     n_features: int
-    columns: Columns
-    root: NDArray[np.intp]
-    feature: NDArray[np.intp]
+    columns: part.Columns
+    root: Indices
+    feature: Indices
     threshold: Thresholds
     missing_left: NDArray[np.bool_]
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
+    first: Indices
+    second: Indices
     value: Floats
     single: bool
     abstains: bool = False
-    category_ptr: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    category_ptr: Indices = field(default_factory=lambda: np.empty(0, np.intp))
     category_left: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
-    answer: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    answer: Indices = field(default_factory=lambda: np.empty(0, np.intp))
 
     def __post_init__(self) -> None:
-        check_part(self)
+        part.check_part(self)
         nodes = len(self.feature)
         flat = (self.threshold, self.missing_left, self.first, self.second)
-        check(all(a.shape == (nodes,) for a in flat), "node arrays differ in length")
-        check(self.feature.ndim == self.root.ndim == 1, "nodes are not in a row")
-        check(self.value.ndim == 2, "votes are not a table")
+        part.check(all(a.shape == (nodes,) for a in flat), "node arrays differ in length")
+        part.check(self.feature.ndim == self.root.ndim == 1, "nodes are not in a row")
+        part.check(self.value.ndim == 2, "votes are not a table")
         inside = (self.feature >= -1) & (self.feature < len(self.columns))
-        check(bool(inside.all()), "a tree reads a column it lacks")
-        check_within(self.root, nodes, "a root is not a node")
+        part.check(inside, "a tree reads a column it lacks")
+        part.check_within(self.root, nodes, "a root is not a node")
         ends = self._ends()
-        check(nodes == 0 or ends[0] == 0, "the first root is not the first node")
-        check(bool((np.diff(ends) > 0).all()), "a tree has no node")
+        part.check(nodes == 0 or ends[0] == 0, "the first root is not the first node")
+        part.check(np.diff(ends) > 0, "a tree has no node")
         inner = np.flatnonzero(self.feature >= 0)
         end = np.repeat(ends[1:], np.diff(ends))[inner]
         for child in (self.first[inner], self.second[inner]):  # children follow: no cycles
-            check(
-                bool(((child > inner) & (child < end)).all()),
-                "a child is outside its tree, or not after its parent",
-            )
+            inside = (child > inner) & (child < end)
+            part.check(inside, "a child is outside its tree, or not after its parent")
         child = np.zeros(nodes, np.bool_)  # a byte a node: forests have many
         for children in (self.first[inner], self.second[inner]):
             child[children] = True
-        check(int(child.sum()) == 2 * len(inner), "a node has two parents")
+        part.check(int(child.sum()) == 2 * len(inner), "a node has two parents")
         self._check_answers()
         self._check_categories()
 
     def _check_answers(self) -> None:
         nodes, answer = len(self.feature), self.answer
-        check(answer.ndim == 1, "answers are not in a row")
+        part.check(answer.ndim == 1, "answers are not in a row")
         if len(answer) == 0:
-            check(len(self.value) == nodes, "nodes and votes differ")
+            part.check(len(self.value) == nodes, "nodes and votes differ")
             return
-        check(len(answer) == nodes, "nodes and answers differ")
+        part.check(len(answer) == nodes, "nodes and answers differ")
         leaf = self.feature < 0
         inside = (answer >= 0) & (answer < len(self.value))
         whole = (inside == leaf) & (leaf | (answer == -1))
-        check(bool(whole.all()), "a leaf lacks an answer, or another node has one")
+        part.check(whole, "a leaf lacks an answer, or another node has one")
 
     def _check_categories(self) -> None:
         ptr, members = self.category_ptr, self.category_left
-        check(ptr.ndim == members.ndim == 1, "sets of categories are not in a row")
+        part.check(ptr.ndim == members.ndim == 1, "sets of categories are not in a row")
         if len(ptr) == 0:
-            check(len(members) == 0, "sets of categories have no pointers")
+            part.check(len(members) == 0, "sets of categories have no pointers")
             return
-        check(len(members) < 2**31, "sets of categories are too many")
-        check_ptr(ptr, len(self.feature), len(members), "categories")
+        part.check(len(members) < 2**31, "sets of categories are too many")
+        part.check_ptr(ptr, len(self.feature), len(members), "categories")
 
     @classmethod
     def of_nodes(
@@ -161,7 +151,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
         rows = self.answer[leaves] if len(self.answer) else leaves
         return np.take(self.value, rows, axis=0)  # several times as fast as value[rows]
 
-    def leaves(self, X: Floats) -> NDArray[np.intp]:
+    def leaves(self, X: Floats) -> Indices:
         """Return the (n, T) node at which each row of X ends in each tree."""
         if not fused(len(X) * self.n_voters):
             return self._order[replace(self, abstains=False).lowered().leaves(X)]
@@ -177,18 +167,16 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
         nodes = (self.feature, self.threshold, self.missing_left, self.first, self.second)
         return pack_nodes(*nodes, self.category_ptr)
 
-    def _ends(self) -> NDArray[np.intp]:
+    def _ends(self) -> Indices:
         return np.append(self.root, len(self.feature))
 
     def usage(self) -> Usage:
-        ends = self._ends()
-        voter = np.repeat(np.arange(self.n_voters), np.diff(ends))
+        voter = np.repeat(np.arange(self.n_voters), np.diff(self._ends()))
         inner = self.feature >= 0
-        return usage_at(self, voter[inner], self.feature[inner])
+        return part.usage_at(self, voter[inner], self.feature[inner])
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
-        ends = self._ends()
-        start, nodes = spans_of(ends, voters)
+    def take(self, voters: Indices) -> Self:
+        start, nodes = spans_of(self._ends(), voters)
         root = start[:-1]
         shift = np.repeat(root - self.root[voters], np.diff(start))
         old = self.feature[nodes]
@@ -222,7 +210,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
         return replace(self, abstains=True)
 
     @cached_property
-    def _order(self) -> NDArray[np.intp]:
+    def _order(self) -> Indices:
         """Return the nodes tree by tree, and level by level, so that siblings are adjacent."""
         inner = self.feature >= 0
         level, levels = self.root, [self.root]
@@ -264,11 +252,7 @@ class TreeVoters(ReadsColumns, ReadAsLowered):
 
 @register_form("forest voters")
 def forest_voters(
-    trees: TreeVoters,
-    group: Indices,
-    value: Floats,
-    says: str = "answer",
-    abstains: bool = False,
+    trees: TreeVoters, group: Indices, value: Floats, says: str = "answer", abstains: bool = False
 ) -> Trees:
     """Return forests as voters: each averages, over its trees, the leaves that a row reaches.
 
@@ -289,8 +273,46 @@ def forest_voters(
         True: a forest votes 0 on a row that lacks a value of any column its trees split on.
         False: each node sends missing values to one of its children.
     """
-    check(type(trees) is TreeVoters and not trees.abstains, "a forest needs plain trees")
-    check_ptr(group, max(group.size, 1) - 1, trees.n_voters, "groups")
-    check(says != "value" or value.shape == (1, 1), "value is not (1, 1)")
+    part.check(type(trees) is TreeVoters and not trees.abstains, "a forest needs plain trees")
+    part.check_ptr(group, max(group.size, 1) - 1, trees.n_voters, "groups")
+    part.check(says != "value" or value.shape == (1, 1), "value is not (1, 1)")
     code = None if says == "value" else value
     return replace(trees.lowered(), code=code, says=says, abstains=abstains, group=group)
+
+
+def branch_voters(trees: Sequence[Tree], n_features: int, code: Floats | None = None) -> Trees:
+    """Return trees of any number of branches as voters; each votes the value of its leaf.
+
+    Rules are on numbers or categories, may have surrogates, and may divide rows with missing values
+    among branches: see `psephos.trees.tree.Tree`. For hundreds of binary trees, `TreeVoters` is
+    faster.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        At least one, all with intervals or all without, and with the same `strict` and
+        `single`; their columns are those of the table.
+    n_features : int
+    code : ndarray of shape (C, K), default=None
+        `Target.code` for trees whose values are class shares (C,): the vote is the sum over c of
+        value_c code_c. None: the vote is the value.
+    """
+    alike = {(tree.lower is None, tree.strict, tree.single) for tree in trees}
+    part.check(len(alike) == 1, "trees compare in different ways")
+    root, nodes = join_trees(trees)
+    columns = nodes.columns
+    rules = np.searchsorted(columns, nodes.column)
+    local = nodes.on_columns(rules, np.searchsorted(columns, nodes.surrogates.column))
+    return joined_trees(n_features, columns, root, local, code)
+
+
+@register_form("branching tree voters")
+def joined_trees(
+    n_features: int, columns: part.Columns, root: Indices, nodes: Tree, code: Floats | None = None
+) -> Trees:
+    """Return voters from the nodes of all trees, a part of files of older releases.
+
+    The parameters are those of `Trees`.
+    """
+    says = "value" if code is None else "probability"
+    return Trees(n_features, columns, root, nodes, nodes.value, code=code, says=says)

@@ -1,29 +1,34 @@
-"""Local expertise: voters have more weight on cases like those on which they were right."""
+"""Weights by training cases near a case.
 
-from dataclasses import dataclass, replace
+Local expertise: voters have more weight on cases like those on which they were right. k nearest
+neighbours: the training cases nearest to a case have weight.
+"""
+
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from psephos._types import Array, Floats, NDArray
+from psephos._types import Array, Floats, Indices, NDArray
 from psephos.files.field_types import AnySize, Nullable
+from psephos.files.field_types import Distance as _Size
 from psephos.kernels.prediction import fused
+from psephos.vote import part
 from psephos.vote.codec import register
 from psephos.vote.lowered import WeighedAsLowered
-from psephos.vote.operations.distance import Distance
-from psephos.vote.operations.distance_weights import (
-    Degrees,
-    DistanceWeights,
-    InversePower,
-    Nearest,
-    RightOrWrong,
-)
-from psephos.vote.part import Columns, ReadsColumns, ReadsLike, Voters, check, check_part, named_of
+from psephos.vote.operations import distance_weights
+from psephos.vote.operations.cases import CaseVoters
+from psephos.vote.operations.distance import METRICS, Distance, check_scale, far_error
+from psephos.vote.part import check, check_part, check_within, named_of
+from psephos.vote.target import AnyTarget
+
+_CELLS = 1 << 22  # distances held at once
+_FEW = 128  # number of cases up to which sorting all distances is faster than screening
+_FAR, _FARTHER = 1e100, 1e10  # greatest number of a row: absolute, and relative to the cases
 
 
 @register
-@dataclass(frozen=True)
 class InverseDistance:
     """SamBA's similarity, s(x, z) = 1 / (a^b + (d(x, z) / scale)^b) (seed paper, equation 1).
 
@@ -61,10 +66,7 @@ class InverseDistance:
         check_part(self)
         shape = self.column_scale.shape
         check(len(shape) == 1 and shape == self.is_category.shape, "column scales differ in number")
-        check(
-            bool(((self.column_scale > 0) & (self.column_scale < np.inf)).all()),
-            "a column scale is not positive",
-        )
+        check_scale(self.column_scale)
         numbers = (self.a, self.b, self.scale, self.absent)
         check(all(0 <= v < np.inf for v in numbers), "similarity is not finite")
         check(self.per_query in (True, False), "per_query is not a truth value")
@@ -81,7 +83,7 @@ class InverseDistance:
 class _Expertise(WeighedAsLowered):
     """Base class of weights by expertise at anchors."""
 
-    columns: Columns | Any
+    columns: part.Columns | Any
     similarity: Any
     anchors: Any
     anchor_weight: Any
@@ -102,14 +104,13 @@ class _Expertise(WeighedAsLowered):
     def local_similarity(self) -> InverseDistance:
         return self.similarity
 
-    def anchor_scores(self, voters: Voters) -> Floats:
+    def anchor_scores(self, voters: part.Voters) -> Floats:
         votes = voters.select(self.columns).votes(self.anchors)
         return np.einsum("mt,mtk->mk", self.expertise, votes)
 
 
 @register
-@dataclass(frozen=True)
-class Local(ReadsColumns, _Expertise):
+class Local(part.ReadsColumns, _Expertise):
     """Local expertise: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     A voter has more weight near anchors on which it was right: E_t[i] is `high` where voter t was
@@ -141,7 +142,7 @@ class Local(ReadsColumns, _Expertise):
 
     tag: ClassVar[str] = "local"
     n_features: int
-    columns: Columns
+    columns: part.Columns
     similarity: InverseDistance
     anchors: Nullable
     anchor_weight: Floats
@@ -150,20 +151,20 @@ class Local(ReadsColumns, _Expertise):
     low: float
     high: float
     rows: NDArray[Any]
-    anchor_class: NDArray[np.intp]
+    anchor_class: Indices
 
     def __post_init__(self) -> None:
         check_part(self)
         m = len(self.anchors)
         check(m > 0 and self.anchors.shape == (m, len(self.columns)), "anchors have other columns")
         check(self.anchor_weight.shape == (m,), "anchors and their weights differ in number")
-        check(bool((self.anchor_weight > 0).all()), "anchor weights are not positive")
+        check(self.anchor_weight > 0, "anchor weights are not positive")
         finite = not np.isinf(self.anchors).any() and np.isfinite(self.anchor_weight).all()
-        check(bool(finite), "anchors or their weights are infinite")
+        check(finite, "anchors or their weights are infinite")
         check(self.voters >= 0, "a number of voters is negative")
         check(self.right.shape == (m, (self.voters + 7) // 8), "the bit table has another shape")
         check(self.rows.shape == (m,) == self.anchor_class.shape, "anchors lack names or classes")
-        check(bool((self.anchor_class >= 0).all()), "anchor classes are negative")
+        check(self.anchor_class >= 0, "anchor classes are negative")
         check(len(self.similarity.column_scale) == len(self.columns), "column scales are missing")
         check(0 < self.low <= self.high < np.inf, "expertise is not positive")
 
@@ -182,13 +183,13 @@ class Local(ReadsColumns, _Expertise):
         return np.where(self.was_right, self.high, self.low)
 
     @cached_property
-    def _operation(self) -> DistanceWeights:
+    def _operation(self) -> distance_weights.DistanceWeights:
         s = self.similarity
         scales = s.column_scale, s.is_category
         distance = Distance.of_cases(self, self.anchors, *scales, absent=s.absent)
-        profile = InversePower(s.a, s.b, s.scale, s.per_query)
-        table = RightOrWrong(self.right, self.voters, self.low, self.high)
-        return DistanceWeights(distance, profile, self.anchor_weight, table)
+        profile = distance_weights.InversePower(s.a, s.b, s.scale, s.per_query)
+        table = distance_weights.RightOrWrong(self.right, self.voters, self.low, self.high)
+        return distance_weights.DistanceWeights(distance, profile, self.anchor_weight, table)
 
     def relative(self, X: Floats) -> tuple[Floats, Floats]:
         if not fused():
@@ -196,11 +197,10 @@ class Local(ReadsColumns, _Expertise):
         total, where_right, log_scale = self._summed(X, self.was_right)
         return self.low * total[:, None] + (self.high - self.low) * where_right, log_scale
 
-    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> Nearest:
-        inside = self.anchor_class.max() < target.n_classes
-        check(bool(inside), "anchors do not fit the classes")
+    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> distance_weights.Nearest:
+        check(self.anchor_class.max() < target.n_classes, "anchors do not fit the classes")
         order, apart, share = self.lowered().nearest_points(X, k)
-        return Nearest(
+        return distance_weights.Nearest(
             order,
             apart,
             share,
@@ -216,14 +216,13 @@ class Local(ReadsColumns, _Expertise):
         """Return the number of training rows kept; prototypes (row -1) do not count."""
         return int((self.rows != -1).sum()) if self.rows.dtype.kind == "i" else len(self.rows)
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         right = np.packbits(self.was_right[:, voters], axis=1)
         return replace(self, voters=len(voters), right=right)
 
 
 @register
-@dataclass(frozen=True)
-class LocalRelevance(ReadsLike, _Expertise):
+class LocalRelevance(part.ReadsLike, _Expertise):
     """Local expertise of any size: w_t(x) = sum_i g_i s(x, z_i) E_t[i] over the anchors z_i.
 
     The expertise of `Local` has two values, for right and wrong; here it is any number.
@@ -245,9 +244,8 @@ class LocalRelevance(ReadsLike, _Expertise):
         check_part(self)
         check(self.local.n_voters == 0, "the part with the anchors has voters")
         m = len(self.local.anchors)
-        table = self.relevance.ndim == 2 and len(self.relevance) == m
-        check(table, "relevance is not (m, T)")
-        check(bool((self.relevance >= 0).all()), "relevance is negative")
+        check(self.relevance.ndim == 2 and len(self.relevance) == m, "relevance is not (m, T)")
+        check(self.relevance >= 0, "relevance is negative")
 
     @property
     def n_voters(self) -> int:
@@ -269,7 +267,7 @@ class LocalRelevance(ReadsLike, _Expertise):
         return self.local.anchor_weight
 
     @property
-    def anchor_class(self) -> NDArray[np.intp]:
+    def anchor_class(self) -> Indices:
         """Return the index of each anchor's class, (m,)."""
         return self.local.anchor_class
 
@@ -279,15 +277,15 @@ class LocalRelevance(ReadsLike, _Expertise):
         return self.relevance
 
     @cached_property
-    def _operation(self) -> DistanceWeights:
-        return replace(self.local.lowered(), table=Degrees(self.relevance))
+    def _operation(self) -> distance_weights.DistanceWeights:
+        return replace(self.local.lowered(), table=distance_weights.Degrees(self.relevance))
 
     def relative(self, X: Floats) -> tuple[Floats, Floats]:
         if not fused():
             return self.lowered().relative(X)
         return self._summed(X, self.relevance)[1:]
 
-    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> Nearest:
+    def nearest(self, voters: Any, target: Any, X: Floats, k: int) -> distance_weights.Nearest:
         meaning = "Weights here depend on the case: a voter weighs more where it was relevant."
         return self.local.nearest(voters, target, X, k)._replace(meaning=meaning)
 
@@ -297,5 +295,236 @@ class LocalRelevance(ReadsLike, _Expertise):
     def training_rows(self) -> int:
         return self.local.training_rows()
 
-    def take(self, voters: NDArray[np.intp]) -> Self:
+    def take(self, voters: Indices) -> Self:
         return replace(self, relevance=self.relevance[:, voters])
+
+
+@register
+class Neighbours(part.ReadsColumns, WeighedAsLowered):
+    """w_t(x) = 1 if training case t is among the k nearest of x, else 0.
+
+    Distances are Euclidean over the columns P that both rows have, ``sqrt(q / |P| * sum)`` of
+    squared differences, where numbers are divided by their column's scale and categories differ by
+    0 or 1. Rows with no column in common are at distance `absent`, and are not neighbours if it is
+    infinite. Of equally near cases the first in the table are used. Other metrics need rows without
+    missing values, and no categories.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the table.
+    columns : ndarray of shape (q,)
+        Sorted columns the distance reads.
+    cases : ndarray of shape (m, q)
+        All training cases, NaN where missing.
+    voter : ndarray of shape (T,)
+        The case of each voter.
+    k : int
+    by_distance : bool
+        Whether a neighbour's weight is 1 / distance; if some are at distance 0, only they have
+        weight.
+    column_scale : ndarray of shape (q,)
+    is_category : ndarray of shape (q,), bool
+    absent : float
+    metric : str, default='euclidean'
+        One of `METRICS`, as scikit-learn and SciPy name them.
+    mass : ndarray of shape (m,), default=empty
+        Number of cases that each case counts for; 1 if empty. The nearest are then used until their
+        total mass is k, the last in part.
+    needed : bool, default=False
+        Whether a row without any neighbour raises, as for regression; otherwise no voter has weight
+        there.
+    """
+
+    tag: ClassVar[str] = "neighbours"
+    weighs_few: ClassVar[bool] = True
+    n_features: int
+    columns: part.Columns
+    cases: Nullable
+    voter: Indices
+    k: int
+    by_distance: bool
+    column_scale: AnySize
+    is_category: NDArray[np.bool_]
+    absent: _Size
+    metric: str = "euclidean"
+    mass: Floats = field(default_factory=lambda: np.empty(0))
+    needed: bool = False
+
+    def __post_init__(self) -> None:
+        check_part(self)
+        check(self.metric in METRICS, f"unknown metric {self.metric!r}")
+        m, q = len(self.cases), len(self.columns)
+        check(self.cases.shape == (m, q), "cases have another shape")
+        check(not np.isinf(self.cases).any(), "a case is infinite")
+        check(self.voter.ndim == 1 and len(self.voter) > 0, "voters are not in a row")
+        check_within(self.voter, m, "a voter is not a case")
+        check(self.mass.shape in ((0,), (m,)), "cases and their mass differ in number")
+        check(self.mass > 0, "the mass of a case is not positive")
+        known = self.mass.sum() if len(self.mass) else m
+        check(1 <= self.k <= known, "there are fewer cases than neighbours")
+        shapes = self.column_scale.shape == self.is_category.shape == (q,)
+        check(shapes, "scales and columns differ in number")
+        check_scale(self.column_scale)
+        check(self.absent >= 0, "a distance is negative")
+
+    @property
+    def n_voters(self) -> int:
+        return len(self.voter)
+
+    def found(
+        self, X: Floats, k: int | None = None, own: Any = None, n_jobs: int | None = None
+    ) -> tuple[Indices, Floats]:
+        """Return the k nearest cases of each row of X, (n, p), and their distances, nearest first.
+
+        `own` (n,) are cases to leave out, each row's own. Cases that are not neighbours have an
+        infinite distance.
+
+        Raises
+        ------
+        PsephosError
+            If a distance is beyond the range of float64.
+        """
+        read, distance = np.ascontiguousarray(X[:, self.columns]), self.lowered().distance
+        distance.refuse_far(read)
+        order, apart = self._found(read, self.k if k is None else k, own, n_jobs)
+        row, place = np.nonzero(~np.isfinite(apart))
+        both = ~(np.isnan(read[row]) | np.isnan(self.cases[order[row, place]])).all(axis=1)
+        if both.any():
+            raise far_error(read[row[both.argmax()]])
+        return order, apart
+
+    @cached_property
+    def _operation(self) -> distance_weights.DistanceWeights:
+        scales = self.column_scale, self.is_category
+        size = float(np.abs(np.nan_to_num(self.cases) / self.column_scale).max(initial=0.0))
+        distance = Distance.of_cases(
+            self, self.cases, *scales, absent=self.absent, metric=self.metric,
+            farthest=max(_FAR, size * _FARTHER),
+        )  # fmt: skip
+        profile = distance_weights.NearestK(self.k, self.by_distance, self.needed)
+        mass = self.mass if len(self.mass) else np.ones(len(self.cases))
+        return distance_weights.DistanceWeights(
+            distance, profile, mass, distance_weights.OwnPoint(self.voter)
+        )
+
+    def _found(self, read: Floats, k: int, own: Any, n_jobs: int | None) -> tuple[Indices, Floats]:
+        left = np.full(len(read), -1) if own is None else np.asarray(own)
+        order, apart = np.empty((len(read), k), dtype=np.intp), np.empty((len(read), k))
+        plain, scale = self._plain or not fused(), self.column_scale
+        every = np.isnan(read).any(axis=1) | plain
+        some, rest = np.flatnonzero(~every), np.flatnonzero(every)
+        if len(some):
+            from psephos.kernels.prediction.similarity import nearest_cases
+
+            found = nearest_cases(read[some] / scale, self.cases / scale, k, left[some], n_jobs)
+            order[some], apart[some] = found
+        step = max(1, _CELLS // len(self.cases))
+        for start in range(0, len(rest), step):
+            rows = rest[start : start + step]
+            far = np.sqrt(self.lowered().distance.squares(read[rows]))
+            there = np.flatnonzero(left[rows] >= 0)
+            far[there, left[rows][there]] = np.nan  # sorted after infinite distances
+            order[rows] = np.argsort(far, axis=1, kind="stable")[:, :k]
+            apart[rows] = np.take_along_axis(far, order[rows], axis=1)
+        return order, apart
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Return whether all distances are computed and sorted, not screened by matrix products.
+
+        True if a case has a missing value, a column is a category, the metric is not Euclidean, or
+        there are few cases. This depends on the cases only: otherwise the number of rows could
+        change rounding, and so the order of equally near cases.
+        """
+        few = self.metric != "euclidean" or len(self.cases) <= _FEW
+        return bool(few or self.is_category.any() or np.isnan(self.cases).any())
+
+    def counted(
+        self, X: Floats, own: Any = None, n_jobs: int | None = None
+    ) -> tuple[Indices, Floats, Floats]:
+        """Return the nearest cases of each row, their distances, and their counted masses.
+
+        A case of `own` has its mass reduced by 1.
+        """
+        if not len(self.mass):
+            order, apart = self.found(X, own=own, n_jobs=n_jobs)
+            return order, apart, (apart < np.inf).astype(np.float64)
+        width, most = self.k, len(self.cases)
+        while True:
+            order, apart = self.found(X, min(width, most), n_jobs=n_jobs)
+            mass = np.where(apart < np.inf, self.mass[order], 0.0)
+            if own is not None:
+                mass = np.maximum(mass - (order == np.asarray(own)[:, None]), 0.0)
+            before = np.cumsum(mass, axis=1) - mass
+            counts = np.clip(self.k - before, 0.0, mass)
+            enough = (counts.sum(axis=1) >= self.k * (1 - 1e-12)) | np.isinf(apart[:, -1])
+            if width >= most or enough.all():
+                return order, apart, counts
+            width *= 2
+
+    def _raw(self, X: Floats) -> tuple[Indices, Floats, Floats]:
+        """Return the nearest cases of each row, their distances and raw weights."""
+        order, apart, counts = self.counted(X)
+        return (
+            order,
+            apart,
+            distance_weights.NearestK(self.k, self.by_distance, self.needed).weighed(apart, counts),
+        )
+
+    def relative(self, X: Floats) -> tuple[Floats, Floats]:
+        order, _, raw = self._raw(X)
+        out = np.zeros((len(X), len(self.cases)))
+        np.put_along_axis(out, order, raw, axis=1)
+        return out[:, self.voter], np.zeros(len(X))
+
+    def sums_with(self, voters: Any) -> Any:
+        """Return a function of rows to (sums, mass) over the k nearest; None if unsupported.
+
+        part.Voters must be all training cases in their order.
+        """
+        every = np.arange(len(self.cases))
+        same = isinstance(voters, CaseVoters) and np.array_equal(self.voter, every)
+        if not same or voters.n_voters != len(every):
+            return None
+
+        def sums(X: Floats) -> tuple[Floats, Floats]:
+            order, _, raw = self._raw(X)
+            total = np.zeros((len(X), voters.values.shape[1]))
+            for i in range(order.shape[1]):
+                total += raw[:, i, None] * voters.values[order[:, i]]
+            return total, raw.sum(axis=1)
+
+        return sums
+
+    def weighed(self, X: Floats) -> Indices:
+        """Return the indices of voters that are a neighbour of some row of X, rising."""
+        order, _, raw = self._raw(X)
+        return np.flatnonzero(np.isin(self.voter, order[raw > 0]))
+
+    def mean_share(self) -> Floats:
+        """Return each voter's share of the weight over the training cases."""
+        read = np.zeros((len(self.cases), self.n_features))
+        read[:, self.columns] = self.cases
+        order, _, raw = self._raw(read)
+        total = np.bincount(order.ravel(), raw.ravel(), len(self.cases))[self.voter]
+        return total / total.sum() if total.any() else np.full(self.n_voters, 1 / self.n_voters)
+
+    def nearest(
+        self, voters: part.Voters, target: AnyTarget, X: Floats, k: int
+    ) -> distance_weights.Nearest | None:
+        """Return the nearest neighbours of each row of X, shape (n, p)."""
+        order, apart, raw = self._raw(X)
+        total = raw.sum(axis=1, keepdims=True)
+        found = order[:, :k], apart[:, :k], (raw / np.where(total > 0, total, 1.0))[:, :k]
+        return distance_weights.cases_near(self.voter, voters, target, found)
+
+    def kept_cases(self) -> Floats:
+        return self.cases
+
+    def training_rows(self) -> int:
+        return len(self.cases)
+
+    def take(self, voters: Indices) -> Self:
+        """Return the weights of these voters; the k nearest are still those of all cases."""
+        return replace(self, voter=self.voter[voters])

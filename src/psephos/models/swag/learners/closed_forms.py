@@ -17,8 +17,7 @@ from psephos.kernels.small_models import moments
 from psephos.models.swag.learners import common
 from psephos.models.swag.problem import BoundLearner, Folds, Says, SearchProblem, Subsets
 from psephos.runtime.jit import frozen
-from psephos.vote.operations.scores import Scores
-from psephos.vote.voters.scored import naive_bayes_models
+from psephos.vote.operations.scores import Scores, naive_bayes_models
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from psephos._types import Array, Floats, Indices, NDArray
 from psephos.kernels.small_models.moments import FoldSums, describe, sum_rows
 from psephos.models.swag.problem import Folds, Says, SearchProblem, Subsets
 from psephos.vote.operations.machines import KernelVoters
-from psephos.vote.operations.scores import Scores
-from psephos.vote.voters.scored import linear_models
+from psephos.vote.operations.scores import Scores, linear_models
 
 NONE = np.empty(0, dtype=np.intp)
 #: One kernel machine: columns, centre and factor of each (d,), support rows (m, d), their signed
