@@ -82,6 +82,12 @@ class Table:
         return {j: len(levels) for j, levels in self.schema.levels.items()}
 
     @property
+    def code_counts(self) -> Indices:
+        """Return the number of codes of every column, (p,): 0 if it is numeric."""
+        n_codes = self.n_codes
+        return np.array([n_codes.get(j, 0) for j in range(self.schema.n_features)], dtype=np.intp)
+
+    @property
     def found(self) -> list[int]:
         """Return the categorical columns whose dtype does not declare their categories."""
         return [j for j in self.schema.levels if j not in self.schema.declared]

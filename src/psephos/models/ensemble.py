@@ -2,23 +2,28 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, TableLike
-from psephos.base import VoteClassifier, VoteRegressor
+from psephos.base import VoteClassifier, VoteEstimator, VoteRegressor
 from psephos.estimator.params import Constraint
 from psephos.vote import Constant, Readout, Vote, Voters
-from psephos.vote.target import RegressionTarget
+from psephos.vote.target import AnyTarget, RegressionTarget
 
 
-class Leaves:
+def uniform_vote(voters: Voters, target: AnyTarget, weights: Floats | None = None) -> Vote:
+    """Return the weighted mean of the voters, by default with equal weights."""
+    alpha = np.ones(voters.n_voters) if weights is None else weights
+    readout = Readout("normalised", "share" if target.n_classes else "identity")
+    return Vote(voters, Constant(voters.n_features, alpha), readout, target)
+
+
+class Leaves(VoteEstimator):
     """Mixin of models of one or several trees: `apply`."""
 
-    vote_: Vote
-    _values: Any
     _one_tree: ClassVar[bool] = False  # whether the vote is one tree
     _by_output: ClassVar[bool] = False  # whether each round has a tree per output
 
@@ -86,10 +91,8 @@ class _Members(Sequence[Any]):
         return f"<{len(self)} voters of {type(self._model).__name__}>"
 
 
-class _Indexed:
+class _Indexed(VoteEstimator):
     """Base class of the mixins: `len(model)`, ``model[t]`` and iteration."""
-
-    vote_: Vote
 
     def _n_members(self) -> int:
         raise NotImplementedError
@@ -98,15 +101,14 @@ class _Indexed:
         raise NotImplementedError
 
     def _members_made(self) -> _Members:
-        cast("Any", self)._fitted()
+        self._fitted()
         return _Members(self)
 
     def _as_estimator(self, vote: Vote) -> Any:
         """Return a vote on the ensemble's table as a fitted estimator."""
-        own: Any = self
         made: Any = VoterClassifier() if vote.target.n_classes else VoterRegressor()
-        own.schema_.name_columns(made)
-        made._set_fitted(vote, own.schema_, {}, own._sample)
+        self.schema_.name_columns(made)
+        made._set_fitted(vote, self.schema_, {}, self._sample)
         return made
 
     def __bool__(self) -> bool:
@@ -144,7 +146,7 @@ class Ensemble(_Indexed):
     @property
     def estimator_weights_(self) -> Floats:
         """The weight of each voter, shape (n_voters,), if it is the same for every row."""
-        cast("Any", self)._fitted()
+        self._fitted()
         weights = self.vote_.constant_weights()
         if weights is None:
             raise AttributeError(
@@ -159,10 +161,8 @@ class Ensemble(_Indexed):
 
     def _voter_of(self, voters: Voters, voter: int) -> Any:
         """Return one of `voters` as an estimator that predicts by its vote only."""
-        target, one = self.vote_.target, Constant(self.vote_.n_features, np.ones(1))
         alone = voters.take(np.array([voter], dtype=np.intp))
-        readout = Readout("normalised", "share" if target.n_classes else "identity")
-        return self._as_estimator(Vote(alone, one, readout, target))
+        return self._as_estimator(uniform_vote(alone, self.vote_.target))
 
 
 class BoostedSum(_Indexed):
@@ -180,7 +180,7 @@ class BoostedSum(_Indexed):
     @property
     def init_(self) -> Floats:
         """The constant that the sum begins with, shape (K,)."""
-        cast("Any", self)._fitted()
+        self._fitted()
         first: Any = self.vote_.voters.take(np.zeros(1, dtype=np.intp))
         return first.votes(np.zeros((1, self.vote_.n_features)))[0, 0]
 

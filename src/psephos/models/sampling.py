@@ -9,6 +9,9 @@ import scipy.special
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
+from psephos.estimator.input import Context, Table
+from psephos.estimator.labels import Labels
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.models.training import SHRUNK, FirstFit
 from psephos.trees.forest import Bootstraps
 from psephos.vote import Vote
@@ -87,11 +90,31 @@ class Draw:
         return np.array([draws.counts(seed)[unit] == 0 for seed in seeds])
 
 
-class DrawsRows:
+class DrawsRows(VoteEstimator):
     """Mixin of models whose members were fitted on bootstrap samples."""
 
     memory_: Any
-    _left_out: Any
+
+    def _distinct_rows(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> tuple[FirstFit, Indices, Floats]:
+        """Return digests of the rows, the distinct row of each, and the weights of these."""
+        raise NotImplementedError
+
+    def _left_out(
+        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: PerRow = None
+    ) -> NDArray[np.bool_] | None:
+        """Return `left_out`, followed by a row for each member that `shrink` removed."""
+        self._fitted()
+        memory = self.memory_
+        if not memory.size:
+            return None
+        table, labels, weight, context = self.read(X, y, sample_weight, groups)
+        now, group, mass = self._distinct_rows(table, labels, weight, context)
+        if memory.grouped:
+            return memory.left_groups_out(now, context.groups)
+        known = memory.first_fit is None or memory.first_fit.has(now)
+        return memory.left_out(group) if known and np.array_equal(mass, memory.mass) else None
 
     def left_out(
         self,

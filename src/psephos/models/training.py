@@ -12,6 +12,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, Values, sparse
 from psephos.estimator.columns import dense_columns
 from psephos.estimator.input import Table
+from psephos.vote import CodedVoters, design_matrix
 from psephos.vote.codec import register
 from psephos.vote.part import check
 from psephos.vote.rows import first_of, row_groups
@@ -164,6 +165,12 @@ def ordered_rows(data: Training) -> Training:
     return data.take(order)
 
 
+def merged_copies(table: Table, labels: Any, weight: Floats) -> tuple[Table, Any, Floats]:
+    """Return a table, labels and weights with copies merged, in an order the rows determine."""
+    rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
+    return rows.table, labels._replace(y=rows.y), rows.weight
+
+
 def ordered_groups(rows: Floats) -> Indices:
     """Return a number per row, the same for equal rows and ascending with the rows' values."""
     groups = row_groups(rows)
@@ -201,6 +208,20 @@ class Design:
         for j, codes in levels.items():
             level[ptr[j] : ptr[j + 1]] = codes
         return cls(np.repeat(np.arange(len(n_codes)), width).astype(np.intp), level, ptr)
+
+    @classmethod
+    def of_table(cls, table: Table) -> "Design | None":
+        """Return the design of a table, or None if no column holds categories."""
+        return cls.of(table.code_counts, table.values) if table.code_counts.any() else None
+
+    def matrix(self, X: Floats) -> Floats:
+        """Return the design columns of a table (n, p)."""
+        return design_matrix(X, self.source, self.level)
+
+    def coded(self, inner: Any) -> CodedVoters:
+        """Return voters on the table, given voters on the design columns."""
+        p = len(self.ptr) - 1
+        return CodedVoters(p, np.arange(p), inner, self.source, self.level)
 
     def columns(self, subset: Indices) -> Indices:
         """Return the design columns of a subset of the table's columns."""

@@ -29,11 +29,11 @@ from psephos.models.columns.selectors import SELECTORS, score_columns
 from psephos.models.committees import naming
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.voting import VotingClassifier
-from psephos.models.ensemble import Ensemble
+from psephos.models.ensemble import Ensemble, uniform_vote
 from psephos.models.forest.random_forest import RandomForestClassifier
 from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
-from psephos.models.training import Training, distinct_rows, ordered_rows
-from psephos.vote import Constant, Readout, Vote
+from psephos.models.training import merged_copies
+from psephos.vote import Vote
 from psephos.vote.voters.stumps import prior_voter
 
 _BUDGETS = (4, 8, 16)  # of the variants
@@ -111,14 +111,14 @@ class _Budget(Ensemble):
     @property
     def scores_(self) -> Floats:
         """Each column's score by the selector, 0 if it has none; (p,)."""
-        self._fitted()  # type: ignore[attr-defined]
+        self._fitted()
         return self.selection_.scores
 
     @property
     def ranking_(self) -> Array:
         """The columns with a score above 0, by score divided by price: names, or indices."""
-        self._fitted()  # type: ignore[attr-defined]
-        return self._named(self.selection_.ranking)  # type: ignore[attr-defined]
+        self._fitted()
+        return self._named(self.selection_.ranking)
 
     @property
     def selected_(self) -> Array:
@@ -126,20 +126,20 @@ class _Budget(Ensemble):
 
         Members may not use all of them: see `features_used_`.
         """
-        self._fitted()  # type: ignore[attr-defined]
-        return self._named(self.selection_.chosen)  # type: ignore[attr-defined]
+        self._fitted()
+        return self._named(self.selection_.chosen)
 
     @property
     def return_rate_(self) -> Floats:
         """How often each of `selected_` is selected again if a quarter of the rows is replaced."""
-        self._fitted()  # type: ignore[attr-defined]
+        self._fitted()
         rates = self.selection_.rates
         return rates if len(rates) else np.full(len(self.selection_.chosen), np.nan)
 
     @property
     def synonyms_(self) -> dict[str | int, list[str]]:
         """The columns correlated with each of `selected_`, the most correlated first."""
-        self._fitted()  # type: ignore[attr-defined]
+        self._fitted()
         found = [list(self.selection_.synonyms(i)) for i in range(len(self.selected_))]
         return {j: own for j, own in zip(self.selected_.tolist(), found, strict=True) if own}
 
@@ -187,32 +187,47 @@ class _Budget(Ensemble):
 
     def selecting(self) -> dict[str, object]:
         """Return the parameters on which the scores of columns depend."""
-        own: Any = self
-        params: dict[str, object] = own.get_params(deep=False)
-        return {**params, "n_columns": _depth(self.n_columns)}
+        return {**self.get_params(deep=False), "n_columns": _depth(self.n_columns)}
 
     def take_selection(self, found: Selection | None) -> None:
         """Have the next `fit` use the scores of another fit; None: compute them."""
         self._path = found
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
-        return fit_budget(self, table, labels, weight, context)
+        for one, what in ((self.estimator, "estimator"), (self.selector, "selector")):
+            if one is not None and not isinstance(one, str):
+                naming.check_kind(self, one, what)
+        data = Data.of(table, labels, weight, context, self.n_jobs, sparse=True)
+        prices = read_prices(self.prices, table.schema, data.X.shape[1])
+        known, self._path = self._path, None
+        depth = _depth(self.n_columns)
+        problem = SelectionProblem(_distinct(data, table, labels, weight), depth, self.stable)
+        scores = score_columns(problem, self.selector, data) if known is None else known.scores
+        ranking = ranked(scores, prices)
+        chosen = bought(ranking, prices, self.n_columns)
+        if not len(chosen):
+            _warn_of_none(self, ranking, data)
+        members = [("estimator", self.estimator)]
+        if self.estimator is None:
+            members = naming.default_members(data.n_classes > 0)
+        vote = _vote(members, chosen, data, weight)
+        drawn = problem.agreement[-1] if problem.agreement else np.empty(0)
+        agreement = drawn if known is None else known.agreement
+        found = selected(problem, Selection(scores, ranking, chosen, agreement), self.selector)
+        return vote, {"selection_": found.named(table.schema.words().columns)}
 
     def _of_path(self, budget: float, found: Selection | None) -> Any:
-        own: Any = self
-        model = type(own)(**{**own.get_params(deep=False), "n_columns": budget})
+        model: Any = type(self)(**{**self.get_params(deep=False), "n_columns": budget})
         model.take_selection(found)
         return model
 
     def _params_on(self, columns: Array) -> dict[str, Any]:
-        own: Any = self
-        return {"prices": prices_on(params.kept(own.prices), own.schema_, columns)}
+        return {"prices": prices_on(params.kept(self.prices), self.schema_, columns)}
 
     def _params_placed(self, schema: Schema) -> dict[str, Any]:
-        own: Any = self
-        if own.prices is None:
+        if self.prices is None:
             return {}
-        return {"prices": read_prices(own.prices, schema, schema.n_features).tolist()}
+        return {"prices": read_prices(self.prices, schema, schema.n_features).tolist()}
 
 
 @parameters
@@ -348,33 +363,6 @@ class ColumnBudgetRegressor(_Budget, VoteRegressor):
 _DEPTH = 32  # depth of a ranking, or the budget if that is greater
 
 
-def fit_budget(
-    model: "_Budget", table: Table, labels: Labels, weight: Floats, context: Context
-) -> VoteFit:
-    """Return the vote of the members on the selected columns, and the selection."""
-    for one, what in ((model.estimator, "estimator"), (model.selector, "selector")):
-        if one is not None and not isinstance(one, str):
-            naming.check_kind(model, one, what)
-    data = Data.of(table, labels, weight, context, model.n_jobs, sparse=True)
-    prices = read_prices(model.prices, table.schema, data.X.shape[1])
-    known, model._path = model._path, None
-    depth = _depth(model.n_columns)
-    problem = SelectionProblem(_distinct(data, table, labels, weight), depth, model.stable)
-    scores = score_columns(problem, model.selector, data) if known is None else known.scores
-    ranking = ranked(scores, prices)
-    chosen = bought(ranking, prices, model.n_columns)
-    if not len(chosen):
-        _warn_of_none(model, ranking, data)
-    members = [("estimator", model.estimator)]
-    if model.estimator is None:
-        members = naming.default_classifiers() if data.n_classes else naming.default_regressors()
-    vote = _vote(members, chosen, data, weight)
-    drawn = problem.agreement[-1] if problem.agreement else np.empty(0)
-    agreement = drawn if known is None else known.agreement
-    found = selected(problem, Selection(scores, ranking, chosen, agreement), model.selector)
-    return vote, {"selection_": found.named(table.schema.words().columns)}
-
-
 def _depth(n_columns: float) -> int:
     return max(_DEPTH, int(np.ceil(n_columns)))
 
@@ -405,18 +393,16 @@ def _distinct(data: Data, table: Table, labels: Labels, weight: Floats) -> Data:
     """
     if data.groups is not None:
         return data
-    rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
-    equal = (rows.weight == rows.weight[0]).all()
-    return replace(data, X=rows.table.as_held(), y=rows.y, weight=None if equal else rows.weight)
+    table, labels, weight = merged_copies(table, labels, weight)
+    equal = (weight == weight[0]).all()
+    return replace(data, X=table.as_held(), y=labels.y, weight=None if equal else weight)
 
 
 def _vote(
     members: list[tuple[str, Estimator]], chosen: Indices, data: Data, weight: Floats
 ) -> Vote:
     if not len(chosen):  # the class frequencies, or the mean
-        p, link = data.X.shape[1], "share" if data.n_classes else "identity"
-        prior = prior_voter(data.y, weight, data.target, p)
-        return Vote(prior, Constant(p, np.ones(1)), Readout("normalised", link), data.target)
+        return uniform_vote(prior_voter(data.y, weight, data.target, data.X.shape[1]), data.target)
     tasks = [MemberTask(one, (6, t), columns=chosen) for t, (_, one) in enumerate(members)]
     fitted = fit_all(data, tasks)
     names = [name for name, _ in members]

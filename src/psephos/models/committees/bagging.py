@@ -5,22 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import has_fit_parameter
 
 from psephos._errors import PsephosError
-from psephos._types import (
-    Array,
-    ClassWeightLike,
-    Estimator,
-    Floats,
-    Indices,
-    LabelsLike,
-    PerRow,
-    SeedLike,
-    TableLike,
-)
+from psephos._types import ClassWeightLike, Estimator, Floats, Indices, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
@@ -86,28 +75,15 @@ class Bag(sampling.DrawsRows):
 
     memory_: BagMemory
 
-    def _left_out(
-        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: Array | None = None
-    ) -> NDArray[np.bool_] | None:
-        """Return `left_out`, followed by a row for each member that `shrink` removed."""
-        own: Any = self
-        own._fitted()
-        if not self.memory_.size:
-            return None
-        table, labels, weight, context = own.read(X, y, sample_weight, groups)
-        data, first = Data.of(table, labels, weight, context, None), self.memory_.first_fit
-        if self.memory_.grouped:
-            return self.memory_.left_groups_out(_first_fit(own, data), data.groups)
+    def _distinct_rows(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> tuple[FirstFit, Indices, Floats]:
+        data = Data.of(table, labels, weight, context, None)
         group, given = _distinct(data, self.memory_.ranked), None if data.weight is None else weight
-        if not np.array_equal(np.bincount(group, given).astype(np.float64), self.memory_.mass):
-            return None
-        if first is not None and not first.has(_first_fit(own, data)):
-            return None
-        return self.memory_.left_out(group)
+        return _first_fit(self, data), group, np.bincount(group, given).astype(np.float64)
 
     def __sklearn_tags__(self) -> Tags:
-        above: Any = super()
-        tags = above.__sklearn_tags__()
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True  # members are given dense rows
         return tags
 
@@ -394,7 +370,7 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> VoteFit:
     return vote, {"memory_": memory, **scored}
 
 
-def _first_fit(model: "_Bagging", data: Data) -> FirstFit:
+def _first_fit(model: Any, data: Data) -> FirstFit:
     """Return the digests of this fit; with a bootstrap they do not depend on the order of rows."""
     given = (data.X, data.y, data.weight, data.groups)
     return FirstFit.of(model, *given, ordered=not model.bootstrap)

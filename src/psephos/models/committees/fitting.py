@@ -15,9 +15,10 @@ from psephos.estimator.columns import dense_columns
 from psephos.estimator.input import Context, Table
 from psephos.estimator.labels import one_fit
 from psephos.models.committees.naming import reads_categories
+from psephos.models.ensemble import uniform_vote
 from psephos.runtime.progress import progress
 from psephos.runtime.workers import results
-from psephos.vote import Constant, Readout, Vote, Voters, answer_names, as_read, mixed_voters
+from psephos.vote import Vote, Voters, answer_names, as_read, mixed_voters
 from psephos.vote.operations.joined import join
 from psephos.vote.operations.nested import NestedVoters
 from psephos.vote.target import AnyTarget, RegressionTarget, Target
@@ -172,8 +173,7 @@ def mean_vote(voters: Voters, target: AnyTarget, weights: Floats | None = None) 
     alpha = np.ones(voters.n_voters) if weights is None else np.asarray(weights, dtype=np.float64)
     kept = np.flatnonzero(alpha > 0)  # a voter without weight reads no column
     voters, alpha = voters.take(kept), alpha[kept]
-    link = "share" if target.n_classes else "identity"
-    return Vote(voters, Constant(voters.n_features, alpha), Readout("normalised", link), target)
+    return uniform_vote(voters, target, alpha)
 
 
 class MemberTask(NamedTuple):

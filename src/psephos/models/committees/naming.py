@@ -9,7 +9,7 @@ from sklearn.utils import Tags, get_tags
 
 from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, SeedLike
-from psephos.base import VoteEstimator
+from psephos.base import VoteClassifier, VoteEstimator
 from psephos.estimator.input import CategoricalFeatures
 from psephos.estimator.params import Accepts, Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
@@ -70,7 +70,7 @@ def check_kind(model: Any, estimator: Any, what: str) -> None:
 
 
 @parameters
-class NamedMembers:
+class NamedMembers(VoteEstimator):
     """Mixin of committees of named members, with nested parameters such as ``tree__max_depth``.
 
     Parameters
@@ -95,7 +95,7 @@ class NamedMembers:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep` also those of the members."""
-        found: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        found: dict[str, Any] = super().get_params(deep=deep)
         for name, one in self._pairs() if deep else ():
             found[name] = one
             if hasattr(one, "get_params"):
@@ -115,19 +115,25 @@ class NamedMembers:
         for name in [n for n in params if n in names]:
             new = params.pop(name)
             self.estimators = [(n, new if n == name else one) for n, one in self.estimators]
-        return super().set_params(**params)  # type: ignore[misc]
+        return super().set_params(**params)
+
+    def _members(self) -> list[tuple[str, Estimator]]:
+        """Return the members; by default those of `default_members`."""
+        if self.estimators is not None:
+            return self._pairs()
+        return default_members(isinstance(self, VoteClassifier))
 
     def _kept(self) -> list[Any]:
         """Return the members that are not dropped."""
-        return [one for _, one in self._members() if not isinstance(one, str)]  # type: ignore[attr-defined]
+        return [one for _, one in self._members() if not isinstance(one, str)]
 
     def reads_categories(self) -> bool:
         """Return whether columns may hold categories, named in `categorical_features`."""
-        return all(reads_categories(one) for one in self._kept())  # type: ignore[attr-defined]
+        return all(reads_categories(one) for one in self._kept())
 
     def __sklearn_tags__(self) -> Tags:
-        tags: Any = super().__sklearn_tags__()  # type: ignore[misc]
-        members = [get_tags(one) for one in self._kept()]  # type: ignore[attr-defined]
+        tags = super().__sklearn_tags__()
+        members = [get_tags(one) for one in self._kept()]
         tags.input_tags.allow_nan = all(t.input_tags.allow_nan for t in members)
         tags.input_tags.sparse = True  # members read dense rows
         return tags
@@ -167,13 +173,10 @@ SMALL_NUMBERS = [
 ]
 
 
-def default_classifiers() -> list[tuple[str, Estimator]]:
-    """Return the default members of a committee of classifiers."""
-    return [("forest", RandomForestClassifier(300)), ("ridge", RankRidgeClassifier())]
-
-
-def default_regressors() -> list[tuple[str, Estimator]]:
-    """Return the default members of a committee of regressors."""
+def default_members(of_classes: bool) -> list[tuple[str, Estimator]]:
+    """Return the members of a committee that is given none: a forest and a ridge on ranks."""
+    if of_classes:
+        return [("forest", RandomForestClassifier(300)), ("ridge", RankRidgeClassifier())]
     forest = RandomForestRegressor(300, max_features=1 / 3)
     return [("forest", forest), ("ridge", RankRidgeRegressor())]
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import ClassWeightLike, Estimator, Floats
+from psephos._types import ClassWeightLike, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table, VoteFit
@@ -25,12 +25,11 @@ from psephos.models.committees.levels import (
     square_weights,
 )
 from psephos.models.committees.voting import MemberNames
-from psephos.models.ensemble import Ensemble
 from psephos.vote import OutputWeights, Readout, Vote, Voters
 
 
 @parameters
-class _Stacking(MemberNames, Ensemble, naming.NamedMembers):
+class _Stacking(MemberNames, naming.NamedMembers):
     """Base class of both estimators.
 
     Parameters
@@ -73,7 +72,23 @@ class _Stacking(MemberNames, Ensemble, naming.NamedMembers):
     member_scores_: tuple[Floats, ...] = fitted()
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
-        return stack(self, Data.of(table, labels, weight, context, self.n_jobs))
+        data = Data.of(table, labels, weight, context, self.n_jobs)
+        levels = _levels(self)
+        names = tuple(name for name, _ in levels[-1])
+        plan = StackLevels(
+            data, fold_plan(data, self.cv), passthrough=self.passthrough, all_before=False
+        )
+        for members in levels:
+            plan.add(members)
+        if len(levels) >= plan.n_folds:
+            raise PsephosError(
+                f"cv must have more folds than there are levels, {len(levels)}; got {plan.n_folds}."
+            )
+        every = [plan.out_of_fold(level) for level in range(len(levels))]
+        voters, answers = plan.voters(len(levels) - 1), every[-1]
+        vote = _final(self, data, voters, names, answers)
+        scores = tuple(member_scores(data, one) for one in every)
+        return vote, {"member_names_": names, "member_scores_": scores}
 
 
 @parameters
@@ -131,9 +146,6 @@ class StackingClassifier(_Stacking, VoteClassifier):
     passthrough: bool = False
     class_weight: ClassWeightLike = None
 
-    def _members(self) -> list[tuple[str, Estimator]]:
-        return naming.default_classifiers() if self.estimators is None else self._pairs()
-
 
 @parameters
 class StackingRegressor(_Stacking, VoteRegressor):
@@ -169,29 +181,6 @@ class StackingRegressor(_Stacking, VoteRegressor):
         "stacking-regressor", "committees", ensemble=True, grouped=True,
         small={"estimators": naming.SMALL_NUMBERS, "cv": 3, "random_state": 0},
     )  # fmt: skip
-
-    def _members(self) -> list[tuple[str, Estimator]]:
-        return naming.default_regressors() if self.estimators is None else self._pairs()
-
-
-def stack(model: "_Stacking", data: Data) -> tuple[Vote, dict[str, Any]]:
-    """Return the vote of a stack and its further fitted attributes."""
-    levels = _levels(model)
-    names = tuple(name for name, _ in levels[-1])
-    plan = StackLevels(
-        data, fold_plan(data, model.cv), passthrough=model.passthrough, all_before=False
-    )
-    for members in levels:
-        plan.add(members)
-    if len(levels) >= plan.n_folds:
-        raise PsephosError(
-            f"cv must have more folds than there are levels, {len(levels)}; got {plan.n_folds}."
-        )
-    every = [plan.out_of_fold(level) for level in range(len(levels))]
-    voters, answers = plan.voters(len(levels) - 1), every[-1]
-    vote = _final(model, data, voters, names, answers)
-    scores = tuple(member_scores(data, one) for one in every)
-    return vote, {"member_names_": names, "member_scores_": scores}
 
 
 def _levels(model: Any) -> list[list[tuple[str, Any]]]:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from psephos._errors import PsephosError
-from psephos._types import ClassWeightLike, Estimator, Floats
+from psephos._types import ClassWeightLike, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table, VoteFit
@@ -21,7 +21,7 @@ from psephos.vote.calibration import ClassVotes
 from psephos.vote.target import ClassTarget
 
 
-class MemberNames:
+class MemberNames(Ensemble):
     """Mixin of committees whose members have names.
 
     Attributes
@@ -30,15 +30,12 @@ class MemberNames:
         The members with weight above 0, by name, as fitted estimators.
     """
 
-    vote_: Vote
-
     @property
     def named_estimators_(self) -> Bunch:
         """The members with weight above 0, by name, as fitted estimators."""
-        own: Any = self
-        own._fitted()
+        self._fitted()
         members = self.vote_.voters.read_members() or self.vote_.voters
-        each = [own._voter_of(members, t) for t in range(members.n_voters)]
+        each = [self._voter_of(members, t) for t in range(members.n_voters)]
         names = members.voter_names() or [f"member {t}" for t in range(members.n_voters)]
         return Bunch(**dict(zip(names, each, strict=True)))
 
@@ -50,7 +47,7 @@ _READ = {
 
 
 @parameters
-class _Voting(MemberNames, Ensemble, naming.NamedMembers):
+class _Voting(MemberNames, naming.NamedMembers):
     """Base class of both estimators.
 
     Parameters
@@ -162,9 +159,6 @@ class VotingClassifier(_Voting, VoteClassifier):
     cut: float = 0.1
     class_weight: ClassWeightLike = None
 
-    def _members(self) -> list[tuple[str, Estimator]]:
-        return naming.default_classifiers() if self.estimators is None else self._pairs()
-
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         says = "answer" if self.voting == "hard" else "probability"
         vote, names = _fitted(self, says, table, labels, weight, context)
@@ -216,9 +210,6 @@ class VotingRegressor(_Voting, VoteRegressor):
 
     _: KW_ONLY
     voting: str = "mean"
-
-    def _members(self) -> list[tuple[str, Estimator]]:
-        return naming.default_regressors() if self.estimators is None else self._pairs()
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         vote, names = _fitted(self, "value", table, labels, weight, context)

@@ -9,13 +9,11 @@ from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
 from psephos._types import (
-    Array,
     ClassWeightLike,
     Floats,
     Indices,
     LabelsLike,
     NDArray,
-    PerRow,
     SeedLike,
     TableLike,
 )
@@ -28,7 +26,7 @@ from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
 from psephos.kernels.binned_trees.forest_grow import ForestGrowth
 from psephos.models import sampling
-from psephos.models.ensemble import Ensemble, Leaves
+from psephos.models.ensemble import Ensemble, Leaves, uniform_vote
 from psephos.models.training import REDUCED, FirstFit, power_of_weights, refuse_huge
 from psephos.trees.bins import MAX_BINS
 from psephos.trees.forest import (
@@ -39,7 +37,7 @@ from psephos.trees.forest import (
     balanced_classes,
     grow_forest,
 )
-from psephos.vote import Constant, Readout, TreeVoters, Vote
+from psephos.vote import TreeVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
 from psephos.vote.target import AnyTarget
@@ -142,10 +140,9 @@ _FEW = 1000  # most rows of a table that need not be binned
 class GrownForest(Leaves, sampling.DrawsRows, Ensemble):
     """Mixin of the methods and attributes of a fitted forest."""
 
-    vote_: Vote
     memory_: ForestMemory
-    _fitted: Any
-    _values: Any
+    max_bins: int
+    n_jobs: int | None
 
     @property
     def impurity_importance_(self) -> Floats:
@@ -183,87 +180,13 @@ class GrownForest(Leaves, sampling.DrawsRows, Ensemble):
         measure: Any = permutation_importance
         return measure(self, X, y, n_repeats=n_repeats, random_state=random_state, **options)
 
-    def _left_out(
-        self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None, groups: Array | None = None
-    ) -> NDArray[np.bool_] | None:
-        """Return `left_out`, followed by a row for each tree that `shrink` removed."""
-        own: Any = self
-        own._fitted()
-        if not self.memory_.size:
-            return None
-        table, labels, weight, context = own.read(X, y, sample_weight, groups)
-        now = FirstFit.of(own, table.values, labels.y, weight, context.groups)
-        if self.memory_.grouped:
-            return self.memory_.left_groups_out(now, context.groups)
-        given = (table.values, table.n_codes, labels.y, weight, own.max_bins, own.n_jobs)
+    def _distinct_rows(
+        self, table: Table, labels: Labels, weight: Floats, context: Context
+    ) -> tuple[FirstFit, Indices, Floats]:
+        now = FirstFit.of(self, table.values, labels.y, weight, context.groups)
+        given = (table.values, table.n_codes, labels.y, weight, self.max_bins, self.n_jobs)
         rows = ForestRows.of(*given, ranked=self.memory_.ranked)
-        first = self.memory_.first_fit
-        known = first is None or first.has(now)
-        if not known or not np.array_equal(rows.mass, self.memory_.mass):
-            return None
-        return self.memory_.left_out(rows.group)
-
-
-def fit_forest(
-    model: "_Forest",
-    table: Table,
-    labels: Labels,
-    weight: Floats,
-    context: Context,
-    *,
-    random: bool,
-) -> VoteFit:
-    """Return the vote of a forest, its memory and its out-of-bag predictions."""
-    _check_bootstrap(model)
-    refuse_huge(labels.y)
-    n_classes = labels.target.n_classes
-    balanced = getattr(model, "class_weight", None) == "balanced_subsample"
-    if balanced and not model.bootstrap:
-        weight = balanced_classes(weight, labels.y, n_classes)
-    needed = model.bootstrap or model.warm_start
-    now = FirstFit.of(model, table.values, labels.y, weight, context.groups) if needed else None
-    if not model.bootstrap:  # with a bootstrap, integer weights are counts
-        weight = np.ldexp(weight, -power_of_weights(weight))
-    given = (table.values, table.n_codes, labels.y, weight, model.max_bins, model.n_jobs)
-    unbinned = random and _reads_values(model, table)
-    before: Any = context.previous
-    again = context.previous is not None
-    ranked = not again or model.memory_.ranked
-    limited = model.min_samples_split != 2 or model.min_samples_leaf != 1
-    counted = limited and (balanced or not model.bootstrap)
-    rows = ForestRows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
-    size = drawn_rows = rows.n_draws(model.max_samples) if model.bootstrap else 0
-    unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
-    if grouped:
-        unit, mass, size = sampling.groups_drawn(context.groups, size, rows.number)
-    old: Any = sampling.earlier(model, mass, size, "trees", now) if again else None
-    seeds = _seeds(context, 0 if old is None else len(old.seeds), model.n_estimators)
-    evaluated = (unit, table.values, labels.y, weight)
-    if old is not None and not len(seeds):
-        return before, {"memory_": old, **sampling.out_of_bag(model, before, old, *evaluated)}
-    rule = _rule(
-        model, drawn_rows or (rows.number if rows.counts else len(labels.y)), table.values.shape[1]
-    )
-    draws: Any = Bootstraps(mass, size) if size else None
-    draws = GroupDraws(draws, unit, rows.group, weight, drawn_rows) if grouped else draws
-    criterion = _SAME.get(model.criterion, model.criterion)
-    grown = (rows, n_classes, criterion, rule, seeds, draws, model.n_jobs)
-    more = (float(model.min_weight_fraction_leaf), random, balanced and model.bootstrap)
-    forest = cast("Any", grow_forest)(*grown, *more)
-    voters = tree_voters(forest, labels.target, table.values.shape[1])
-    importance = forest.impurity_importance()
-    if old is not None:
-        trees = before.voters
-        importance = joined_importance(trees, old.impurity, voters, importance)
-        voters, seeds = with_earlier(trees, voters, n_classes), np.append(old.seeds, seeds)
-    readout = Readout("normalised", "share" if n_classes else "identity")
-    uniform = Constant(voters.n_features, np.ones(voters.n_voters))
-    vote = Vote(voters, uniform, readout, labels.target)
-    memory = ForestMemory(
-        impurity=importance, seeds=seeds, mass=mass, size=size, first_fit=now, ranked=ranked,
-        grouped=grouped,
-    )  # fmt: skip
-    return vote, {"memory_": memory, **sampling.out_of_bag(model, vote, memory, *evaluated)}
+        return now, rows.group, rows.mass
 
 
 def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
@@ -453,7 +376,56 @@ class _Forest(GrownForest):
     oob_score_: float | None = fitted()
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
-        return fit_forest(self, table, labels, weight, context, random=self.random_cuts)
+        _check_bootstrap(self)
+        refuse_huge(labels.y)
+        n_classes = labels.target.n_classes
+        balanced = getattr(self, "class_weight", None) == "balanced_subsample"
+        if balanced and not self.bootstrap:
+            weight = balanced_classes(weight, labels.y, n_classes)
+        needed = self.bootstrap or self.warm_start
+        now = FirstFit.of(self, table.values, labels.y, weight, context.groups) if needed else None
+        if not self.bootstrap:  # with a bootstrap, integer weights are counts
+            weight = np.ldexp(weight, -power_of_weights(weight))
+        given = (table.values, table.n_codes, labels.y, weight, self.max_bins, self.n_jobs)
+        unbinned = self.random_cuts and _reads_values(self, table)
+        before: Any = context.previous
+        again = context.previous is not None
+        ranked = not again or self.memory_.ranked
+        limited = self.min_samples_split != 2 or self.min_samples_leaf != 1
+        counted = limited and (balanced or not self.bootstrap)
+        rows = ForestRows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
+        size = drawn_rows = rows.n_draws(self.max_samples) if self.bootstrap else 0
+        unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
+        if grouped:
+            unit, mass, size = sampling.groups_drawn(context.groups, size, rows.number)
+        old: Any = sampling.earlier(self, mass, size, "trees", now) if again else None
+        seeds = _seeds(context, 0 if old is None else len(old.seeds), self.n_estimators)
+        evaluated = (unit, table.values, labels.y, weight)
+        if old is not None and not len(seeds):
+            return before, {"memory_": old, **sampling.out_of_bag(self, before, old, *evaluated)}
+        rule = _rule(
+            self,
+            drawn_rows or (rows.number if rows.counts else len(labels.y)),
+            table.values.shape[1],
+        )
+        draws: Any = Bootstraps(mass, size) if size else None
+        draws = GroupDraws(draws, unit, rows.group, weight, drawn_rows) if grouped else draws
+        criterion = _SAME.get(self.criterion, self.criterion)
+        grown = (rows, n_classes, criterion, rule, seeds, draws, self.n_jobs)
+        more = (float(self.min_weight_fraction_leaf), self.random_cuts, balanced and self.bootstrap)
+        forest = cast("Any", grow_forest)(*grown, *more)
+        voters = tree_voters(forest, labels.target, table.values.shape[1])
+        importance = forest.impurity_importance()
+        if old is not None:
+            trees = before.voters
+            importance = joined_importance(trees, old.impurity, voters, importance)
+            voters, seeds = with_earlier(trees, voters, n_classes), np.append(old.seeds, seeds)
+        vote = uniform_vote(voters, labels.target)
+        memory = ForestMemory(
+            impurity=importance, seeds=seeds, mass=mass, size=size, first_fit=now, ranked=ranked,
+            grouped=grouped,
+        )  # fmt: skip
+        return vote, {"memory_": memory, **sampling.out_of_bag(self, vote, memory, *evaluated)}
 
 
 @parameters

@@ -12,11 +12,11 @@ from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.ensemble import Ensemble, Leaves
+from psephos.models.ensemble import Ensemble, Leaves, uniform_vote
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.progress import progress
 from psephos.trees.forest import SPLITS, PureTree, number_of, pure_tree, theory_leaves
-from psephos.vote import Constant, Readout, TreeVoters, Vote
+from psephos.vote import TreeVoters
 
 _MOST_LEAVES = 2**20  # of the theory, whose n is the sum of integer weights
 
@@ -147,9 +147,7 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
 
         run_blocks(work, self.n_estimators, self.n_jobs)
         voters = _voters(grown, columns, X.shape[1])
-        uniform = Constant(X.shape[1], np.ones(self.n_estimators))
-        vote = Vote(voters, uniform, Readout("normalised", "share"), labels.target)
-        return vote, {"n_leaves_": leaves}
+        return uniform_vote(voters, labels.target), {"n_leaves_": leaves}
 
     def _leaves(self, n_columns: int, n_rows: float) -> int:
         """Return the number of cells; 1 if no column varies."""

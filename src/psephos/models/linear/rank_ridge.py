@@ -13,9 +13,10 @@ from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
+from psephos.models.ensemble import uniform_vote
 from psephos.models.linear.ridge import Ridge, ScoredColumns, default_alphas, fit_ridge
-from psephos.models.training import Design, Training, distinct_rows, ordered_rows
-from psephos.vote import CodedVoters, Constant, RankedVoters, Readout, Vote, linear_models
+from psephos.models.training import Design, merged_copies
+from psephos.vote import RankedVoters, linear_models
 
 _POSITIVE = Interval(0, open_low=True)
 
@@ -70,7 +71,30 @@ class _RankRidge:
     losses_: Floats = fitted()
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
-        return _fitted(self, table, labels, weight, context)
+        if context.groups is None:  # so copies of a row are held out together
+            table, labels, weight = merged_copies(table, labels, weight)
+        design = Design.of_table(table)
+        scored = ScoredColumns(table.values, weight, design, self.n_quantiles)
+        q, n_classes = scored.shape[1], labels.target.n_classes
+        alphas = default_alphas(q) if self.alphas is None else np.ravel(self.alphas).tolist()
+        power = 0 if n_classes else int(np.frexp(np.abs(labels.y).max())[1])
+        y = labels.y if n_classes else np.ldexp(labels.y, -power)
+        seed = context.integer(0)
+        found = fit_ridge(
+            scored,
+            y,
+            n_classes,
+            weight,
+            alphas,
+            n_folds=self.n_folds,
+            groups=context.groups,
+            seed=seed,
+        )
+        voters = _voters(found, scored.knots, power, labels.target)
+        voters = voters if design is None else design.coded(voters)
+        vote = uniform_vote(voters.take(np.arange(1)), labels.target)
+        extras = {"alpha_": found.alpha, "alphas_": np.array(alphas), "losses_": found.losses}
+        return vote, extras
 
 
 @parameters
@@ -161,44 +185,6 @@ class RankRidgeRegressor(_RankRidge, VoteRegressor):
     contender: ClassVar[Contender] = Contender(
         "rank-ridge-regressor", "linear", grouped=True, small={"random_state": 0}
     )
-
-
-def _fitted(
-    model: "_RankRidge", table: Table, labels: Labels, weight: Floats, context: Context
-) -> VoteFit:
-    if context.groups is None:  # so copies of a row are held out together
-        rows = ordered_rows(distinct_rows(Training(table, labels.target, labels.y, weight)))
-        table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)
-    X = table.values
-    n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
-    design = Design.of(n_codes, X) if n_codes.any() else None
-    scored = ScoredColumns(X, weight, design, model.n_quantiles)
-    q = scored.shape[1]
-    alphas = default_alphas(q) if model.alphas is None else np.ravel(model.alphas).tolist()
-    n_classes = labels.target.n_classes
-    power = 0 if n_classes else int(np.frexp(np.abs(labels.y).max())[1])
-    found = fit_ridge(
-        scored,
-        labels.y if n_classes else np.ldexp(labels.y, -power),
-        n_classes,
-        weight,
-        alphas,
-        n_folds=model.n_folds,
-        groups=context.groups,
-        seed=context.integer(0),
-    )
-    voters = _voters(found, scored.knots, power, labels.target)
-    if design is not None:
-        p = len(n_codes)
-        voters = CodedVoters(p, np.arange(p), voters, design.source, design.level)
-    vote = Vote(
-        voters.take(np.arange(1)),
-        Constant(table.values.shape[1], np.ones(1)),
-        Readout("normalised", "share" if n_classes else "identity"),
-        labels.target,
-    )
-    extras = {"alpha_": found.alpha, "alphas_": np.array(alphas), "losses_": found.losses}
-    return vote, extras
 
 
 def _voters(found: Ridge, knots: Any, power: int, target: Any) -> RankedVoters:

@@ -12,6 +12,7 @@ from psephos._types import Array, Floats, Indices, NDArray
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Interval
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.field_types import Nullable
 from psephos.models.prototypes.batches import Batch, class_masses, fit_batches
 from psephos.models.prototypes.problem import (
@@ -41,11 +42,9 @@ class FurtherBatches(NamedTuple):
     rows: DistinctRows | None = None  # those of `partial_fit`
 
 
-class Growing:
+class Growing(VoteEstimator):
     """Mixin of models whose batches are fitted one after another, or added to earlier ones."""
 
-    vote_: Vote
-    schema_: Any
     n_prototypes_: Indices
     shrinkage_: float
     objective_: Nullable
@@ -53,9 +52,6 @@ class Growing:
     stopped_: NDArray[np.str_]
     n_batches: int
     warm_start: bool
-    _fitted: Any
-    _set_fitted: Any
-    _sample: Any
     _grown: FurtherBatches
 
     # ------------------------------------------------------------------ what they differ in

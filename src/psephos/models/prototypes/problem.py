@@ -81,9 +81,7 @@ def read_scaled(table: Table, rows: Indices, weight: Floats) -> Scaled:
     """
     values = _array(table)
     total, mean, deviation = _moments(values, rows, weight)
-    n_levels = np.zeros(values.shape[1], dtype=np.intp)
-    for column, n in table.n_codes.items():
-        n_levels[column] = n
+    n_levels: Indices = table.code_counts
     with np.errstate(over="ignore", divide="ignore"):
         small = (deviation > 0) & np.isinf(1.0 / deviation)
     for wrong, size, remedy in ((~np.isfinite(deviation), "large", "divide"),
@@ -136,7 +134,7 @@ def _moments(values: Array, rows: Indices, weight: Floats) -> tuple[Floats, Floa
     return found[0], found[1], found[2]
 
 
-def _agreement(codes: Floats, weight: Floats) -> float:
+def _agreement(codes: NDArray[Any], weight: Floats) -> float:
     """Return the probability that two rows drawn by weight have the same code."""
     known = ~np.isnan(codes)
     if not known.any():

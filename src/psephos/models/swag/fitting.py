@@ -5,7 +5,7 @@ positions in a pool of columns, each with a unique integer code. Sorting these c
 compiled hash table.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import comb, sqrt
@@ -41,7 +41,7 @@ from psephos.models.swag.mechanisms import make_mechanism
 from psephos.models.swag.problem import BoundLearner, Folds, Learner, Says, SearchProblem, Subsets
 from psephos.models.swag.settings import Sampling, SearchSettings
 from psephos.models.training import Design, refuse_huge
-from psephos.vote import CodedVoters, Voters, design_matrix
+from psephos.vote import Voters
 
 if TYPE_CHECKING:
     from psephos.models.swag.wrapper import _Wrapper
@@ -320,8 +320,8 @@ class CodedLearner:
         if problem.n_codes is None or not problem.n_codes.any():
             return self.inner.bind(problem)
         design = Design.of(problem.n_codes, problem.X)
-        X = design_matrix(problem.X, design.source, design.level)
-        return _BoundLearner(self.inner.bind(replace(problem, X=X, n_codes=None)), design)
+        plain = replace(problem, X=design.matrix(problem.X), n_codes=None)
+        return _BoundLearner(self.inner.bind(plain), design)
 
 
 @dataclass(frozen=True)
@@ -344,10 +344,7 @@ class _BoundLearner:
     def fit(self, subsets: Sequence[Indices], says: Says, code: Floats) -> Voters:
         """Return one voter per subset, reading the table with categories."""
         inner = self.inner.fit([self.design.columns(s) for s in subsets], says, code)
-        p = len(self.design.ptr) - 1
-        every = np.arange(p)
-        whole = CodedVoters(p, every, inner, self.design.source, self.design.level)
-        return whole.take(np.arange(len(subsets)))
+        return self.design.coded(inner).take(np.arange(len(subsets)))
 
     def remarks(self, subsets: Indices) -> dict[str, Array]:
         """Return the remarks of the inner learner."""
@@ -373,31 +370,21 @@ _ALPHA, _POOL = 0.05, 30
 
 
 def fit_library(
-    model: "_Wrapper",
-    names: Mapping[str, Learner],
-    table: Table,
-    labels: Labels,
-    weight: Floats,
-    context: Context,
+    model: "_Wrapper", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> VoteFit:
-    """Return the vote and the library of a wrapper's parameters; `names` are its mechanisms."""
+    """Return the vote and the library of a wrapper's parameters."""
     if labels.target.kind == "regression":
         refuse_huge(labels.y)
     if not (sparse.issparse(table.values) or not np.isnan(table.values).all()):
         raise PsephosError("at least one value of the table must be present; all are missing.")
-    evaluation = _evaluation(model, names, table, labels, weight, context)
+    evaluation = _evaluation(model, table, labels, weight, context)
     settings = _settings(model, evaluation)
     seed = context.integer(_DRAWS)
     store = None
     if model.folder is not None:
         store = Store(model.folder, identity_of(evaluation, settings, seed))
-    found = search(
-        Workers(evaluation, model.n_jobs, store),
-        table.schema.n_features,
-        settings,
-        seed=seed,
-        n_parts=evaluation.n_parts,
-    )
+    p, workers = table.schema.n_features, Workers(evaluation, model.n_jobs, store)
+    found = search(workers, p, settings, seed=seed, n_parts=evaluation.n_parts)
     kept = post_process(found.steps, model.delta, model.dimension)
     measure = "error" if labels.target.n_classes else "squared_error"
     if model.scoring is not None:
@@ -410,26 +397,15 @@ def fit_library(
 
 
 def cost_of(
-    model: Any,
-    names: Mapping[str, Learner],
-    table: Table,
-    labels: Labels,
-    weight: Floats,
-    context: Context,
-    seconds: float,
+    model: Any, table: Table, labels: Labels, weight: Floats, context: Context, seconds: float
 ) -> list[StepCost]:
     """Return the cost of each step of the search."""
-    evaluation = _evaluation(model, names, table, labels, weight, context)
+    evaluation = _evaluation(model, table, labels, weight, context)
     return estimate_cost(evaluation, _settings(model, evaluation), seconds=seconds)
 
 
 def _evaluation(
-    model: "_Wrapper",
-    names: Mapping[str, Learner],
-    table: Table,
-    labels: Labels,
-    weight: Floats,
-    context: Context,
+    model: "_Wrapper", table: Table, labels: Labels, weight: Floats, context: Context
 ) -> Evaluation:
     n_classes = labels.target.n_classes
     classes = labels.target.classes if n_classes else None
@@ -443,11 +419,8 @@ def _evaluation(
         seed=context.integer(_FOLDS),
         classes=classes,
     )
-    learner = make_mechanism(in_codes(model.learner, labels.target), names)
-    n_codes = np.zeros(table.schema.n_features, dtype=np.intp)
-    for column, count in table.n_codes.items():
-        n_codes[column] = count
-    X = table.dense()
+    learner = make_mechanism(in_codes(model.learner, labels.target), model.mechanisms)
+    n_codes, X = table.code_counts, table.dense()
     powers = powers_of(table, X, learner)
     return Evaluation.of(
         CodedLearner(learner) if n_codes.any() else learner,

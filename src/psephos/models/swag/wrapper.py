@@ -118,7 +118,7 @@ class _Wrapper(Ensemble):
     n_splits_: int = fitted()
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
-        return fit_library(self, self.mechanisms, table, labels, weight, context)
+        return fit_library(self, table, labels, weight, context)
 
     def estimate_cost(
         self,
@@ -133,9 +133,7 @@ class _Wrapper(Ensemble):
 
         Some random candidates of each size are timed, `seconds` per size; the model is not fitted.
         """
-        own: Any = self
-        table, labels, weight, context = own.read(X, y, sample_weight, groups)
-        return cost_of(self, self.mechanisms, table, labels, weight, context, seconds)
+        return cost_of(self, *self.read(X, y, sample_weight, groups), seconds)
 
     def usable(self, X: TableLike) -> ColumnLists:
         """Return for each row the number of models that vote, their source and their error.
@@ -144,8 +142,7 @@ class _Wrapper(Ensemble):
         mean cross-validated error, in the search, of those that vote, and so too optimistic; NaN
         if only the prior votes).
         """
-        own: Any = self
-        return usable_models(own.vote_, self.library_, own._table(X))
+        return usable_models(self.vote_, self.library_, self._table(X))
 
 
 @parameters

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
@@ -13,10 +11,10 @@ from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.ensemble import Leaves
+from psephos.models.ensemble import Leaves, uniform_vote
 from psephos.trees.c45 import C45Options, c45_text, grow_c45, leaf_table
 from psephos.trees.tree import Tree
-from psephos.vote import Constant, Readout, Vote, branch_voters
+from psephos.vote import branch_voters
 from psephos.vote.frames import frame_of
 
 #: Distributions from which comparisons draw parameters of trees and rules.
@@ -166,9 +164,7 @@ class C45Classifier(Leaves, VoteClassifier):
             table.dense(), labels.y, weight, target.n_classes, table.n_codes, self._options(),
             table.found,
         )  # fmt: skip
-        p = table.values.shape[1]
-        voters = branch_voters([tree], p, target.code)
-        return Vote(voters, Constant(p, np.ones(1)), Readout("normalised", "share"), target), {}
+        return uniform_vote(branch_voters([tree], table.values.shape[1], target.code), target), {}
 
     def _options(self) -> C45Options:
         return C45Options(

@@ -1,6 +1,5 @@
 """Tables, importances and prunings of a fitted CART."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Self, cast
 
@@ -9,14 +8,12 @@ from sklearn.base import clone
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats
-from psephos.estimator.input import Schema
 from psephos.estimator.params import Interval
 from psephos.models.ensemble import Leaves
 from psephos.trees.cart_growth import CartGrowth
 from psephos.trees.tree import Tree
-from psephos.vote import Vote, branch_voters
+from psephos.vote import branch_voters
 from psephos.vote.codec import register
-from psephos.vote.importance import SampleRows
 from psephos.vote.operations.trees import Trees
 
 register(CartGrowth)
@@ -33,10 +30,6 @@ class CartReadings(Leaves):
     _one_tree: ClassVar[bool] = True
     extras: ClassVar[tuple[str, ...]] = ("growth_",)
     growth_: CartGrowth
-    vote_: Vote
-    schema_: Schema
-    _sample: SampleRows | None
-    _fitted: Callable[[], None]
 
     @property
     def tree_(self) -> Tree:

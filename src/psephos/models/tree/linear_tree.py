@@ -19,16 +19,7 @@ from psephos.runtime.jit import run_blocks
 from psephos.runtime.threads import one_thread
 from psephos.trees import linear
 from psephos.trees.tree import Tree
-from psephos.vote import (
-    CodedVoters,
-    Constant,
-    Readout,
-    Scores,
-    Vote,
-    Voters,
-    design_matrix,
-    leaf_gates,
-)
+from psephos.vote import Constant, Readout, Scores, Vote, Voters, leaf_gates
 from psephos.vote.target import AnyTarget, Target
 
 _PENALTIES = (1.0, 10.0, 100.0)
@@ -111,9 +102,31 @@ class _LinearTree:
     alpha_: float = fitted()
     losses_: AnySize = fitted()
 
+    @one_thread()
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
-        with one_thread():
-            return _fitted(self, table, labels, weight, context)
+        if context.groups is None:  # so copies of a row are held out together
+            table, labels, weight = training.merged_copies(table, labels, weight)
+        X, y, k = table.dense(), labels.y, labels.target.n_classes
+        power = 0
+        if not k:
+            training.refuse_huge(y)
+            power = int(np.frexp(np.abs(y).max())[1])
+            y = np.ldexp(y, -power)
+        weight = np.ldexp(weight, -training.power_of_weights(weight))
+        inputs = _Inputs.of(table, X, weight)
+        whole = bool(((weight == np.floor(weight)) & (weight < 2.0**31)).all())
+        problem = linear.LinearProblem(
+            X=X,
+            Z=inputs.standardised(X),
+            Y=np.eye(k)[y] if k > 2 else y[:, None].astype(np.float64),
+            weight=weight,
+            copies=weight.astype(np.intp) if whole else np.ones(len(y), np.intp),
+            n_codes=table.code_counts,
+            n_classes=k,
+        )
+        found = _chosen(self, problem, _splits(self, problem, labels.y, context))
+        vote = _vote(found.growth, inputs, power, labels.target, X.shape[1])
+        return vote, {"tree_": found.growth.tree, "alpha_": found.alpha, "losses_": found.losses}
 
 
 @parameters
@@ -216,15 +229,15 @@ class _Inputs(NamedTuple):
     scale: Floats
 
     @classmethod
-    def of(cls, X: Floats, weight: Floats, n_codes: Indices) -> "_Inputs":
-        """Return the inputs of a table (n, p)."""
-        design = training.Design.of(n_codes, X) if n_codes.any() else None
+    def of(cls, table: Table, X: Floats, weight: Floats) -> "_Inputs":
+        """Return the inputs of a table, and its values (n, p)."""
+        design = training.Design.of_table(table)
         _, mean, scale = training.moments_of_columns(cls._numbers(design, X), weight)
         return cls(design, mean, np.where(scale > 0, scale, np.inf))
 
     @staticmethod
     def _numbers(design: training.Design | None, X: Floats) -> Floats:
-        return X if design is None else design_matrix(X, design.source, design.level)
+        return X if design is None else design.matrix(X)
 
     def standardised(self, X: Floats) -> Floats:
         """Return (n, q): 0 where a value is missing or the column is constant."""
@@ -237,40 +250,6 @@ class _Chosen(NamedTuple):
     growth: linear.LinearGrowth
     alpha: float
     losses: Floats
-
-
-def _fitted(
-    model: "_LinearTree", table: Table, labels: Labels, weight: Floats, context: Context
-) -> VoteFit:
-    if context.groups is None:  # so copies of a row are held out together
-        rows = training.ordered_rows(
-            training.distinct_rows(training.Training(table, labels.target, labels.y, weight))
-        )
-        table, weight, labels = rows.table, rows.weight, labels._replace(y=rows.y)
-    X, y, k = table.dense(), labels.y, labels.target.n_classes
-    power = 0
-    if not k:
-        training.refuse_huge(y)
-        power = int(np.frexp(np.abs(y).max())[1])
-        y = np.ldexp(y, -power)
-    weight = np.ldexp(weight, -training.power_of_weights(weight))
-    n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
-    inputs = _Inputs.of(X, weight, n_codes)
-    whole = bool(((weight == np.floor(weight)) & (weight < 2.0**31)).all())
-    problem = linear.LinearProblem(
-        X=X,
-        Z=inputs.standardised(X),
-        Y=np.eye(k)[y] if k > 2 else y[:, None].astype(np.float64),
-        weight=weight,
-        copies=weight.astype(np.intp) if whole else np.ones(len(y), np.intp),
-        n_codes=n_codes,
-        n_classes=k,
-    )
-    splits = _splits(model, problem, labels.y, context)
-    found = _chosen(model, problem, splits)
-    vote = _vote(found.growth, inputs, power, labels.target, X.shape[1])
-    extras = {"tree_": found.growth.tree, "alpha_": found.alpha, "losses_": found.losses}
-    return vote, extras
 
 
 def _splits(
@@ -360,8 +339,7 @@ def _vote(
     leaves = np.flatnonzero(tree.n_children == 0)
     voters = _voters(growth, leaves, inputs, power, target)
     if inputs.design is not None:
-        every, design = np.arange(n_features), inputs.design
-        voters = CodedVoters(n_features, every, voters, design.source, design.level)
+        voters = inputs.design.coded(voters)
     return Vote(
         voters.take(np.arange(len(leaves))),
         leaf_gates(tree, n_features) if len(leaves) > 1 else Constant(n_features, np.ones(1)),

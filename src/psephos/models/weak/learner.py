@@ -18,7 +18,7 @@ from psephos.estimator.input import Context, Table
 from psephos.estimator.members import fitted
 from psephos.models.committees.fitting import Data
 from psephos.models.linear.ridge import ScoredColumns
-from psephos.models.training import Design, Training, distinct_rows, ordered_rows
+from psephos.models.training import Design, merged_copies
 from psephos.optimise.adam import Adam
 from psephos.runtime.threads import one_thread
 from psephos.supervision import (
@@ -31,14 +31,7 @@ from psephos.supervision import (
 )
 from psephos.supervision.grids import median_width
 from psephos.supervision.risks import MarginLoss
-from psephos.vote import (
-    CodedVoters,
-    KernelVoters,
-    RankedVoters,
-    Voters,
-    design_matrix,
-    linear_models,
-)
+from psephos.vote import KernelVoters, RankedVoters, Voters, linear_models
 from psephos.vote.target import ClassTarget
 
 if TYPE_CHECKING:
@@ -65,9 +58,8 @@ class Inputs:
         """Return the scaling by these rows, and their (n, q) scaled inputs."""
         X = table.dense()
         p = X.shape[1]
-        n_codes = np.array([table.n_codes.get(j, 0) for j in range(p)], dtype=np.intp)
-        design = Design.of(n_codes, X) if n_codes.any() else None
-        X = X if design is None else design_matrix(X, design.source, design.level)
+        design = Design.of_table(table)
+        X = X if design is None else design.matrix(X)
         q = X.shape[1]
         if scaling == "rank" or (scaling == "auto" and bool(np.isnan(X).any())):
             scored = ScoredColumns(X, weight, None, _QUANTILES)
@@ -114,14 +106,11 @@ class Inputs:
         return self._through(machine.times(self.powers))
 
     def _through(self, voters: Any) -> Voters:
-        one = np.zeros(1, dtype=np.intp)
         if self.knots is not None:
             q = len(self.inverse)
             voters = RankedVoters(q, np.arange(q), voters, *self.knots)
-        if self.design is not None:
-            every = np.arange(self.p)
-            voters = CodedVoters(self.p, every, voters, self.design.source, self.design.level)
-        return voters.take(one)  # drops columns with coefficient 0
+        voters = voters if self.design is None else self.design.coded(voters)
+        return voters.take(np.zeros(1, dtype=np.intp))  # drops columns with coefficient 0
 
 
 def _standardised(X: Floats, weight: Floats) -> tuple[Floats, Floats, Floats, Indices]:
@@ -340,7 +329,7 @@ class WeakRows:
     def numbers(self) -> Floats:
         """Return the table with categories as 0/1 columns, for classifiers of numeric columns."""
         X, design = self.data.X, self.inputs.design
-        return X if design is None else design_matrix(X, design.source, design.level)
+        return X if design is None else design.matrix(X)
 
     def take(self, rows: Indices) -> "WeakRows":
         """Return these rows only, with the same inputs."""
@@ -376,9 +365,7 @@ def read_rows(
     target = labels.target
     given = labels.y
     if context.groups is None:  # so weight 2 equals the row given twice
-        own = ordered_rows(distinct_rows(Training(table, target, labels.y, weight)))
-        table, weight = own.table, own.weight
-        labels = labels._replace(y=own.y)
+        table, labels, weight = merged_copies(table, labels, weight)
     positive = positive_code(model, target)
     classes = {-1: -1, 0: 1 - positive, 1: positive}
     counts = {code: int((given == k).sum()) for code, k in classes.items()}

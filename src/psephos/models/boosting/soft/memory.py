@@ -67,9 +67,8 @@ class SoftInputs:
     def of(cls, table: Table, weight: Floats) -> Self:
         """Return the inputs that a training table gives."""
         X = table.dense()
-        n_codes = np.array([table.n_codes.get(j, 0) for j in range(X.shape[1])], dtype=np.intp)
-        design = Design.of(n_codes, X)
-        D = design_matrix(X, design.source, design.level) if n_codes.any() else X
+        design = Design.of(table.code_counts, X)
+        D = design.matrix(X) if table.code_counts.any() else X
         missing = np.isnan(D)
         low, high = (f.reduce(D, axis=0) for f in (np.fmin, np.fmax))
         varies = (low < high) | (missing.any(axis=0) & ~missing.all(axis=0))

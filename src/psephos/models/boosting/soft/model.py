@@ -23,6 +23,7 @@ from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Text
 from psephos.estimator.partial import SoftLabels
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.names import listed, plural
 from psephos.models.boosting.common import hold_out_rows
 from psephos.models.boosting.soft.memory import SoftInputs, SoftMemory, centre_and_scale, plan_of
@@ -37,7 +38,7 @@ class UnfittedError(PsephosError, NotFittedError):
     """A model that has to be fitted first."""
 
 
-class LearnsFromTeachers:
+class LearnsFromTeachers(VoteEstimator):
     """The method `distill` of soft models."""
 
     def distill(self, teacher: Estimator, X: TableLike, sample_weight: PerRow = None) -> Self:
@@ -64,9 +65,8 @@ class LearnsFromTeachers:
             If the teacher is not fitted, that of a classifier has no probabilities, or that of a
             regressor is a classifier.
         """
-        own: Any = self
         learnt = learnt_labels if isinstance(self, LearnsClasses) else learnt_numbers
-        return own.fit(X, learnt(teacher, X), sample_weight)
+        return self.fit(X, learnt(teacher, X), sample_weight)
 
 
 class LearnsClasses(LearnsFromTeachers):
@@ -118,8 +118,7 @@ class LearnsClasses(LearnsFromTeachers):
         >>> bool((student.predict(X) == teacher.predict(X)).mean() > 0.95)
         True
         """
-        own: Any = self
-        return own._partial_fit(X, y, sample_weight, classes)
+        return self._partial_fit(X, y, sample_weight, classes)
 
 
 class LearnsNumbers(LearnsFromTeachers):
@@ -149,8 +148,7 @@ class LearnsNumbers(LearnsFromTeachers):
             As `fit`; if y has another number of outputs than in the first call; if in the first
             call no column varies.
         """
-        own: Any = self
-        return own._partial_fit(X, y, sample_weight)
+        return self._partial_fit(X, y, sample_weight)
 
 
 def learnt_labels(teacher: Any, X: TableLike) -> SoftLabels:
@@ -278,26 +276,20 @@ class SoftModel:
     memory_: SoftMemory = fitted()
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
-        return fit_soft(self, table, labels, weight, context)
+        y = _answers(labels)
+        if not context.further and context.groups is None:
+            table, y, weight = _distinct(table, labels, y, weight)
+        run = _fitted(self, table, labels, y, weight, context)
+        return run.memory.vote(labels.target), {
+            "n_iter_": len(run.losses) - run.stale,
+            "loss_curve_": np.array(run.losses),
+            "validation_losses_": np.array(run.held),
+            "stopped_": run.stopped,
+            "memory_": run.memory,
+        }
 
 
 _START, _EPOCH = 10, 11  # task ids of seeds
-
-
-def fit_soft(model: Any, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
-    """Fit a recipe's soft trees, on one thread of BLAS: the same bytes for any number."""
-    y = _answers(labels)
-    if not context.further and context.groups is None:
-        table, y, weight = _distinct(table, labels, y, weight)
-    with one_thread():
-        run = _fitted(model, table, labels, y, weight, context)
-    return run.memory.vote(labels.target), {
-        "n_iter_": len(run.losses) - run.stale,
-        "loss_curve_": np.array(run.losses),
-        "validation_losses_": np.array(run.held),
-        "stopped_": run.stopped,
-        "memory_": run.memory,
-    }
 
 
 def _answers(labels: Labels) -> Floats:
@@ -321,6 +313,7 @@ def _distinct(
     return rows.table, answers[rows.y], rows.weight
 
 
+@one_thread()  # the same bytes for any number
 def _fitted(
     model: "SoftModel", table: Table, labels: Labels, y: Floats, weight: Floats, context: Context
 ) -> "_SoftRun":
