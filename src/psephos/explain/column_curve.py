@@ -17,7 +17,7 @@ from psephos.explain.drawing import Display
 from psephos.files.names import percent
 from psephos.models.columns.budget import ColumnBudgetClassifier, ColumnBudgetRegressor
 from psephos.models.committees.voting import VotingClassifier, VotingRegressor
-from psephos.models.folding import make_splits
+from psephos.models.training import make_splits
 
 _distance: Any = scipy.spatial.distance
 _BUDGETS = (1, 2, 4, 8, 16, 32)

@@ -11,13 +11,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from psephos import PsephosError, SparseWrapperClassifier
-from psephos.models.folding import make_splits
 from psephos.models.swag.evaluation import Evaluation, Workers, estimate_cost
 from psephos.models.swag.fitting import search
 from psephos.models.swag.learners.closed_forms import LinearDiscriminantLearner
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
 from psephos.models.swag.settings import SearchSettings
+from psephos.models.training import make_splits
 
 SETTINGS = SearchSettings(p_max=3, m=40, alpha=0.5)
 

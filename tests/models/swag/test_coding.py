@@ -5,13 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.naive_bayes import GaussianNB
 
-from psephos.models.folding import make_splits
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.fitting import CodedLearner
 from psephos.models.swag.learners.closed_forms import LinearDiscriminantLearner
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
-from psephos.models.training import Design
+from psephos.models.training import Design, make_splits
 from psephos.vote import Target
 
 CODES = np.array([0, 3, 0, 2])

@@ -10,10 +10,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
-from psephos.models.folding import make_splits
 from psephos.models.swag.evaluation import Evaluation
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
+from psephos.models.training import make_splits
 from psephos.vote import join
 
 

@@ -6,8 +6,8 @@ from numpy.testing import assert_array_equal
 from sklearn.model_selection import LeaveOneGroupOut, ShuffleSplit
 
 from psephos import PsephosError
-from psephos.models.folding import make_splits
 from psephos.models.swag.problem import Folds
+from psephos.models.training import make_splits
 
 Y = np.repeat([0, 1], [24, 16])
 

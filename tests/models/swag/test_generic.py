@@ -14,9 +14,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
 from psephos import PsephosError
-from psephos.models.folding import make_splits
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds, SearchProblem
+from psephos.models.training import make_splits
 from psephos.vote import Target
 
 SUBSETS = np.array([[0, 2], [1, 3], [0, 4]])

@@ -17,9 +17,9 @@ from sklearn.metrics import (
 )
 
 from psephos import PsephosError
-from psephos.models.folding import make_splits
 from psephos.models.swag.measures import make_measure, summarise
 from psephos.models.swag.problem import Folds
+from psephos.models.training import make_splits
 
 N, B = 60, 5
 

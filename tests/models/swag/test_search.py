@@ -12,7 +12,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from psephos import PsephosError, SparseWrapperClassifier
-from psephos.models.folding import make_splits
 from psephos.models.swag.evaluation import Evaluation, Workers
 from psephos.models.swag.fitting import embedded_count, events_per_variable, search
 from psephos.models.swag.library import make_step, post_process, quantile
@@ -20,6 +19,7 @@ from psephos.models.swag.measures import Errors
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
 from psephos.models.swag.settings import SearchSettings
+from psephos.models.training import make_splits
 
 
 # ------------------------------------------------- Algorithms 1 to 3, word for word

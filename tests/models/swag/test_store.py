@@ -12,12 +12,12 @@ from numpy.testing import assert_array_equal
 from sklearn.naive_bayes import GaussianNB
 
 from psephos import PsephosError
-from psephos.models.folding import make_splits
 from psephos.models.swag.evaluation import Evaluation, Store, Workers, identity_of
 from psephos.models.swag.fitting import search
 from psephos.models.swag.mechanisms import GenericLearner
 from psephos.models.swag.problem import Folds
 from psephos.models.swag.settings import SearchSettings
+from psephos.models.training import make_splits
 
 SETTINGS = SearchSettings(p_max=3, m=40, alpha=0.9)
 

@@ -13,9 +13,8 @@ from psephos.estimator.distributions import WEIGHTS, Integers, LogUniform
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
+from psephos.models.boosting.common import VOTERS, BoostedClassifier, BoostingSteps, fit_boosted
 from psephos.models.boosting.loop import TOO_GREAT, Round, log_odds
-from psephos.models.boosting.parameters import BoostedClassifier
 from psephos.models.training import Training
 from psephos.vote import Constant, Readout, Vote, Voters
 

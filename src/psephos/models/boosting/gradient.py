@@ -16,7 +16,7 @@ from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers,
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.boosting.common import hold_out_rows
+from psephos.models.boosting.common import WarmStart, continued, digests, hold_out_rows, keep
 from psephos.models.boosting.losses import (
     GradientLoss,
     LeafRows,
@@ -24,7 +24,6 @@ from psephos.models.boosting.losses import (
     regression_loss,
 )
 from psephos.models.boosting.newton_fit import column_values, vote_of
-from psephos.models.boosting.parameters import WarmStart, continued, digests, keep
 from psephos.models.ensemble import BoostedSum, Leaves
 from psephos.models.sampling import drawn_columns
 from psephos.models.training import Training, power_of_weights

@@ -15,8 +15,7 @@ from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import ClassWeight, Constraint, Function, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.boosting import loop
-from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
-from psephos.models.boosting.parameters import LocalClassifier
+from psephos.models.boosting.common import VOTERS, BoostingSteps, LocalClassifier, fit_boosted
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Constant, Readout, Vote, Voters
 

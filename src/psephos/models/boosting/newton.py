@@ -11,9 +11,9 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Anything, Constraint, Function, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.boosting.common import WarmStart
 from psephos.models.boosting.losses import Unit, classification, regression
 from psephos.models.boosting.newton_fit import CONTENDER, fit_newton
-from psephos.models.boosting.parameters import WarmStart
 from psephos.models.ensemble import BoostedSum, Leaves
 from psephos.models.training import Training
 from psephos.vote import Readout

@@ -18,9 +18,8 @@ from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUnif
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.labels import refuse_large_weights
 from psephos.kernels.sorted_trees.newton_gain import Penalty
-from psephos.models.boosting.common import hold_out_rows
+from psephos.models.boosting.common import continued, digests, hold_out_rows, keep, refuse_watched
 from psephos.models.boosting.losses import PLAIN, Objective, Unit
-from psephos.models.boosting.parameters import continued, digests, keep, refuse_watched
 from psephos.models.training import Training
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.progress import tracked

@@ -19,9 +19,8 @@ from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.kernels.prediction.similarity import local_sums, pair_sums
-from psephos.models.boosting.common import VOTERS, BoostingSteps, fit_boosted
+from psephos.models.boosting.common import VOTERS, BoostingSteps, LocalClassifier, fit_boosted
 from psephos.models.boosting.loop import Geometry, Round, anchors_of, relevance
-from psephos.models.boosting.parameters import LocalClassifier
 from psephos.models.training import Training, distinct_rows
 from psephos.vote import Readout, Vote, Voters
 

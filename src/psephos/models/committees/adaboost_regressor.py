@@ -14,7 +14,7 @@ from psephos.estimator.members import weight_parameter
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.boosting.adaboost import AdaBoostClassifier
-from psephos.models.boosting.parameters import WarmStart, continued, digests, keep
+from psephos.models.boosting.common import WarmStart, continued, digests, keep
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, voters_of
 from psephos.models.committees.naming import MEMBER, check_kind
 from psephos.models.ensemble import Ensemble

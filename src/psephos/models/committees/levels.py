@@ -17,7 +17,7 @@ import scipy.special
 from psephos._errors import PsephosError
 from psephos._types import Estimator, Floats, Indices, NDArray
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, placed, voters_of
-from psephos.models.folding import make_splits
+from psephos.models.training import make_splits
 from psephos.vote import ComposedVoters, Voters
 from psephos.vote.operations.joined import join
 from psephos.vote.part import label_of

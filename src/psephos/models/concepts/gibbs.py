@@ -10,8 +10,8 @@ from psephos.estimator.distributions import Choice, Integers
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, parameters
-from psephos.models.concepts.posterior_votes import PosteriorVotes
 from psephos.models.concepts.version_space import VOTERS
+from psephos.models.concepts.votes import PosteriorVotes
 
 
 @parameters

@@ -15,8 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray, Values
 from psephos.estimator.columns import dense_columns
-from psephos.models.folding import make_splits
-from psephos.models.training import Design
+from psephos.models.training import Design, make_splits
 from psephos.runtime.threads import one_thread
 from psephos.trees.tree import spans_of
 from psephos.vote import design_matrix, normal_scores

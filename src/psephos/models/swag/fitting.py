@@ -23,7 +23,6 @@ from psephos._types import Array, Floats, Indices, NDArray, sparse
 from psephos.base import Labels
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.members import in_codes
-from psephos.models.folding import make_splits
 from psephos.models.swag.assembling import make_library, make_vote
 from psephos.models.swag.evaluation import (
     Evaluation,
@@ -40,7 +39,7 @@ from psephos.models.swag.measures import Errors
 from psephos.models.swag.mechanisms import make_mechanism
 from psephos.models.swag.problem import BoundLearner, Folds, Learner, Says, SearchProblem, Subsets
 from psephos.models.swag.settings import Sampling, SearchSettings
-from psephos.models.training import Design, refuse_huge
+from psephos.models.training import Design, make_splits, refuse_huge
 from psephos.vote import Voters
 
 if TYPE_CHECKING:

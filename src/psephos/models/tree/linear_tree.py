@@ -14,7 +14,7 @@ from psephos.estimator.params import Constraint, Interval, OneOf, Several
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import AnySize
 from psephos.models import training
-from psephos.models.folding import make_splits
+from psephos.models.training import make_splits
 from psephos.runtime.jit import run_blocks
 from psephos.runtime.threads import one_thread
 from psephos.trees import linear

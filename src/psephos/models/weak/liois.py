@@ -14,7 +14,7 @@ from psephos.estimator.distributions import Choice
 from psephos.estimator.input import VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.folding import make_splits
+from psephos.models.training import make_splits
 from psephos.models.weak.fitting import fitted_by, fitted_vote, one_vote, prior_of
 from psephos.models.weak.learner import WeakRows, importance, nnpu_scores, refuse_no_negative
 from psephos.models.weak.one_sided import DENSITY_RATIO, PSEUDO_LABELS, sigma_range
