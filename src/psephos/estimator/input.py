@@ -24,23 +24,8 @@ from psephos._types import (
     Values,
     sparse,
 )
+from psephos.estimator import columns as frames
 from psephos.estimator.checks import check_array, validate_data
-from psephos.estimator.columns import (
-    arranged,
-    as_frame,
-    codes_of,
-    codes_of_column,
-    column_of,
-    declared_levels,
-    dense_columns,
-    found_levels,
-    in_words,
-    is_lazy,
-    is_missing,
-    names_in,
-    numbers_of,
-    refuse_repeated_names,
-)
 from psephos.estimator.schema import Schema
 from psephos.files.arrays import beyond
 from psephos.files.cases import TIMES, factors
@@ -94,7 +79,7 @@ class Table:
 
     def dense(self, columns: Any = slice(None)) -> Floats:
         """Return some columns (default all) as a dense float64 array."""
-        return dense_columns(self.values, columns)
+        return frames.dense_columns(self.values, columns)
 
     def as_held(self) -> Values:
         """Return all columns as a CSC array if the table is one, else as a dense float64 array."""
@@ -150,7 +135,7 @@ def as_given(X: Any) -> Any:
             f"X is a {type(X).__name__}: give an array, a data frame or a sparse table of shape "
             "(n_samples, n_features). psephos.read_table reads a file."
         )
-    if is_lazy(X):
+    if frames.is_lazy(X):
         raise PsephosError(
             f"X is a {type(X).__name__}, whose rows are not computed yet: give X.collect()."
         )
@@ -164,7 +149,7 @@ def as_given(X: Any) -> Any:
             f"Complex data not supported: X holds complex numbers ({X.dtype}): give their real "
             "and imaginary parts as separate columns."
         )
-    return in_words(X)
+    return frames.in_words(X)
 
 
 def read_schema(
@@ -178,21 +163,24 @@ def read_schema(
     Columns of strings in a frame are categorical, too, unless `categorical_features` lists others.
     """
     given, X = X, as_given(X)
-    refuse_repeated_names(X)
-    frame = as_frame(X)
+    frames.refuse_repeated_names(X)
+    frame = frames.as_frame(X)
     nameless = X if frame is None else np.broadcast_to(0.0, frame.shape)  # names are set below
     validate_data(estimator, nameless, y, skip_check_array=True)
     if not hasattr(estimator, "n_features_in_"):
         _check_numeric(estimator, X)  # raises a suitable error for X without columns
     n_features = int(estimator.n_features_in_)
-    names = None if frame is None else names_in(frame)
+    names = None if frame is None else frames.names_in(frame)
     schema = Schema(n_features, names, spelt=frame is not None and X is not given).name_columns(
         estimator
     )
     X = X if frame is None else frame
     marked = _marked_columns(X, schema, categorical_features)
-    declared = {j: words for j in marked if (words := declared_levels(X, j)) is not None}
-    levels = {j: declared[j] if j in declared else found_levels(column_of(X, j)) for j in marked}
+    declared = {j: words for j in marked if (words := frames.declared_levels(X, j)) is not None}
+    levels = {
+        j: declared[j] if j in declared else frames.found_levels(frames.column_of(X, j))
+        for j in marked
+    }
     return replace(schema, levels=levels, declared=frozenset(declared))
 
 
@@ -221,14 +209,14 @@ def _categories_of(X: TableLike, schema: Schema) -> list[int]:
     The errors are those of the command for files: words among numbers, numbers in another notation,
     and a column that identifies each row.
     """
-    frame, found = as_frame(X), list[int]()
+    frame, found = frames.as_frame(X), list[int]()
     if frame is None:
         return found
     for j, kind in enumerate(frame.schema.dtypes()):
         if kind not in _WORDS and kind not in _CATEGORIES:
             continue
         name = schema.words().columns[j]
-        values = [None if is_missing(v) else v for v in frame[:, j].to_list()]
+        values = [None if frames.is_missing(v) else v for v in frame[:, j].to_list()]
         if kind in _CATEGORIES or _are_words(name, values):
             refuse_identifier(name, [v for v in values if v is not None], FIT)
             found.append(j)
@@ -271,19 +259,19 @@ def read_table(
         return Table(X, schema, np.arange(len(X)))
     X = as_given(X)
     if not reset:
-        refuse_repeated_names(X)
+        frames.refuse_repeated_names(X)
         X = _with_products(X, schema)
-    if absent and schema.names is not None and as_frame(X) is not None:
+    if absent and schema.names is not None and frames.as_frame(X) is not None:
         return _incomplete(estimator, X, schema)
     if not reset:
-        if as_frame(X) is not None:
-            X = arranged(estimator, X, schema)
+        if frames.as_frame(X) is not None:
+            X = frames.arranged(estimator, X, schema)
         elif not sparse.issparse(X) and np.asarray(X).ndim != 2:
             _check_numeric(estimator, X)  # raises a suitable error for X that is not a table
         else:
             validate_data(estimator, X, skip_check_array=True, reset=False)
     rows = _row_names(X)
-    if schema.levels or as_frame(X) is not None:
+    if schema.levels or frames.as_frame(X) is not None:
         X = _encode(X, schema, reset=reset)
     if _has_underscore(X):
         _refuse_text(X, schema)
@@ -311,7 +299,7 @@ def _is_plain(X: Any, schema: Schema) -> bool:
 
 def _with_products(X: TableLike, schema: Schema) -> Any:
     """Return a frame with the products of numeric columns that the schema has added."""
-    frame = as_frame(X)
+    frame = frames.as_frame(X)
     if frame is None or not any(TIMES in name for name in schema.names or ()):
         return X
     given = {name for name in frame.columns if isinstance(name, str)}
@@ -330,7 +318,7 @@ def _with_products(X: TableLike, schema: Schema) -> Any:
 
 def _incomplete(estimator: Estimator, X: TableLike, schema: Schema) -> Table:
     """Return the table of a frame that may lack columns, which are NaN."""
-    frame: Any = as_frame(X)
+    frame: Any = frames.as_frame(X)
     given = {str(name): i for i, name in enumerate(frame.columns)}
     names = schema.names or ()
     known = set(names)
@@ -359,7 +347,7 @@ def _row_names(X: TableLike) -> Array | None:
 
 
 def _encode(X: Any, schema: Schema, *, reset: bool) -> Any:
-    frame = as_frame(X)
+    frame = frames.as_frame(X)
     if frame is None and sparse.issparse(X):
         return _encode_sparse(sparse.csc_array(X), schema, reset=reset)
     if frame is not None and not schema.levels and _all_numeric(frame):
@@ -378,9 +366,9 @@ def _coded(
 ) -> Floats:
     """Return column j as numbers: the codes of its levels, if it has any."""
     if levels is not None:
-        return codes_of_column(X, j, levels, name, reset=reset)
-    numbers = numbers_of(X, j)
-    return _numbers(column_of(X, j), name) if numbers is None else numbers
+        return frames.codes_of_column(X, j, levels, name, reset=reset)
+    numbers = frames.numbers_of(X, j)
+    return _numbers(frames.column_of(X, j), name) if numbers is None else numbers
 
 
 def _encode_sparse(X: Any, schema: Schema, *, reset: bool) -> Any:
@@ -388,7 +376,7 @@ def _encode_sparse(X: Any, schema: Schema, *, reset: bool) -> Any:
     columns = [X[:, [j]] for j in range(X.shape[1])]
     words = schema.words().columns
     for j, levels in schema.levels.items():
-        codes = codes_of(X[:, [j]].toarray().ravel(), levels, words[j], reset=reset)
+        codes = frames.codes_of(X[:, [j]].toarray().ravel(), levels, words[j], reset=reset)
         columns[j] = sparse.csc_array(codes[:, None])
     return sparse.hstack(columns, format="csc")
 
@@ -403,8 +391,8 @@ def _numbers(column: Array, name: str) -> Floats:
     for i, value in enumerate(column):
         if is_number(value):
             values[i] = float(value)
-        elif not is_missing(value):
-            others = [None if is_missing(v) else v for v in column]
+        elif not frames.is_missing(value):
+            others = [None if frames.is_missing(v) else v for v in column]
             refuse_objects(name, others, lambda i: f"row {i}")
             kind = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise PsephosError(

@@ -13,13 +13,7 @@ from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, mean_vote, one_voter
-from psephos.models.committees.levels import (
-    StackLevels,
-    chances_of,
-    fold_plan,
-    log_loss,
-    side_by_side,
-)
+from psephos.models.committees.levels import StackLevels, chances_of, log_loss, side_by_side
 from psephos.models.committees.naming import CV, SMALL, NamedMembers, checked
 from psephos.models.forest.extra_trees import ExtraTreesClassifier
 from psephos.models.forest.random_forest import RandomForestClassifier
@@ -121,15 +115,13 @@ class CascadeClassifier(NamedMembers, VoteClassifier):
     n_levels_: int = fitted()
     level_scores_: Floats = fitted()
 
-    def _members(self) -> list[tuple[str, Estimator]]:
-        if self.estimators is None:
-            return [("forest", RandomForestClassifier()), ("extra", ExtraTreesClassifier())]
-        return self._pairs()
+    def _defaults(self) -> list[tuple[str, Estimator]]:
+        return [("forest", RandomForestClassifier()), ("extra", ExtraTreesClassifier())]
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         members = checked(self, self._members())
         data = Data.of(table, labels, weight, context, self.n_jobs)
-        levels = StackLevels(data, fold_plan(data, self.cv), passthrough=True, all_before=True)
+        levels = StackLevels(data, self.cv, passthrough=True, all_before=True)
         if self.max_levels >= levels.n_folds:
             raise PsephosError(
                 f"max_levels must be below the number of folds, {levels.n_folds}, as each level "

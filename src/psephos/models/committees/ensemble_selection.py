@@ -13,14 +13,12 @@ from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
-from psephos.models.committees.levels import StackLevels, chances_of, fold_plan
+from psephos.models.committees.levels import StackLevels, chances_of, member_scores
 from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, NamedMembers, checked
-from psephos.models.committees.stacking import member_scores
 from psephos.models.ensemble import Ensemble
 from psephos.models.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
-from psephos.vote import Vote
 
 
 @parameters
@@ -74,7 +72,32 @@ class _Selection(Ensemble, NamedMembers):
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         scoring = getattr(self, "scoring", "squared_error")  # the regressor's only one
-        return chosen(self, Data.of(table, labels, weight, context, self.n_jobs), scoring)
+        data = Data.of(table, labels, weight, context, self.n_jobs)
+        members = checked(self, self._members())
+        levels = StackLevels(data, self.cv, passthrough=False, all_before=False)
+        levels.add(members)
+        answers = levels.out_of_fold(0)
+        scores = member_scores(data, answers)
+        votes = answers.reshape(len(data.y), len(members), -1)
+        unit = 1.0 if data.n_classes else 2.0 ** np.frexp(np.abs(data.y).max())[1]
+        predictions = chances_of(votes, data.n_classes) if data.n_classes else votes / unit
+        counts = np.zeros(len(members), dtype=np.intp)
+        size = max(self.n_init, _FEW, round(self.bag_fraction * len(members)))
+        for bag in range(self.n_bags if size < len(members) else 1):
+            draw = data.context.generator(0, _BAG, bag)
+            inside = np.sort(draw.permutation(len(members))[:size])
+            loss = _loss(data if data.n_classes else replace(data, y=data.y / unit), scoring)
+            counts[inside] += greedy_counts(predictions[:, inside], loss, self.n_steps, self.n_init)
+        kept = np.flatnonzero(counts)
+        tasks = [MemberTask(members[t][1], (1, t)) for t in kept.tolist()]
+        names = [members[t][0] for t in kept.tolist()]
+        voters = voters_of(fit_all(data, tasks), data, names=names)
+        vote = mean_vote(voters, data.target, counts[kept].astype(np.float64))
+        return vote, {
+            "member_names_": tuple(name for name, _ in members),
+            "counts_": counts,
+            "member_scores_": scores,
+        }
 
 
 @parameters
@@ -138,9 +161,7 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
     cv: Any = 5
     class_weight: ClassWeightLike = None
 
-    def _members(self) -> list[tuple[str, Estimator]]:
-        if self.estimators is not None:
-            return self._pairs()
+    def _defaults(self) -> list[tuple[str, Estimator]]:
         return [
             ("forest", RandomForestClassifier()),
             ("extra", ExtraTreesClassifier()),
@@ -180,9 +201,7 @@ class EnsembleSelectionRegressor(_Selection, VoteRegressor):
         small={"estimators": SMALL_NUMBERS, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
 
-    def _members(self) -> list[tuple[str, Estimator]]:
-        if self.estimators is not None:
-            return self._pairs()
+    def _defaults(self) -> list[tuple[str, Estimator]]:
         return [
             ("forest", RandomForestRegressor(max_features=1 / 3)),
             ("extra", ExtraTreesRegressor()),
@@ -195,35 +214,6 @@ _LEAST = 1e-9  # smaller probabilities are raised to it
 _TIED = 1e-12  # shares, and losses, that differ by less are equal
 _FEW = 10  # minimum number of candidates of a bag
 _BAG = 1  # task id of the draws of bags
-
-
-def chosen(model: Any, data: Data, scoring: str) -> tuple[Vote, dict[str, Any]]:
-    """Return the vote of the chosen members, fitted on all rows, and further attributes."""
-    members = checked(model, model._members())
-    levels = StackLevels(data, fold_plan(data, model.cv), passthrough=False, all_before=False)
-    levels.add(members)
-    answers = levels.out_of_fold(0)
-    scores = member_scores(data, answers)
-    votes = answers.reshape(len(data.y), len(members), -1)
-    unit = 1.0 if data.n_classes else 2.0 ** np.frexp(np.abs(data.y).max())[1]
-    predictions = chances_of(votes, data.n_classes) if data.n_classes else votes / unit
-    counts = np.zeros(len(members), dtype=np.intp)
-    size = max(model.n_init, _FEW, round(model.bag_fraction * len(members)))
-    for bag in range(model.n_bags if size < len(members) else 1):
-        draw = data.context.generator(0, _BAG, bag)
-        inside = np.sort(draw.permutation(len(members))[:size])
-        loss = _loss(data if data.n_classes else replace(data, y=data.y / unit), scoring)
-        counts[inside] += greedy_counts(predictions[:, inside], loss, model.n_steps, model.n_init)
-    kept = np.flatnonzero(counts)
-    tasks = [MemberTask(members[t][1], (1, t)) for t in kept.tolist()]
-    names = [members[t][0] for t in kept.tolist()]
-    voters = voters_of(fit_all(data, tasks), data, names=names)
-    vote = mean_vote(voters, data.target, counts[kept].astype(np.float64))
-    return vote, {
-        "member_names_": tuple(name for name, _ in members),
-        "counts_": counts,
-        "member_scores_": scores,
-    }
 
 
 def _loss(data: Data, scoring: str) -> _Loss:

@@ -178,12 +178,12 @@ def fold_plan(data: Data, cv: Any) -> Indices:
 class StackLevels:
     """Members in levels, and their out-of-fold predictions.
 
-    `fold` (n,); `passthrough`: whether later levels also read the columns of the table.
+    `cv`: as in `fold_plan`; `passthrough`: whether later levels also read the columns of the table.
     `all_before`: whether a level reads the predictions of all earlier levels, or of the last.
     """
 
-    def __init__(self, data: Data, fold: Indices, *, passthrough: bool, all_before: bool) -> None:
-        self.data, self.fold = data, fold
+    def __init__(self, data: Data, cv: Any, *, passthrough: bool, all_before: bool) -> None:
+        self.data, self.fold = data, fold_plan(data, cv)
         self.passthrough, self.all_before = passthrough, all_before
         self.levels: list[_Members] = []
         self._fitted: dict[tuple[int, frozenset[int]], list[Any]] = {}
@@ -309,3 +309,15 @@ def side_by_side(parts: list[Voters]) -> Voters:
         names += [label_of(part, t).removesuffix(": ") for t in range(part.n_voters)]
         size += part.n_voters
     return join(indexed, names if all(names) else ())
+
+
+def member_scores(data: Data, answers: Floats) -> Floats:
+    """Return each member's log-loss, or mean squared error, of out-of-fold predictions."""
+    votes = answers.reshape(len(data.y), -1, data.target.n_outputs)
+    y, weight = data.y, data.weight
+    if not data.n_classes:
+        off = (votes[:, :, 0] - y[:, None]) ** 2
+        return np.average(off, axis=0, weights=weight)
+    chances = chances_of(votes, data.n_classes)
+    losses = [log_loss(chances[:, t], y, weight) for t in range(votes.shape[1])]
+    return np.array(losses)

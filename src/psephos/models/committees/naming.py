@@ -118,9 +118,9 @@ class NamedMembers(VoteEstimator):
         return super().set_params(**params)
 
     def _members(self) -> list[tuple[str, Estimator]]:
-        """Return the members; by default those of `default_members`."""
-        if self.estimators is not None:
-            return self._pairs()
+        return self._defaults() if self.estimators is None else self._pairs()
+
+    def _defaults(self) -> list[tuple[str, Estimator]]:
         return default_members(isinstance(self, VoteClassifier))
 
     def _kept(self) -> list[Any]:

@@ -12,18 +12,8 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Anything, Constraint
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
-from psephos.models.committees import naming
+from psephos.models.committees import levels, naming
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote
-from psephos.models.committees.levels import (
-    StackLevels,
-    chances_of,
-    fold_plan,
-    log_loss,
-    logistic_weights,
-    pool_weights,
-    read_answers,
-    square_weights,
-)
 from psephos.models.committees.voting import MemberNames
 from psephos.vote import OutputWeights, Readout, Vote, Voters
 
@@ -73,21 +63,19 @@ class _Stacking(MemberNames, naming.NamedMembers):
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         data = Data.of(table, labels, weight, context, self.n_jobs)
-        levels = _levels(self)
-        names = tuple(name for name, _ in levels[-1])
-        plan = StackLevels(
-            data, fold_plan(data, self.cv), passthrough=self.passthrough, all_before=False
-        )
-        for members in levels:
+        given = _levels(self)
+        names = tuple(name for name, _ in given[-1])
+        plan = levels.StackLevels(data, self.cv, passthrough=self.passthrough, all_before=False)
+        for members in given:
             plan.add(members)
-        if len(levels) >= plan.n_folds:
+        if len(given) >= plan.n_folds:
             raise PsephosError(
-                f"cv must have more folds than there are levels, {len(levels)}; got {plan.n_folds}."
+                f"cv must have more folds than there are levels, {len(given)}; got {plan.n_folds}."
             )
-        every = [plan.out_of_fold(level) for level in range(len(levels))]
-        voters, answers = plan.voters(len(levels) - 1), every[-1]
+        every = [plan.out_of_fold(level) for level in range(len(given))]
+        voters, answers = plan.voters(len(given) - 1), every[-1]
         vote = _final(self, data, voters, names, answers)
-        scores = tuple(member_scores(data, one) for one in every)
+        scores = tuple(levels.member_scores(data, one) for one in every)
         return vote, {"member_names_": names, "member_scores_": scores}
 
 
@@ -203,10 +191,14 @@ def _final(
     votes = answers.reshape(len(data.y), len(names), -1)
     y, weight, k = data.y, data.weight, data.n_classes
     if final == "pool":
-        pooled = pool_weights(votes, y, weight, k) if k else square_weights(votes, y, weight)
+        pooled = (
+            levels.pool_weights(votes, y, weight, k)
+            if k
+            else levels.square_weights(votes, y, weight)
+        )
         return mean_vote(voters, target, pooled)
     if final == "logistic" and k:
-        alpha = logistic_weights(votes, y, weight, k)
+        alpha = levels.logistic_weights(votes, y, weight, k)
         kept = np.flatnonzero(alpha.any(axis=1))
         weights = OutputWeights(voters.n_features, alpha[kept])
         return Vote(voters.take(kept), weights, Readout("sum", "logistic"), target)
@@ -220,17 +212,7 @@ def _final(
     words = data.names_of(names)
     whole = data.reading(answers, words, passthrough=model.passthrough)
     fitted = fit_all(whole, [MemberTask(final, (99,))])
-    readers = read_answers(voters, fitted, data, words, ("final",), passthrough=model.passthrough)
+    readers = levels.read_answers(
+        voters, fitted, data, words, ("final",), passthrough=model.passthrough
+    )
     return mean_vote(readers.take(np.arange(1)), target)
-
-
-def member_scores(data: Data, answers: Floats) -> Floats:
-    """Return each member's log-loss, or mean squared error, of out-of-fold predictions."""
-    votes = answers.reshape(len(data.y), -1, data.target.n_outputs)
-    y, weight = data.y, data.weight
-    if not data.n_classes:
-        off = (votes[:, :, 0] - y[:, None]) ** 2
-        return np.average(off, axis=0, weights=weight)
-    chances = chances_of(votes, data.n_classes)
-    losses = [log_loss(chances[:, t], y, weight) for t in range(votes.shape[1])]
-    return np.array(losses)

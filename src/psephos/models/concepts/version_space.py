@@ -13,13 +13,6 @@ from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.concepts import version_spaces, votes
-from psephos.models.concepts.version_spaces import (
-    VersionSpaces,
-    collapsed,
-    collapses,
-    constraint,
-    number_of,
-)
 from psephos.vote.voters.conjunctive_space import Hypotheses
 
 VOTERS = ("hypotheses", "counted hypotheses", "joined voters")
@@ -126,7 +119,7 @@ class VersionSpaceClassifier(VoteClassifier):
     n_samples: int = 1000
     categorical_features: CategoricalFeatures = "from_dtype"
     random_state: SeedLike = None
-    memory_: VersionSpaces = fitted()
+    memory_: version_spaces.VersionSpaces = fitted()
     hypotheses_: votes.HypothesisFacts = fitted()
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
@@ -155,9 +148,9 @@ class VersionSpaceClassifier(VoteClassifier):
         found = {"memory_": memory, "hypotheses_": facts}
         return votes.concept_votes(parts, target, "normalised", 0), found
 
-    def _report(self, memory: VersionSpaces, labels: Labels, known: int) -> None:
+    def _report(self, memory: version_spaces.VersionSpaces, labels: Labels, known: int) -> None:
         """Warn of rows with which no hypothesis agrees, or raise, by `on_collapse`."""
-        new = collapsed(memory, labels.target.classes, known)
+        new = version_spaces.collapsed(memory, labels.target.classes, known)
         if not new or self.on_collapse == "skip":
             return
         if self.on_collapse == "raise":
@@ -231,17 +224,23 @@ class VersionSpaceClassifier(VoteClassifier):
 
     def _numbers(self) -> list[tuple[int, float]]:
         self._fitted()
-        return [number_of(self.memory_.space, c, self.n_samples) for c in self.memory_.concepts]
+        return [
+            version_spaces.number_of(self.memory_.space, c, self.n_samples)
+            for c in self.memory_.concepts
+        ]
 
     @property
     def collapses_(self) -> list[str]:
         """The rows that were left out because no remaining hypothesis agreed, in words."""
         self._fitted()
-        return collapses(self.memory_, self.classes_)
+        return version_spaces.collapses(self.memory_, self.classes_)
 
     def _words(self, found: Hypotheses) -> list[tuple[str, ...]]:
         space, names = self.memory_.space, self.schema_.words()
         return [
-            tuple(constraint(space, i, a, b, names.levels) for i, (a, b) in enumerate(rows))
+            tuple(
+                version_spaces.constraint(space, i, a, b, names.levels)
+                for i, (a, b) in enumerate(rows)
+            )
             for rows in (zip(*one, strict=True) for one in zip(found.low, found.high, strict=True))
         ]

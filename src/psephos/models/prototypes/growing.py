@@ -14,16 +14,8 @@ from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Interval
 from psephos.estimator.vote_estimator import VoteEstimator
 from psephos.files.field_types import Nullable
+from psephos.models.prototypes import problem
 from psephos.models.prototypes.batches import Batch, class_masses, fit_batches
-from psephos.models.prototypes.problem import (
-    DistinctRows,
-    PrototypeProblem,
-    Scaled,
-    merged_rows,
-    read_scaled,
-    scaled_by,
-    settings_of,
-)
 from psephos.models.training import Training
 from psephos.vote import KernelScaling, Vote, prototype_vote
 from psephos.vote.part import check
@@ -39,7 +31,7 @@ class FurtherBatches(NamedTuple):
     totals: Floats  # weight of each class; or mean and deviation of the targets
     batches: list[Batch]
     n_given: int  # number of rows of all calls
-    rows: DistinctRows | None = None  # those of `partial_fit`
+    rows: problem.DistinctRows | None = None  # those of `partial_fit`
 
 
 class Growing(VoteEstimator):
@@ -64,8 +56,8 @@ class Growing(VoteEstimator):
         raise NotImplementedError
 
     def _problem(
-        self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, totals: Floats
-    ) -> PrototypeProblem | None:
+        self, target: AnyTarget, scaled: problem.Scaled, rows: problem.DistinctRows, totals: Floats
+    ) -> problem.PrototypeProblem | None:
         """Return the problem to which batches are fitted; None if the target is constant."""
         raise NotImplementedError
 
@@ -78,13 +70,13 @@ class Growing(VoteEstimator):
             return self._further_batch(table, labels, weight, context)
         growth = self._before(context)
         whole = getattr(self, "class_weight", None) is None
-        rows = merged_rows(Training(table, labels.target, labels.y, weight), whole=whole)
+        rows = problem.merged_rows(Training(table, labels.target, labels.y, weight), whole=whole)
         totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
         if growth is None:
-            scaled = read_scaled(table, rows.rows, rows.weight)
+            scaled = problem.read_scaled(table, rows.rows, rows.weight)
             growth = FurtherBatches(scaled.scaling, totals, [], 0)
         else:
-            scaled = scaled_by(growth.scaling, table, rows.rows)
+            scaled = problem.scaled_by(growth.scaling, table, rows.rows)
             growth = growth._replace(
                 totals=self._renewed(growth.totals, totals, added=False), rows=None
             )
@@ -93,9 +85,8 @@ class Growing(VoteEstimator):
         return self._with_batches(labels.target, scaled, rows, growth, self.n_batches, context)
 
     def _with_batches(
-        self, target: Any, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
-        n_batches: int,
-        context: Context, n_judges: int = 0,
+        self, target: Any, scaled: problem.Scaled, rows: problem.DistinctRows,
+        growth: FurtherBatches, n_batches: int, context: Context, n_judges: int = 0,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         """Return the vote of `n_batches` batches and their fitted attributes."""
         found = self._batches(target, scaled, rows, growth, n_batches, context, n_judges=n_judges)
@@ -105,17 +96,16 @@ class Growing(VoteEstimator):
         return vote, _attributes(found, n_batches)
 
     def _batches(
-        self, target: AnyTarget, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
-        n_batches: int,
-        context: Context, *, n_judges: int = 0,
+        self, target: AnyTarget, scaled: problem.Scaled, rows: problem.DistinctRows,
+        growth: FurtherBatches, n_batches: int, context: Context, *, n_judges: int = 0,
     ) -> list[Batch]:  # fmt: skip
-        problem = self._problem(target, scaled, rows, growth.totals)
-        if problem is None:
+        posed = self._problem(target, scaled, rows, growth.totals)
+        if posed is None:
             return []
-        settings = settings_of(self, problem, n_batches)
+        settings = problem.settings_of(self, posed, n_batches)
         if not scaled.Z.shape[1]:  # no column varies
             return []
-        return fit_batches(problem, settings, context, before=growth.batches, n_judges=n_judges)
+        return fit_batches(posed, settings, context, before=growth.batches, n_judges=n_judges)
 
     # ------------------------------------------------------------------ starting from others
     def _before(self, context: Context) -> FurtherBatches | None:
@@ -148,12 +138,12 @@ class Growing(VoteEstimator):
         if table.rows.dtype.kind == "i":  # row numbers continue from call to call
             table = replace(table, rows=table.rows + growth.n_given)
         data = Training(table, labels.target, labels.y, weight)
-        rows = merged_rows(data, whole=getattr(self, "class_weight", None) is None).alone()
+        rows = problem.merged_rows(data, whole=getattr(self, "class_weight", None) is None).alone()
         totals = self._totals(rows.y, rows.weight, getattr(labels.target, "n_classes", 0))
         if first:
-            scaling = read_scaled(rows.table, rows.rows, rows.weight).scaling
+            scaling = problem.read_scaled(rows.table, rows.rows, rows.weight).scaling
             still = getattr(labels.target, "classes", None) is None and totals[1] == 0.0
-            if still or not scaled_by(scaling, rows.table, rows.rows).Z.shape[1]:
+            if still or not problem.scaled_by(scaling, rows.table, rows.rows).Z.shape[1]:
                 what = "the target does not vary" if still else "no column varies"
                 raise PsephosError(
                     f"{what} in the first call of partial_fit, which determines the scaling: give "
@@ -167,7 +157,7 @@ class Growing(VoteEstimator):
             n_judges, rows = len(growth.rows.y), rows.after(growth.rows)
         growth = growth._replace(rows=rows, n_given=growth.n_given + context.n_rows)
         n_batches = 1 if first else 1 + len(self.n_prototypes_)
-        scaled = scaled_by(growth.scaling, rows.table, rows.rows)
+        scaled = problem.scaled_by(growth.scaling, rows.table, rows.rows)
         return self._with_batches(labels.target, scaled, rows, growth, n_batches, context, n_judges)
 
     # ------------------------------------------------------------------ fitted
@@ -236,13 +226,15 @@ FACTORS = np.append(0.0, 2.0 ** np.arange(-6, 1))  # of the prototypes' weights
 class FittedBatches(NamedTuple):
     """Batches fitted to some rows, their scaling and class frequencies."""
 
-    scaled: Scaled
+    scaled: problem.Scaled
     prior: Floats
     batches: list[Batch]
 
 
 def trusted_share(
-    rows: DistinctRows, fit: Callable[[DistinctRows], FittedBatches], context: Context
+    rows: problem.DistinctRows,
+    fit: Callable[[problem.DistinctRows], FittedBatches],
+    context: Context,
 ) -> float:
     """Return the factor of the prototypes' weights, from 0 to 1.
 
@@ -297,10 +289,10 @@ def share_words(share: float) -> list[str]:
     ]
 
 
-def _some(rows: DistinctRows, some: Indices, left: Floats) -> DistinctRows:
+def _some(rows: problem.DistinctRows, some: Indices, left: Floats) -> problem.DistinctRows:
     """Return some of the rows, with a share `left` of their weights and copies."""
     table, positions, y, weight, copies = rows
-    return DistinctRows(
+    return problem.DistinctRows(
         table, positions[some], y[some], (weight * left)[some], (copies * left)[some]
     )
 
@@ -325,10 +317,10 @@ def _folds(
     return fold[unit], np.arange(len(y))
 
 
-def _losses(rows: DistinctRows, fitted: FittedBatches) -> Floats:
+def _losses(rows: problem.DistinctRows, fitted: FittedBatches) -> Floats:
     """Return the log-loss of rows for each factor, (n, n_factors)."""
     n_classes = len(fitted.prior)
-    scaled = scaled_by(fitted.scaled.scaling, rows.table, rows.rows)
+    scaled = problem.scaled_by(fitted.scaled.scaling, rows.table, rows.rows)
     mass = np.zeros((len(rows.y), n_classes))
     for found in (batch.found for batch in fitted.batches if len(batch.found.weight)):
         mass += class_masses(scaled, found, n_classes)
@@ -343,9 +335,8 @@ class Validated(Growing):
     fallback: str | None
 
     def _with_batches(
-        self, target: Any, scaled: Scaled, rows: DistinctRows, growth: FurtherBatches,
-        n_batches: int,
-        context: Context, n_judges: int = 0,
+        self, target: Any, scaled: problem.Scaled, rows: problem.DistinctRows,
+        growth: FurtherBatches, n_batches: int, context: Context, n_judges: int = 0,
     ) -> tuple[Vote, dict[str, Any]]:  # fmt: skip
         vote, extras = super()._with_batches(
             target, scaled, rows, growth, n_batches, context, n_judges
@@ -354,8 +345,8 @@ class Validated(Growing):
         # Not with partial_fit, whose rows have different roles.
         if self.fallback and growth.rows is None and extras["n_prototypes_"].any():
 
-            def fit(some: DistinctRows) -> FittedBatches:
-                part = read_scaled(some.table, some.rows, some.weight)
+            def fit(some: problem.DistinctRows) -> FittedBatches:
+                part = problem.read_scaled(some.table, some.rows, some.weight)
                 blank = FurtherBatches(
                     part.scaling, self._totals(some.y, some.weight, target.n_classes), [], 0
                 )

@@ -179,28 +179,26 @@ class PrototypeProblem(NamedTuple):
 
 
 def class_problem(
-    scaled: Scaled, codes: Indices, weight: Floats, rows: Array,
-    names: tuple[str, ...], copies: Floats, share: Floats,
-) -> PrototypeProblem:  # fmt: skip
+    scaled: Scaled, rows: "DistinctRows", names: tuple[str, ...], share: Floats
+) -> PrototypeProblem:
     """Return the problem of a classification; the prior is the class frequencies, `share`."""
-    every = np.broadcast_to(share, (len(codes), len(share)))
-    prior = Masses(share[codes], np.ones(len(codes)), every)
-    return PrototypeProblem(
-        scaled, codes.astype(float), codes, codes, prior, weight, rows, names, 0.0,
-                   copies)  # fmt: skip
+    y = rows.y
+    prior = Masses(share[y], np.ones(len(y)), np.broadcast_to(share, (len(y), len(share))))
+    given = (scaled, y.astype(float), y, y, prior, rows.weight, rows.names, names)
+    return PrototypeProblem(*given, unit=0.0, copies=rows.copies)
 
 
 def number_problem(
-    scaled: Scaled, y: Floats, weight: Floats, rows: Array, moments: tuple[float, float],
-    copies: Floats,
-) -> PrototypeProblem:  # fmt: skip
+    scaled: Scaled, rows: "DistinctRows", moments: tuple[float, float]
+) -> PrototypeProblem:
     """Return the problem of a regression; the prior is a normal density with y's moments."""
-    t = (y - moments[0]) / moments[1]
+    t = (rows.y - moments[0]) / moments[1]
     density = np.exp(-0.5 * t * t) / np.sqrt(2 * np.pi)
     prior = Masses(density, np.ones(len(t)), np.empty((len(t), 0)))
-    strata = target_strata(t, weight, max(1, min(_STRATA, len(t) // 4)))
+    strata = target_strata(t, rows.weight, max(1, min(_STRATA, len(t) // 4)))
     names = tuple(f"of target range {k + 1}" for k in range(int(strata.max()) + 1))
-    return PrototypeProblem(scaled, t, y, strata, prior, weight, rows, names, moments[1], copies)
+    given = (scaled, t, rows.y, strata, prior, rows.weight, rows.names, names)
+    return PrototypeProblem(*given, unit=moments[1], copies=rows.copies)
 
 
 CONTENDER = Contender(

@@ -227,8 +227,7 @@ class ProsetClassifier(_Proset, Validated, VoteClassifier):
         self, target: Any, scaled: problem.Scaled, rows: problem.DistinctRows, totals: Floats
     ) -> problem.PrototypeProblem:
         names = tuple(str(name) for name in target.classes.tolist())
-        given = scaled, rows.y, rows.weight, rows.names, names, rows.copies
-        return problem.class_problem(*given, self._prior(totals))
+        return problem.class_problem(scaled, rows, names, self._prior(totals))
 
     def partial_fit(
         self,
@@ -349,8 +348,7 @@ class ProsetRegressor(_Proset, Growing, VoteRegressor):
         mean, deviation = totals.tolist()
         if deviation <= 1e-12 * abs(mean):
             return None
-        given = scaled, rows.y, rows.weight, rows.names
-        return problem.number_problem(*given, (mean, deviation), rows.copies)
+        return problem.number_problem(scaled, rows, (mean, deviation))
 
     def partial_fit(self, X: TableLike, y: LabelsLike, sample_weight: PerRow = None) -> Self:
         """Add one batch whose candidates are new rows.
