@@ -1,8 +1,8 @@
 """Labels and weights: class indices, row weights, and names of rows in messages."""
 
 import warnings
-from collections.abc import Generator, Hashable, Sequence
-from contextlib import contextmanager
+from collections.abc import Hashable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Self
 
@@ -11,12 +11,9 @@ from scipy.sparse import issparse
 
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, LabelsLike, NDArray, PerRow, TableLike
-from psephos.estimator.checks import (
-    check_classification_targets,
-    check_consistent_length,
-    column_or_1d,
-)
+from psephos.estimator import checks
 from psephos.estimator.columns import as_frame, is_missing, plain_column
+from psephos.estimator.schema import setting
 from psephos.files.arrays import object_array
 from psephos.files.columns import is_number
 from psephos.files.near import shown
@@ -26,24 +23,14 @@ _names: ContextVar[Sequence[str]] = ContextVar("names of rows", default=())
 _depth: ContextVar[int] = ContextVar("fits within fits", default=0)
 
 
-@contextmanager
-def naming_rows(names: Sequence[str]) -> Generator[None]:
+def naming_rows(names: Sequence[str]) -> AbstractContextManager[None]:
     """Use these names for the rows of a fit within the block, one per row."""
-    token = _names.set(names)
-    try:
-        yield
-    finally:
-        _names.reset(token)
+    return setting(_names, names)
 
 
-@contextmanager
-def one_fit() -> Generator[None]:
+def one_fit() -> AbstractContextManager[None]:
     """Enter a fit; the rows of a fit within another have no names."""
-    token = _depth.set(_depth.get() + 1)
-    try:
-        yield
-    finally:
-        _depth.reset(token)
+    return setting(_depth, _depth.get() + 1)
 
 
 def is_outermost() -> bool:
@@ -186,7 +173,7 @@ def codes_among(classes: Array, X: TableLike, y: LabelsLike) -> Indices:
     labels = _as_array(y)
     if labels.ndim != 1:
         raise PsephosError(f"y has shape {labels.shape}: give one label per row.")
-    check_consistent_length(X, labels)
+    checks.check_consistent_length(X, labels)
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         label = labels[unknown].tolist()[0]
@@ -240,8 +227,8 @@ def read_target(X: TableLike, y: Any, least: int = 2) -> tuple[Array, Indices]:
     declares are ignored.
     """
     if type(y) is not np.ndarray or y.ndim != 1:  # scikit-learn's check of plain arrays is slow
-        y = column_or_1d(_as_given(plain_column(y)), warn=True)
-    check_consistent_length(X, y)
+        y = checks.column_or_1d(_as_given(plain_column(y)), warn=True)
+    checks.check_consistent_length(X, y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise PsephosError(f"Input y contains NaN or infinity in row {row}; drop the row.")
@@ -257,7 +244,7 @@ def read_target(X: TableLike, y: Any, least: int = 2) -> tuple[Array, Indices]:
         _refuse_measurements(y)
         with warnings.catch_warnings():  # `_warn_of_classes` warns of many classes
             warnings.simplefilter("ignore", UserWarning)
-            check_classification_targets(y)
+            checks.check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < least:
         only = classes.tolist()[0]
@@ -323,7 +310,7 @@ def read_labels(X: TableLike, y: Any) -> tuple[Array, Indices]:
     given: Any = y
     whole: Any = given.toarray() if issparse(y) else given
     table = np.asarray(whole)
-    check_consistent_length(X, table)
+    checks.check_consistent_length(X, table)
     yes = (table == 1) & np.ones(table.shape, dtype=bool)
     bad = ~(yes | (table == 0))
     if table.ndim != 2 or not table.shape[1] or bad.any():
@@ -339,7 +326,7 @@ def read_several_numbers(X: TableLike, y: LabelsLike) -> tuple[tuple[str, ...], 
     """Return (names, Y) of several numbers per row, Y of shape (n, K)."""
     names = names_of(y)
     table = np.asarray(y)
-    check_consistent_length(X, table)
+    checks.check_consistent_length(X, table)
     columns = [read_numbers(X, table[:, k]) for k in range(table.shape[1])]
     outputs = [f"y{k}" for k in range(len(columns))] if names is None else [str(n) for n in names]
     return tuple(outputs), np.column_stack(columns)
@@ -354,8 +341,8 @@ def names_of(y: Any) -> Array | None:
 def read_numbers(X: TableLike, y: Any) -> Floats:
     """Return the numbers y of a regression."""
     y = np.ma.filled(y.astype(np.float64), np.nan) if isinstance(y, np.ma.MaskedArray) else y
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
+    y = checks.column_or_1d(y, warn=True)
+    checks.check_consistent_length(X, y)
     try:
         if y.dtype.kind in "mMc":  # numpy would convert them to numbers
             raise TypeError

@@ -1,10 +1,10 @@
 """The columns of a training table: names, categories, and how later tables are matched."""
 
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,23 @@ from psephos._errors import PsephosError
 from psephos.files.cells import Cells
 from psephos.files.names import Names
 
+_Value = TypeVar("_Value")
 _called: ContextVar[Sequence[str]] = ContextVar("_called", default=())
 
 
 @contextmanager
-def naming_columns(names: Sequence[str]) -> Generator[None]:
-    """Within the block use these names for tables without names of the same width."""
-    token = _called.set(names)
+def setting(variable: ContextVar[_Value], value: _Value) -> Generator[None]:
+    """Within the block let a variable of the context have this value."""
+    token = variable.set(value)
     try:
         yield
     finally:
-        _called.reset(token)
+        variable.reset(token)
+
+
+def naming_columns(names: Sequence[str]) -> AbstractContextManager[None]:
+    """Within the block use these names for tables without names of the same width."""
+    return setting(_called, names)
 
 
 @dataclass(frozen=True)

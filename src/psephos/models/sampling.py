@@ -261,7 +261,7 @@ class NumberUncertainty(NamedTuple):
     jackknife: Floats | None
 
 
-class ClassifierUncertaintyMixin:
+class ClassifierUncertaintyMixin(DrawsRows):
     """Mixin of forests and bags of classifiers: `uncertainty`."""
 
     def uncertainty(self, X: TableLike) -> Uncertainty:
@@ -285,8 +285,7 @@ class ClassifierUncertaintyMixin:
             The first three have shape (n,), the others (n,) for the second of two classes, else
             (n, n_classes); `jackknife` is None if ``bootstrap=False``.
         """
-        own: Any = self
-        vote, memory, values = own.vote_, own.memory_, own._values(X)
+        vote, memory, values = self.vote_, self.memory_, self._values(X)
         _check_equal(vote)
         k, counts = vote.target.n_classes, _counts(memory)
         parts: list[tuple[Any, ...]] = []
@@ -307,7 +306,7 @@ class ClassifierUncertaintyMixin:
         return Uncertainty(total, aleatoric, spread, variance, jackknife)
 
 
-class RegressorUncertaintyMixin:
+class RegressorUncertaintyMixin(DrawsRows):
     """Mixin of forests and bags of regressors: `uncertainty`."""
 
     def uncertainty(self, X: TableLike) -> NumberUncertainty:
@@ -315,8 +314,7 @@ class RegressorUncertaintyMixin:
 
         See `RandomForestClassifier.uncertainty`; the second is None without a bootstrap.
         """
-        own: Any = self
-        vote, memory, values = own.vote_, own.memory_, own._values(X)
+        vote, memory, values = self.vote_, self.memory_, self._values(X)
         _check_equal(vote)
         counts = _counts(memory)
         parts = [(v.var(axis=1), _jackknife(v, memory, counts)) for v in _blocks(vote, values)]

@@ -193,6 +193,22 @@ class NewtonTree:
             self.low[pair], self.high[pair] = self.low[node], self.high[node]
         return len(nodes)
 
+    def shrink(self, learning_rate: float) -> None:
+        """Set the values of the nodes as leaves: their shrunk weights.
+
+        Raises
+        ------
+        PsephosError
+            If a value is beyond float32.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.answer = self.weight * np.float32(learning_rate)
+        if not np.isfinite(self.answer).all():
+            raise PsephosError(
+                f"learning_rate={learning_rate}: the value of a leaf is beyond float32. Give a "
+                "smaller one; above 2 boosting seldom converges."
+            )
+
 
 _FIELDS = (
     "feature", "threshold", "missing_left", "first", "loss", "weight", "cover", "low", "high",
@@ -233,23 +249,6 @@ def prune(tree: NewtonTree, gamma: float) -> _Whole:
         own[tree.first[node] : tree.first[node] + 2] = own[node]
         tree.sets.pop(node, None)
     return own
-
-
-def shrink(tree: NewtonTree, learning_rate: float) -> None:
-    """Set the values of the nodes as leaves: their shrunk weights.
-
-    Raises
-    ------
-    PsephosError
-        If a value is beyond float32.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        tree.answer = tree.weight * np.float32(learning_rate)
-    if not np.isfinite(tree.answer).all():
-        raise PsephosError(
-            f"learning_rate={learning_rate}: the value of a leaf is beyond float32. Give a smaller "
-            "one; above 2 boosting seldom converges."
-        )
 
 
 def whole_scales(gh: Array, kept: NDArray[np.bool_], penalty: Penalty) -> tuple[float, float]:

@@ -14,15 +14,7 @@ from psephos.kernels.sorted_trees import newton_exact
 from psephos.kernels.sorted_trees.newton_gain import Penalty, comes_first, weigh_gains
 from psephos.runtime.jit import run_blocks
 from psephos.trees.bins import Bins
-from psephos.trees.newton import (
-    BestSplits,
-    NewtonTree,
-    TreeLimits,
-    TreeSample,
-    prune,
-    shrink,
-    whole_scales,
-)
+from psephos.trees.newton import BestSplits, NewtonTree, TreeLimits, TreeSample, prune, whole_scales
 
 _Whole = NDArray[np.intp]
 _BLOCK = 2**18  # entries of a block of columns, one task of a thread
@@ -464,7 +456,7 @@ def grower(
         tree, position = search(gh, growth, draws)
         if method == "exact":  # the others do not make splits with a gain below gamma
             position = prune(tree, growth.penalty.gamma)[position]
-        shrink(tree, model.learning_rate)
+        tree.shrink(model.learning_rate)
         return tree, tree.answer[position]
 
     return grow

@@ -21,16 +21,9 @@ from psephos.models.boosting.loop import Round, VoterLearner, boost
 from psephos.models.ensemble import Ensemble
 from psephos.models.training import FirstFit, Training
 from psephos.trees.stump import Criterion, Stump, StumpSearch
-from psephos.vote import (
-    Constant,
-    ConstantVoters,
-    Readout,
-    StumpVoters,
-    Vote,
-    Voters,
-    from_estimators,
-    mixed_voters,
-)
+from psephos.vote import Constant, ConstantVoters, Readout, StumpVoters, Vote, Voters
+from psephos.vote.voters.foreign import from_estimators
+from psephos.vote.voters.mixed import mixed_voters
 
 
 class _Loop(NamedTuple):

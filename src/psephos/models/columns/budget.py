@@ -11,7 +11,6 @@ from psephos._errors import PsephosError
 from psephos._types import (
     Array,
     ClassWeightLike,
-    Estimator,
     Floats,
     Indices,
     LabelsLike,
@@ -398,9 +397,7 @@ def _distinct(data: Data, table: Table, labels: Labels, weight: Floats) -> Data:
     return replace(data, X=table.as_held(), y=labels.y, weight=None if equal else weight)
 
 
-def _vote(
-    members: list[tuple[str, Estimator]], chosen: Indices, data: Data, weight: Floats
-) -> Vote:
+def _vote(members: naming.Members, chosen: Indices, data: Data, weight: Floats) -> Vote:
     if not len(chosen):  # the class frequencies, or the mean
         return uniform_vote(prior_voter(data.y, weight, data.target, data.X.shape[1]), data.target)
     tasks = [MemberTask(one, (6, t), columns=chosen) for t, (_, one) in enumerate(members)]

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from psephos._errors import PsephosError
-from psephos._types import ClassWeightLike, Estimator, Floats
+from psephos._types import ClassWeightLike, Floats
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table, VoteFit
@@ -14,7 +14,7 @@ from psephos.estimator.params import Constraint, Interval, OneOf
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, mean_vote, one_voter
 from psephos.models.committees.levels import StackLevels, chances_of, log_loss, side_by_side
-from psephos.models.committees.naming import CV, SMALL, NamedMembers, checked
+from psephos.models.committees.naming import CV, SMALL, Members, NamedMembers, checked
 from psephos.models.forest.extra_trees import ExtraTreesClassifier
 from psephos.models.forest.random_forest import RandomForestClassifier
 from psephos.vote import ConfidenceGate, Readout, Vote
@@ -115,7 +115,7 @@ class CascadeClassifier(NamedMembers, VoteClassifier):
     n_levels_: int = fitted()
     level_scores_: Floats = fitted()
 
-    def _defaults(self) -> list[tuple[str, Estimator]]:
+    def _defaults(self) -> Members:
         return [("forest", RandomForestClassifier()), ("extra", ExtraTreesClassifier())]
 
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:

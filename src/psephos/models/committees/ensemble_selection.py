@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from psephos._types import ClassWeightLike, Estimator, Floats, Indices
+from psephos._types import ClassWeightLike, Floats, Indices
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table, VoteFit
@@ -14,7 +14,14 @@ from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.levels import StackLevels, chances_of, member_scores
-from psephos.models.committees.naming import CV, SMALL, SMALL_NUMBERS, NamedMembers, checked
+from psephos.models.committees.naming import (
+    CV,
+    SMALL,
+    SMALL_NUMBERS,
+    Members,
+    NamedMembers,
+    checked,
+)
 from psephos.models.ensemble import Ensemble
 from psephos.models.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
@@ -161,7 +168,7 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
     cv: Any = 5
     class_weight: ClassWeightLike = None
 
-    def _defaults(self) -> list[tuple[str, Estimator]]:
+    def _defaults(self) -> Members:
         return [
             ("forest", RandomForestClassifier()),
             ("extra", ExtraTreesClassifier()),
@@ -201,7 +208,7 @@ class EnsembleSelectionRegressor(_Selection, VoteRegressor):
         small={"estimators": SMALL_NUMBERS, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
 
-    def _defaults(self) -> list[tuple[str, Estimator]]:
+    def _defaults(self) -> Members:
         return [
             ("forest", RandomForestRegressor(max_features=1 / 3)),
             ("extra", ExtraTreesRegressor()),

@@ -18,6 +18,8 @@ from psephos.models.forest.random_forest import RandomForestClassifier, RandomFo
 from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegressor
 from psephos.models.tree.cart import CARTClassifier, CARTRegressor
 
+Members = list[tuple[str, Estimator]]
+
 
 def is_member(estimator: Any) -> bool:
     """Return whether this is an estimator, not its class."""
@@ -102,7 +104,7 @@ class NamedMembers(VoteEstimator):
                 found |= {f"{name}__{n}": v for n, v in one.get_params(deep=True).items()}
         return found
 
-    def _pairs(self) -> list[tuple[str, Estimator]]:
+    def _pairs(self) -> Members:
         """Return the members in `estimators`; none while the parameter is not valid."""
         given = self.estimators
         return list(given) if given is not None and ESTIMATORS.allows(given) else []
@@ -117,10 +119,10 @@ class NamedMembers(VoteEstimator):
             self.estimators = [(n, new if n == name else one) for n, one in self.estimators]
         return super().set_params(**params)
 
-    def _members(self) -> list[tuple[str, Estimator]]:
+    def _members(self) -> Members:
         return self._defaults() if self.estimators is None else self._pairs()
 
-    def _defaults(self) -> list[tuple[str, Estimator]]:
+    def _defaults(self) -> Members:
         return default_members(isinstance(self, VoteClassifier))
 
     def _kept(self) -> list[Any]:
@@ -144,7 +146,7 @@ def reads_categories(estimator: Any) -> bool:
     return isinstance(estimator, VoteEstimator) and estimator.reads_categories()
 
 
-def checked(model: Estimator, pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Estimator]]:
+def checked(model: Estimator, pairs: Iterable[tuple[str, Any]]) -> Members:
     """Return the members that are not dropped."""
     kept = [(name, one) for name, one in pairs if not isinstance(one, str)]
     kind = type(model).__name__
@@ -173,7 +175,7 @@ SMALL_NUMBERS = [
 ]
 
 
-def default_members(of_classes: bool) -> list[tuple[str, Estimator]]:
+def default_members(of_classes: bool) -> Members:
     """Return the members of a committee that is given none: a forest and a ridge on ranks."""
     if of_classes:
         return [("forest", RandomForestClassifier(300)), ("ridge", RankRidgeClassifier())]

@@ -5,18 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
-from psephos._types import (
-    ClassWeightLike,
-    Floats,
-    Indices,
-    LabelsLike,
-    NDArray,
-    SeedLike,
-    TableLike,
-)
+from psephos._types import ClassWeightLike, Floats, Indices, LabelsLike, SeedLike, TableLike
 from psephos.base import Labels, VoteClassifier, VoteRegressor
 from psephos.estimator import params
 from psephos.estimator.contender import Anatomy, Contender
@@ -28,15 +21,8 @@ from psephos.kernels.binned_trees.forest_grow import ForestGrowth
 from psephos.models import sampling
 from psephos.models.ensemble import Ensemble, Leaves, uniform_vote
 from psephos.models.training import REDUCED, FirstFit, power_of_weights, refuse_huge
+from psephos.trees import forest as trees
 from psephos.trees.bins import MAX_BINS
-from psephos.trees.forest import (
-    Bootstraps,
-    Forest,
-    ForestRows,
-    GroupDraws,
-    balanced_classes,
-    grow_forest,
-)
 from psephos.vote import TreeVoters, Vote
 from psephos.vote.codec import register
 from psephos.vote.part import Columns, check
@@ -185,7 +171,7 @@ class GrownForest(Leaves, sampling.DrawsRows, Ensemble):
     ) -> tuple[FirstFit, Indices, Floats]:
         now = FirstFit.of(self, table.values, labels.y, weight, context.groups)
         given = (table.values, table.n_codes, labels.y, weight, self.max_bins, self.n_jobs)
-        rows = ForestRows.of(*given, ranked=self.memory_.ranked)
+        rows = trees.ForestRows.of(*given, ranked=self.memory_.ranked)
         return now, rows.group, rows.mass
 
 
@@ -231,7 +217,7 @@ def _rule(model: "_Forest", n: float, p: int) -> ForestGrowth:
     )
 
 
-def tree_voters(forest: Forest, target: AnyTarget, n_features: int) -> TreeVoters:
+def tree_voters(forest: trees.Forest, target: AnyTarget, n_features: int) -> TreeVoters:
     """Return the trees as voters: shares p of K classes vote (K p - 1) / (K - 1).
 
     This is sum_k p_k code_k in the target's coding; with two classes one number, 2 p - 1.
@@ -381,7 +367,7 @@ class _Forest(GrownForest):
         n_classes = labels.target.n_classes
         balanced = getattr(self, "class_weight", None) == "balanced_subsample"
         if balanced and not self.bootstrap:
-            weight = balanced_classes(weight, labels.y, n_classes)
+            weight = trees.balanced_classes(weight, labels.y, n_classes)
         needed = self.bootstrap or self.warm_start
         now = FirstFit.of(self, table.values, labels.y, weight, context.groups) if needed else None
         if not self.bootstrap:  # with a bootstrap, integer weights are counts
@@ -393,7 +379,7 @@ class _Forest(GrownForest):
         ranked = not again or self.memory_.ranked
         limited = self.min_samples_split != 2 or self.min_samples_leaf != 1
         counted = limited and (balanced or not self.bootstrap)
-        rows = ForestRows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
+        rows = trees.ForestRows.of(*given, counted=counted, unbinned=unbinned, ranked=ranked)
         size = drawn_rows = rows.n_draws(self.max_samples) if self.bootstrap else 0
         unit, mass, grouped = rows.group, rows.mass, bool(size) and context.groups is not None
         if grouped:
@@ -408,18 +394,18 @@ class _Forest(GrownForest):
             drawn_rows or (rows.number if rows.counts else len(labels.y)),
             table.values.shape[1],
         )
-        draws: Any = Bootstraps(mass, size) if size else None
-        draws = GroupDraws(draws, unit, rows.group, weight, drawn_rows) if grouped else draws
+        draws: Any = trees.Bootstraps(mass, size) if size else None
+        draws = trees.GroupDraws(draws, unit, rows.group, weight, drawn_rows) if grouped else draws
         criterion = _SAME.get(self.criterion, self.criterion)
         grown = (rows, n_classes, criterion, rule, seeds, draws, self.n_jobs)
         more = (float(self.min_weight_fraction_leaf), self.random_cuts, balanced and self.bootstrap)
-        forest = cast("Any", grow_forest)(*grown, *more)
+        forest = cast("Any", trees.grow_forest)(*grown, *more)
         voters = tree_voters(forest, labels.target, table.values.shape[1])
         importance = forest.impurity_importance()
         if old is not None:
-            trees = before.voters
-            importance = joined_importance(trees, old.impurity, voters, importance)
-            voters, seeds = with_earlier(trees, voters, n_classes), np.append(old.seeds, seeds)
+            importance = joined_importance(before.voters, old.impurity, voters, importance)
+            voters = with_earlier(before.voters, voters, n_classes)
+            seeds = np.append(old.seeds, seeds)
         vote = uniform_vote(voters, labels.target)
         memory = ForestMemory(
             impurity=importance, seeds=seeds, mass=mass, size=size, first_fit=now, ranked=ranked,

@@ -16,13 +16,7 @@ from scipy.spatial import KDTree
 from psephos._types import Floats, Indices, NDArray
 from psephos.estimator.input import Context
 from psephos.kernels.prototypes.kernel import kernel_sums
-from psephos.models.prototypes.candidates import (
-    BatchRows,
-    draw_candidates,
-    draw_leave_one_out,
-    hard_rows,
-    misread_rows,
-)
+from psephos.models.prototypes import candidates
 from psephos.models.prototypes.objective import (
     WEIGHT_SCALE,
     BatchObjective,
@@ -297,16 +291,16 @@ def fit_batches(
 def _draw(
     problem: PrototypeProblem, masses: Masses, settings: Settings, generator: np.random.Generator,
     n_judges: int,
-) -> BatchRows:  # fmt: skip
+) -> candidates.BatchRows:  # fmt: skip
     """Return the candidates and the references of a batch."""
     of = slice(n_judges, None)
     given = problem.strata[of], _hard(problem, masses, settings)[of], problem.weight[of], generator
     copies = problem.copies[of]
     more = {"n_candidates": settings.model.n_candidates, "names": problem.names, "copies": copies}
     if settings.model.references == "all":
-        draw = draw_leave_one_out(*given, **more)
+        draw = candidates.draw_leave_one_out(*given, **more)
     else:
-        draw = draw_candidates(*given, max_fraction=settings.model.max_fraction, **more)
+        draw = candidates.draw_candidates(*given, max_fraction=settings.model.max_fraction, **more)
     if n_judges == 0:
         return draw
     return draw.with_references(problem.weight[:n_judges], float(problem.weight[of].sum()))
@@ -315,9 +309,9 @@ def _draw(
 def _hard(problem: PrototypeProblem, masses: Masses, settings: Settings) -> NDArray[np.bool_]:
     """Return the mask of the rows that the vote so far predicts worst."""
     if settings.grouping == "correct":
-        return misread_rows(masses.by_class, problem.strata)
+        return candidates.misread_rows(masses.by_class, problem.strata)
     goodness = masses.own / masses.total
-    return hard_rows(problem.strata, goodness, problem.weight, beta=settings.model.beta)
+    return candidates.hard_rows(problem.strata, goodness, problem.weight, beta=settings.model.beta)
 
 
 def _with_batch(
@@ -354,7 +348,7 @@ def class_masses(
 
 
 def _fit_batch(
-    problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings
+    problem: PrototypeProblem, draw: candidates.BatchRows, masses: Masses, settings: Settings
 ) -> Batch:
     """Return the batch at the end of the descent."""
     objective = _objective(problem, draw, masses, settings)
@@ -384,15 +378,15 @@ def _fit_batch(
 
 
 def _objective(
-    problem: PrototypeProblem, draw: BatchRows, masses: Masses, settings: Settings
+    problem: PrototypeProblem, draw: candidates.BatchRows, masses: Masses, settings: Settings
 ) -> BatchObjective:
     """Return the objective of a batch."""
     y, Z = problem.y, problem.scaled.Z
     each = (Z if len(r) == len(Z) else Z.only(r) for r in (draw.references, draw.candidates))
-    references, candidates = each
+    references, own = each
     rows = draw.references if len(draw.references) < len(y) else slice(None)  # no copy
     return BatchObjective(
-        references, candidates, y[rows], y[draw.candidates], masses.own[rows],
+        references, own, y[rows], y[draw.candidates], masses.own[rows],
         masses.total[rows], draw.omega, problem.scaled.is_category, problem.scaled.scaling.agree,
         regression=problem.regression, n_jobs=settings.model.n_jobs, twin=draw.twin,
         echo=draw.echo,

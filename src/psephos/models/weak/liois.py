@@ -18,7 +18,7 @@ from psephos.models.training import make_splits
 from psephos.models.weak.fitting import fitted_by, fitted_vote, one_vote, prior_of
 from psephos.models.weak.learner import WeakRows, importance, nnpu_scores, refuse_no_negative
 from psephos.models.weak.one_sided import DENSITY_RATIO, PSEUDO_LABELS, sigma_range
-from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
+from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, weak_contender
 from psephos.supervision import WeightedRisk, non_negative_pu_risk, one_sided_risk, pu_risk
 from psephos.supervision.risks import MarginLoss
 
@@ -103,12 +103,9 @@ class LIoISClassifier(WeakLearner):
     """
 
     anatomy: ClassVar[Anatomy] = anatomy("least risk of unlabelled rows and weighted labels")
-    contender: ClassVar[Contender] = Contender(
-        "liois", "weak labels",
-        {"quick": {**DRAWN, "risk": Choice(("unbiased", "non-negative"))}},
-        settings=compared, grouped=True, two_classes=True, partial_labels=True,
-        both_recorded=True, small={"random_state": 0},
-    )  # fmt: skip
+    contender: ClassVar[Contender] = weak_contender(
+        "liois", {**DRAWN, "risk": Choice(("unbiased", "non-negative"))}, both_recorded=True
+    )
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "density_ratio": DENSITY_RATIO,
         "pseudo_labels": PSEUDO_LABELS,

@@ -13,7 +13,7 @@ from psephos.estimator.params import Accepts, Constraint, Options, is_estimator
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.models.weak.fitting import fitted_by, fitted_vote, prior_of
 from psephos.models.weak.learner import WeakRows, importance, nnpu_scores, refuse_no_negative
-from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
+from psephos.models.weak.settings import WeakLearner, anatomy, weak_contender
 from psephos.supervision import one_sided_risk
 
 PSEUDO_LABELS = Options(("prior", "sign"))
@@ -92,12 +92,7 @@ class OneSidedNoiseClassifier(WeakLearner):
     """
 
     anatomy: ClassVar[Anatomy] = anatomy("least risk of weighted labels")
-    contender: ClassVar[Contender] = Contender(
-        "one-sided-noise", "weak labels",
-        {"quick": DRAWN},
-        settings=compared, grouped=True, two_classes=True, partial_labels=True,
-        both_recorded=True, small={"random_state": 0},
-    )  # fmt: skip
+    contender: ClassVar[Contender] = weak_contender("one-sided-noise", both_recorded=True)
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "density_ratio": DENSITY_RATIO,
         "pseudo_labels": PSEUDO_LABELS,

@@ -10,7 +10,7 @@ from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, parameters
 from psephos.models.weak.fitting import fitted_by, fitted_vote, odds_map, prior_of
 from psephos.models.weak.learner import WeakRows
-from psephos.models.weak.settings import DRAWN, WeakLearner, anatomy, compared
+from psephos.models.weak.settings import WeakLearner, anatomy, compared, weak_contender
 from psephos.supervision import non_negative_pu_risk, pu_risk
 
 
@@ -93,13 +93,11 @@ class PUClassifier(WeakLearner):
     """
 
     anatomy: ClassVar[Anatomy] = anatomy("least risk of positive and unlabelled rows")
-    contender: ClassVar[Contender] = Contender(
-        "pu", "weak labels",
-        {"quick": DRAWN},
+    contender: ClassVar[Contender] = weak_contender(
+        "pu",
         settings=lambda params, shape, seed: {
             **compared(params, shape, seed), "negatives": "ignore",
         },
-        grouped=True, two_classes=True, partial_labels=True, small={"random_state": 0},
         notes="labelled negatives are left out where other rows have no label",
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from psephos._errors import ConstantAnswerWarning, PsephosError, WeakLabelsWarning, must_be_inside
 from psephos._types import Array, Floats, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import Shape
+from psephos.estimator.contender import Contender, Shape
 from psephos.estimator.distributions import Choice, Distribution
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Anything, Classes, Constraint, Interval, OneOf, Options, Voter
@@ -39,6 +39,15 @@ DRAWN: Mapping[str, Distribution] = {
 def anatomy(found_by: str) -> Anatomy:
     """Return the anatomy of a vote of one score."""
     return Anatomy(_VOTERS, "constant", "normalised", found_by)
+
+
+def weak_contender(name: str, drawn: Mapping[str, Distribution] = DRAWN, **more: Any) -> Contender:
+    """Return how a model of weak labels takes part in comparisons."""
+    plan = {"settings": compared, "small": {"random_state": 0}, **more}
+    return Contender(
+        name, "weak labels", {"quick": drawn}, grouped=True, two_classes=True, partial_labels=True,
+        **plan,
+    )  # fmt: skip
 
 
 def compared(params: Mapping[str, Any], shape: Shape, seed: int) -> dict[str, Any]:

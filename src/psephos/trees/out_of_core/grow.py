@@ -20,7 +20,7 @@ from psephos.kernels.binned_trees.newton_hist import BINS
 from psephos.kernels.sorted_trees.newton_exact import pack
 from psephos.kernels.sorted_trees.newton_gain import Penalty
 from psephos.runtime.jit import run_blocks
-from psephos.trees.newton import NewtonTree, TreeLimits, shrink, sizes_of, whole_scales
+from psephos.trees.newton import NewtonTree, TreeLimits, sizes_of, whole_scales
 from psephos.trees.newton_grow import tree_of
 from psephos.trees.out_of_core.bins import BlockBins
 from psephos.trees.out_of_core.rows import Block
@@ -331,7 +331,7 @@ def boost(
         trees: list[NewtonTree] = []
         for output in range(objective.n_outputs):
             tree, place = _grow(rows, output, growth)
-            shrink(tree, learning_rate)
+            tree.shrink(learning_rate)
             rows.answer(output, tree.answer[place])
             trees.append(tree)
         rounds.append(trees)

@@ -16,17 +16,9 @@ from psephos.files.field_types import AnySize, Nullable
 from psephos.models.training import Design, moments_of_columns
 from psephos.optimise.arrays import on_device, on_host
 from psephos.trees.soft import CrossEntropy, SoftPlan, SoftTrainer, SoftTrees, SquaredError
-from psephos.vote import (
-    CodedVoters,
-    Constant,
-    ConstantVoters,
-    Readout,
-    SoftTreeVoters,
-    Vote,
-    design_matrix,
-    join,
-)
+from psephos.vote import Constant, ConstantVoters, Readout, SoftTreeVoters, Vote, join
 from psephos.vote.codec import encode, register
+from psephos.vote.operations.columns import CodedVoters, design_matrix
 from psephos.vote.part import Columns, Voters, check
 from psephos.vote.target import AnyTarget
 

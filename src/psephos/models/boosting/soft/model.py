@@ -5,19 +5,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from psephos._errors import PsephosError
-from psephos._types import (
-    Estimator,
-    Floats,
-    Indices,
-    LabelsLike,
-    NDArray,
-    PerRow,
-    SeedLike,
-    TableLike,
-)
+from psephos._types import Estimator, Floats, Indices, LabelsLike, PerRow, SeedLike, TableLike
 from psephos.base import Labels
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Text
