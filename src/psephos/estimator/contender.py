@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from psephos._errors import PsephosError
+from psephos.estimator import distributions as weights
 from psephos.estimator.distributions import Choice, Distribution, Integers, LogUniform, Uniform
 
 __all__ = [
@@ -221,6 +222,14 @@ class Contender:
         """
         changes = {"binary_only": {}, "variants": {}} | changes
         return self._without({"class_weight", *without}, name=name, **changes)
+
+    def weighted(self) -> "Contender":
+        """Return it with class weights: drawn, and balanced in quick comparisons."""
+        drawn = dict(self.distributions)
+        for which, own in (("quick", weights.BALANCED), ("samba", weights.WEIGHTS)):
+            drawn[which] = {**drawn[which], "class_weight": own}
+        first = {"quick": {**self.first.get("quick", {}), "class_weight": "balanced"}}
+        return replace(self, distributions=drawn, first=first)
 
     def variant(self, name: str) -> "Contender":
         """Return the contender of a variant: it draws the parameters that it does not fix."""

@@ -187,15 +187,10 @@ def read_schema(
 def _marked_columns(X: TableLike, schema: Schema, categorical: CategoricalFeatures) -> list[int]:
     if categorical is None:
         return []
-    if isinstance(categorical, str):
-        if categorical != "from_dtype":
-            raise PsephosError(
-                f"categorical_features is {categorical!r}: use 'from_dtype', a list of columns, "
-                "a boolean mask or None."
-            )
+    if isinstance(categorical, str) and categorical == "from_dtype":
         return _categories_of(X, schema)
     given = np.asarray(categorical)
-    if given.ndim != 1:
+    if isinstance(categorical, str) or given.ndim != 1:
         raise PsephosError(
             f"categorical_features is {categorical!r}: use 'from_dtype', a list of columns, a "
             "boolean mask or None."

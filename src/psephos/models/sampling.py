@@ -133,6 +133,12 @@ class DrawsRows(VoteEstimator):
         return None if found is None else found[: len(self.memory_.seeds)]
 
 
+def drawn_seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
+    """Return the seeds of the trees from `first` to `end`."""
+    drawn = [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(first, end)]
+    return np.array(drawn, dtype=np.uint64)
+
+
 def groups_drawn(groups: Any, size: int, number: float) -> tuple[Indices, Floats, int]:
     """Return the group index of each row, the groups' equal weights, and the number of draws.
 

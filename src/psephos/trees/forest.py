@@ -400,7 +400,9 @@ def grow_forest(
         # Room for the largest tree, out of which each is copied; unused memory is not allocated.
         room = forest_grow.blank(2 * m - 1, m, len(scratch.sums), m if bins.categories else 0)
         for t in own:
-            weight = _weight_of(rows, draws, seeds[t], count, n_classes if balanced else 0)
+            weight = rows.mass if draws is None else draws.counts(seeds[t], count)
+            if balanced:
+                weight = balanced_classes(weight, rows.y, n_classes)
             size = forest_draws.take_rows(rows.first, weight, answers, row, y, w)
             part = row[:size], y[:size], w[:size]
             state = ~np.uint64(seeds[t])
@@ -411,18 +413,6 @@ def grow_forest(
 
     run_blocks(work, n_workers, n_jobs)
     return Forest(bins, trees, n_classes, center)
-
-
-def _weight_of(
-    rows: ForestRows,
-    draws: Bootstraps | GroupDraws | None,
-    seed: Any,
-    count: _Floats,
-    balanced: int,
-) -> _Floats:
-    """Return the weights (m,) of a tree's rows; `balanced`: number of classes to balance, or 0."""
-    weight = rows.mass if draws is None else draws.counts(seed, count)
-    return balanced_classes(weight, rows.y, balanced) if balanced else weight
 
 
 def _kept(room: forest_grow.GrownTree, nodes: int, sums: int, sets: int) -> forest_grow.GrownTree:

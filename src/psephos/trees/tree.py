@@ -59,15 +59,9 @@ class Surrogates:
 
     def _of_rules(self, ptr: _Whole, rules: _Whole) -> Self:
         code_ptr, codes = spans_of(self.code_ptr, rules)
-        return replace(
-            self,
-            ptr=ptr,
-            column=self.column[rules],
-            threshold=self.threshold[rules],
-            flip=self.flip[rules],
-            code_ptr=code_ptr,
-            code_branch=self.code_branch[codes],
-        )
+        own: dict[str, Any] = {n: getattr(self, n)[rules] for n in ("column", "threshold", "flip")}
+        code_branch = self.code_branch[codes]
+        return replace(self, ptr=ptr, code_ptr=code_ptr, code_branch=code_branch, **own)
 
 
 class Ends(NamedTuple):
@@ -411,13 +405,11 @@ def join_trees(trees: Sequence[Tree]) -> tuple[_Whole, Tree]:
     sizes = np.array([tree.n_nodes for tree in trees], np.intp)
     root = np.cumsum(sizes) - sizes
     each = [tree.surrogates for tree in trees]
+    spare = ("column", "threshold", "flip", "code_branch")
     surrogates = Surrogates(
         ptr=_joined_ptr([s.ptr for s in each]),
-        column=np.concatenate([s.column for s in each]),
-        threshold=np.concatenate([s.threshold for s in each]),
-        flip=np.concatenate([s.flip for s in each]),
         code_ptr=_joined_ptr([s.code_ptr for s in each]),
-        code_branch=np.concatenate([s.code_branch for s in each]),
+        **{name: np.concatenate([getattr(s, name) for s in each]) for name in spare},
     )
     bounds = ("lower", "upper") if trees[0].lower is not None else ()
     names = (*trees[0].by_node, "code_branch", *bounds)

@@ -12,7 +12,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, ClassWeightLike, Floats, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
+from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -40,22 +40,20 @@ CONTENDER = Contender(
             "n_estimators": Integers(10, 40),
             "max_depth": Integers(1, 3),
             "learning_rate": LogUniform(0.05, 0.5),
-            "class_weight": BALANCED,
         },
         "samba": {
             "n_estimators": Integers(1, 300),
             "max_depth": Integers(1, 10),
             "loss": Choice(("log_loss", "exponential")),
             "learning_rate": Uniform(0, 1),
-            "class_weight": WEIGHTS,
         },
     },
     ensemble=True,
-    first={"quick": {"n_estimators": 30, "learning_rate": 0.2, "class_weight": "balanced"}},
+    first={"quick": {"n_estimators": 30, "learning_rate": 0.2}},
     binary_only={"loss": ("exponential",)},
     notes="every cut is looked at",
     small={"n_estimators": 4, "learning_rate": 0.7, "random_state": 0},
-)
+).weighted()
 
 
 _SHARE = Interval(0, 1, open_low=True)

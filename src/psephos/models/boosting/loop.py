@@ -203,10 +203,6 @@ def _log_odds_factor(seen: BoostingRound) -> Floats:
     return np.exp(log_odds(seen.error, seen.n_classes) * (1.0 - seen.share))
 
 
-def _exponential(seen: BoostingRound) -> Floats:
-    return np.exp(-(np.asarray(seen.relevance) * seen.agreement))
-
-
 #: Line 5, by name: SamBA's omega and AdaBoost's.
 RELEVANCES: Mapping[str, Callable[[BoostingRound], Floats]] = {
     "exp": lambda seen: np.exp(seen.agreement),
@@ -214,7 +210,7 @@ RELEVANCES: Mapping[str, Callable[[BoostingRound], Floats]] = {
 }
 #: Line 7, by name: SamBA's factor and AdaBoost's.
 DIFFICULTIES: Mapping[str, Callable[[BoostingRound], Floats]] = {
-    "exp": _exponential,
+    "exp": lambda seen: np.exp(-(np.asarray(seen.relevance) * seen.agreement)),
     "log-odds": _log_odds_factor,
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, NDArray
 from psephos.estimator.contender import Contender, Params, Shape
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform, Uniform
+from psephos.estimator.distributions import Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.labels import refuse_large_weights
 from psephos.kernels.sorted_trees.newton_gain import Penalty
@@ -113,21 +113,19 @@ CONTENDER = Contender(
             "n_estimators": Integers(10, 40),
             "max_depth": Integers(1, 4),
             "learning_rate": LogUniform(0.05, 0.5),
-            "class_weight": BALANCED,
         },
         "samba": {
             "n_estimators": Integers(1, 300),
             "max_depth": Integers(1, 10),
             "learning_rate": Uniform(0, 1),
-            "class_weight": WEIGHTS,
         },
     },
     settings=_settings,
     ensemble=True,
-    first={"quick": {"n_estimators": 30, "learning_rate": 0.2, "class_weight": "balanced"}},
+    first={"quick": {"n_estimators": 30, "learning_rate": 0.2}},
     notes="histograms up to 1,000 columns, every cut beyond",
     small={"n_estimators": 4, "max_depth": 3, "random_state": 0},
-)
+).weighted()
 
 
 _Singles = NDArray[np.float32]

@@ -14,7 +14,7 @@ from psephos._errors import PsephosError
 from psephos._types import ClassWeightLike, Floats, Indices, NDArray
 from psephos.base import Anatomy, Labels
 from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers, LogUniform, Uniform
+from psephos.estimator.distributions import Choice, Integers, LogUniform, Uniform
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, parameters
@@ -128,17 +128,14 @@ class SamBAClassifier(LocalClassifier):
                 "a": LogUniform(3e-2, 1),
                 "b": Uniform(1, 6),
                 "criterion": Choice(("error", "gini")),
-                "class_weight": BALANCED,
             },
             "samba": {
                 "n_estimators": Integers(1, 70),
                 "b": Uniform(0.1, 6),
                 "a": LogUniform(1e-10, 1),
-                "class_weight": WEIGHTS,
             },
         },
         ensemble=True,
-        first={"quick": {"class_weight": "balanced"}},
         notes=(
             "not Algorithm 3 as published, under any protocol ('samba' too): weights move by the "
             "rule of the authors' program, with each row left out of the vote on itself; distances "
@@ -152,7 +149,7 @@ class SamBAClassifier(LocalClassifier):
             "samba-program": _PLAIN
             | {"distance_scale": "sum", "leave_one_out": False, "criterion": "gini"},
         },
-    )
+    ).weighted()
     constraints: ClassVar[Mapping[str, Constraint]] = {"update": Options(("sample", "vote"))}
 
     _: KW_ONLY

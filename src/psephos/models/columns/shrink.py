@@ -126,7 +126,9 @@ def shrink(
     values, goal, weight = values[kept_rows], goal[kept_rows], weight[kept_rows]
     rows = VoterAnswers(_votes(vote, values, left_out), goal, weight)
     reads = np.asarray(vote.usage().toarray(), dtype=bool)
-    kept, alpha = greedy(rows, reads, int(n_columns), _is_mean(vote))
+    # shares of classes, or a number
+    mean = vote.readout.score == "normalised" and vote.readout.link != "logistic"
+    kept, alpha = greedy(rows, reads, int(n_columns), mean)
     if target == "labels":
         alpha = alpha * _scale(rows, kept, alpha, vote)
     weighting = Constant(vote.n_features, alpha)
@@ -243,11 +245,6 @@ def _warn_of_lost(vote: Vote, smaller: Vote, values: Any) -> None:
         UserWarning,
         stacklevel=3,
     )
-
-
-def _is_mean(vote: Vote) -> bool:
-    """Return whether the prediction is a mean of votes: shares of classes, or a number."""
-    return vote.readout.score == "normalised" and vote.readout.link != "logistic"
 
 
 def _of_voters(name: str, value: Any, kept: Indices) -> Any:

@@ -339,17 +339,12 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> VoteFit:
     if grouped:
         unit, masses, draws = sampling.groups_drawn(data.groups, size, number)
     old = sampling.earlier(model, masses, draws, "members", now) if again else None
-    seeds = np.append(
-        np.empty(0, dtype=np.uint64) if old is None else old.seeds,
-        [
-            data.context.generator(t).integers(2**64, dtype=np.uint64)
-            for t in range(0 if old is None else len(old.seeds), model.n_estimators)
-        ],
-    ).astype(np.uint64)
+    first = 0 if old is None else len(old.seeds)
+    seeds = sampling.drawn_seeds(data.context, first, model.n_estimators)
+    seeds = seeds if old is None else np.append(old.seeds, seeds)
     memory = BagMemory(
         seeds=seeds, mass=masses, size=draws, first_fit=now, ranked=ranked, grouped=grouped
     )
-    first = 0 if old is None else len(old.seeds)
     subsets = [_columns(model, seed, p) for seed in seeds[first:]]
     own = memory.draws
     drawn_from = GroupDraws(own, unit[first_of], np.arange(n), mass, size) if grouped else own
@@ -365,8 +360,7 @@ def fit_bag(model: Any, estimator: Any, data: Data) -> VoteFit:
         voters = with_earlier(data.context.previous.voters, voters)
     assert voters is not None  # a bag has a member
     vote = mean_vote(voters, data.target)
-    weight = np.ones(len(data.y)) if data.weight is None else data.weight
-    scored = sampling.out_of_bag(model, vote, memory, unit, data.X, data.y, weight)
+    scored = sampling.out_of_bag(model, vote, memory, unit, data.X, data.y, given)
     return vote, {"memory_": memory, **scored}
 
 
@@ -388,14 +382,13 @@ def _distinct(data: Data, ranked: bool) -> Indices:
 def _size(max_samples: float, number: float, most: int | None) -> int:
     """Return the number of rows of a member; without replacement at most `most`."""
     whole = isinstance(max_samples, int | np.integer)
-    size = int(max_samples) if whole else max(1, round(max_samples * number))
-    if most is not None:
-        size = int(max_samples) if whole else max(1, round(max_samples * most))
-        if size > most:
-            raise PsephosError(
-                f"max_samples must be at most the number of rows, {most}, without replacement; got "
-                f"{max_samples}."
-            )
+    share = max_samples * (number if most is None else most)
+    size = int(max_samples) if whole else max(1, round(share))
+    if most is not None and size > most:
+        raise PsephosError(
+            f"max_samples must be at most the number of rows, {most}, without replacement; got "
+            f"{max_samples}."
+        )
     if size >= 2**31:
         raise PsephosError("a member would have 2^31 rows or more: set a smaller max_samples.")
     return size

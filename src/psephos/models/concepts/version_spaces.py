@@ -130,14 +130,9 @@ class Concept:
 
     def take(self, which: NDArray[np.intp]) -> Self:
         """Return the version space on these columns only, by index in the space."""
-        return replace(
-            self,
-            low=self.low[which],
-            high=self.high[which],
-            negatives=np.ascontiguousarray(self.negatives[:, which]),
-            general_low=np.ascontiguousarray(self.general_low[:, which]),
-            general_high=np.ascontiguousarray(self.general_high[:, which]),
-        )
+        tables = ("negatives", "general_low", "general_high")
+        own: dict[str, Any] = {n: np.ascontiguousarray(getattr(self, n)[:, which]) for n in tables}
+        return replace(self, low=self.low[which], high=self.high[which], **own)
 
 
 def _most_general(found: Hypotheses) -> Hypotheses:
@@ -211,7 +206,8 @@ def space_words(memory: VersionSpaces, names: Names, vote: Vote) -> list[str]:
     for k, concept in enumerate(memory.concepts):
         number, error = number_of(memory.space, concept, _DRAWS)
         about = "" if error == 0 else "about "
-        text = f"Class {classes[k]}: {about}{in_words(number)} {_agree(number)} with the rows"
+        agree = "conjunction agrees" if number == 1 else "conjunctions agree"
+        text = f"Class {classes[k]}: {about}{in_words(number)} {agree} with the rows"
         some = _listed_voters(vote, k)
         if 0 < some < number:
             text += f", of which {some} were drawn at random to vote"
@@ -228,10 +224,6 @@ def space_words(memory: VersionSpaces, names: Names, vote: Vote) -> list[str]:
         left = plural(len(set(memory.left_out.tolist())), "row")
         words.append(f"Of {memory.n_rows} rows {left} left out: {out}.")
     return words
-
-
-def _agree(number: int) -> str:
-    return "conjunction agrees" if number == 1 else "conjunctions agree"
 
 
 def _listed_voters(vote: Any, concept: int) -> int:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.inspection import permutation_importance
 
 from psephos._errors import PsephosError
@@ -13,7 +12,7 @@ from psephos._types import ClassWeightLike, Floats, Indices, LabelsLike, SeedLik
 from psephos.base import Labels, VoteClassifier, VoteRegressor
 from psephos.estimator import params
 from psephos.estimator.contender import Anatomy, Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
+from psephos.estimator.distributions import Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
 from psephos.files.field_types import Nullable
@@ -175,12 +174,6 @@ class GrownForest(Leaves, sampling.DrawsRows, Ensemble):
         return now, rows.group, rows.mass
 
 
-def _seeds(context: Context, first: int, end: int) -> NDArray[np.uint64]:
-    """Return the seeds of the trees from `first` to `end`."""
-    drawn = [context.generator(t).integers(2**64, dtype=np.uint64) for t in range(first, end)]
-    return np.array(drawn, dtype=np.uint64)
-
-
 def _check_bootstrap(model: "_Forest") -> None:
     """Raise PsephosError for parameters that need a bootstrap, if there is none."""
     if model.bootstrap:
@@ -265,20 +258,14 @@ def uniform(found_by: str) -> Anatomy:
 def taking_part(name: str) -> Contender:
     """Return how a forest of classes takes part in comparisons."""
     drawn = {
-        "quick": {
-            "max_depth": Integers(2, 10),
-            "min_samples_leaf": Integers(1, 5),
-            "class_weight": BALANCED,
-        },
+        "quick": {"max_depth": Integers(2, 10), "min_samples_leaf": Integers(1, 5)},
         "samba": {
             "n_estimators": Integers(1, 300),
             "max_depth": Integers(1, 10),
             "criterion": Choice(("gini", "entropy")),
-            "class_weight": WEIGHTS,
         },
     }
-    first = {"quick": {"class_weight": "balanced"}}
-    return Contender(name, "forest", drawn, ensemble=True, first=first, small=SMALL)
+    return Contender(name, "forest", drawn, ensemble=True, small=SMALL).weighted()
 
 
 @parameters
@@ -385,7 +372,8 @@ class _Forest(GrownForest):
         if grouped:
             unit, mass, size = sampling.groups_drawn(context.groups, size, rows.number)
         old: Any = sampling.earlier(self, mass, size, "trees", now) if again else None
-        seeds = _seeds(context, 0 if old is None else len(old.seeds), self.n_estimators)
+        begun = 0 if old is None else len(old.seeds)
+        seeds = sampling.drawn_seeds(context, begun, self.n_estimators)
         evaluated = (unit, table.values, labels.y, weight)
         if old is not None and not len(seeds):
             return before, {"memory_": old, **sampling.out_of_bag(self, before, old, *evaluated)}

@@ -8,7 +8,7 @@ import numpy as np
 from psephos._types import ClassWeightLike, Floats, Indices, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
+from psephos.estimator.distributions import Choice, Integers
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
@@ -103,23 +103,20 @@ class PureRandomForestClassifier(Leaves, Ensemble, VoteClassifier):
             "quick": {
                 "max_leaf_nodes": Integers(2, 64),
                 "split": Choice(("uniform", "midpoint", "balanced")),
-                "class_weight": BALANCED,
             },
             "samba": {
                 "n_estimators": Integers(1, 300),
                 "max_leaf_nodes": Integers(2, 256),
                 "split": Choice(("uniform", "midpoint", "balanced")),
-                "class_weight": WEIGHTS,
             },
         },
         ensemble=True,
-        first={"quick": {"class_weight": "balanced"}},
         notes=(
             "its cells are drawn without looking at the classes; where the table has categories "
             "it reads one column of 0 and 1 per level, and medians where values are missing"
         ),
         small={"n_estimators": 4, "random_state": 0},
-    )
+    ).weighted()
     constraints: ClassVar[Mapping[str, Constraint]] = {"split": Options(tuple(SPLITS))}
 
     n_estimators: int = 100

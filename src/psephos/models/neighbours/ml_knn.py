@@ -9,7 +9,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Floats, Indices, NDArray, TableLike
 from psephos.base import Anatomy, Labels, VoteClassifier
-from psephos.estimator.contender import Contender, Params, Shape
+from psephos.estimator.contender import Contender
 from psephos.estimator.distributions import Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Options
@@ -18,10 +18,6 @@ from psephos.models.training import power_of_columns, spread_of_columns
 from psephos.vote import CaseVoters, Neighbours, Readout, Vote
 from psephos.vote.calibration import PosteriorTable as Posteriors
 from psephos.vote.operations.distance import METRICS
-
-
-def _in_comparisons(params: Params, shape: Shape, seed: int) -> Params:
-    return {"column_scale": "std", **params}
 
 
 @parameters
@@ -123,7 +119,7 @@ class MLKNeighborsClassifier(VoteClassifier):
     contender: ClassVar[Contender] = Contender(
         "ml-knn", "neighbours",
         {"quick": {"n_neighbors": Integers(3, 15), "column_scale": Choice(("std", None))}},
-        settings=_in_comparisons,
+        settings=lambda params, shape, seed: {"column_scale": "std", **params},
         notes="columns are divided by their standard deviations, or not, as drawn",
         small={"n_neighbors": 3},
     )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from psephos._errors import PsephosError
 from psephos._types import Array, Floats, Indices, NDArray
 from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Integers, LogUniform
+from psephos.estimator.distributions import Integers, LogUniform
 from psephos.estimator.input import Table
 from psephos.estimator.params import Constraint, Flag, Interval, Jobs, OneOf, Options, Seed
 from psephos.models import training
@@ -208,16 +208,13 @@ CONTENDER = Contender(
         "quick": {
             "lambda_v": LogUniform(1e-4, 1.0),
             "n_batches": Integers(1, 4),
-            "class_weight": BALANCED,
         },
         "samba": {
             "lambda_v": LogUniform(1e-6, 1.0),
             "n_batches": Integers(1, 10),
-            "class_weight": WEIGHTS,
         },
     },
     ensemble=True,
-    first={"quick": {"class_weight": "balanced"}},
     notes=(
         "drawn like the other models; the source's own rule, which prefers fewer columns, is "
         "ProsetSearchCV"
@@ -230,7 +227,7 @@ CONTENDER = Contender(
             "tol": 2e-9, "min_gain": 0.0, "fallback": None,
         },
     },
-)  # fmt: skip
+).weighted()  # fmt: skip
 
 SHARED: Mapping[str, Constraint] = {
     "n_batches": Interval(0, whole=True),

@@ -379,9 +379,7 @@ class Library(Framed):
             words=tuple(self.words[j] for j in kept.tolist()),
             ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
             member=member.astype(np.intp),
-            error=self.error[models],
-            spread=self.spread[models],
-            votes=self.votes[models],
+            **{name: getattr(self, name)[models] for name in ("error", "spread", "votes")},
             remarks=tuple((name, values[models]) for name, values in self.remarks),
             reserve=None if self.reserve is None else self.reserve[models],
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from psephos.estimator import params
 from psephos.estimator.contender import Contender, Params, Shape
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, LogUniform
+from psephos.estimator.distributions import Choice, LogUniform
 
 Sampling = Literal["parent", "uniform"]
 
@@ -96,18 +96,15 @@ CONTENDER = Contender(
         "quick": {
             "alpha": LogUniform(0.01, 0.1),
             "vote": Choice(("majority", "mean")),
-            "class_weight": BALANCED,
         },
         "samba": {
             "alpha": LogUniform(0.01, 0.1),
             "delta": LogUniform(0.01, 0.2),
             "vote": Choice(("majority", "mean")),
-            "class_weight": WEIGHTS,
         },
     },
     settings=_settings,
     ensemble=True,
-    first={"quick": {"class_weight": "balanced"}},
     notes=(
         "logistic regressions on few columns each (events per variable, at most 6), at most "
         "2000 candidates a step evaluated in 5 folds of the training part; the source tries up to "
@@ -126,7 +123,7 @@ CONTENDER = Contender(
             "n_repeats": 10, "ties": "all", "vote": "majority", "class_weight": None,
         },
     },
-)  # fmt: skip
+).weighted()  # fmt: skip
 
 REGRESSOR = CONTENDER.of_numbers(
     "swag-regressor", "vote", notes="least squares on few columns each, at most 2000 a step",

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from psephos._types import ClassWeightLike, Floats, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier
 from psephos.estimator.contender import Contender
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Distribution, Integers, LogUniform
+from psephos.estimator.distributions import Distribution, Integers, LogUniform
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.labels import refuse_large_weights
 from psephos.estimator.params import Classes, Constraint, Interval, Options
@@ -19,16 +19,8 @@ from psephos.vote.frames import frame_of
 
 #: Distributions from which comparisons draw parameters of trees and rules.
 DRAWN: Mapping[str, Mapping[str, Distribution]] = {
-    "quick": {
-        "confidence": LogUniform(0.01, 0.5),
-        "min_samples_leaf": Integers(1, 10),
-        "class_weight": BALANCED,
-    },
-    "samba": {
-        "confidence": LogUniform(0.001, 0.5),
-        "min_samples_leaf": Integers(1, 20),
-        "class_weight": WEIGHTS,
-    },
+    "quick": {"confidence": LogUniform(0.01, 0.5), "min_samples_leaf": Integers(1, 10)},
+    "samba": {"confidence": LogUniform(0.001, 0.5), "min_samples_leaf": Integers(1, 20)},
 }
 
 
@@ -133,9 +125,7 @@ class C45Classifier(Leaves, VoteClassifier):
         "normalised",
         "greedy growth by gain ratio, pessimistic pruning",
     )
-    contender: ClassVar[Contender] = Contender(
-        "c45", "tree", DRAWN, first={"quick": {"class_weight": "balanced"}}
-    )
+    contender: ClassVar[Contender] = Contender("c45", "tree", DRAWN).weighted()
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "min_samples_leaf": Interval(0, open_low=True),
         "confidence": Interval(0, 1, open_low=True, open_high=True),

@@ -86,12 +86,8 @@ class C45RulesClassifier(VoteClassifier):
         "ways of a C4.5 tree, generalised, by description length",
     )
     contender: ClassVar[Contender] = Contender(
-        "c45-rules",
-        "tree",
-        DRAWN,
-        first={"quick": {"class_weight": "balanced"}},
-        small={"random_state": 0},
-    )
+        "c45-rules", "tree", DRAWN, small={"random_state": 0}
+    ).weighted()
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "min_samples_leaf": Interval(0, open_low=True),
         "confidence": Interval(0, 1, open_low=True, open_high=True),

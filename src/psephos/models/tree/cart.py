@@ -10,7 +10,7 @@ from psephos._errors import PsephosError
 from psephos._types import Array, ClassWeightLike, Floats, Indices, NDArray, SeedLike
 from psephos.base import Anatomy, Labels, VoteClassifier, VoteRegressor
 from psephos.estimator.contender import Contender, Params, Shape
-from psephos.estimator.distributions import BALANCED, WEIGHTS, Choice, Integers
+from psephos.estimator.distributions import Choice, Integers
 from psephos.estimator.input import CategoricalFeatures, Context, Table, VoteFit
 from psephos.estimator.params import Anything, Constraint, Interval, OneOf, Options
 from psephos.estimator.signature import KW_ONLY, parameters
@@ -39,20 +39,14 @@ CONTENDER = Contender(
     "cart",
     "tree",
     {
-        "quick": {
-            "criterion": Choice(("gini", "entropy")),
-            "min_samples_split": Integers(4, 40),
-            "class_weight": BALANCED,
-        },
+        "quick": {"criterion": Choice(("gini", "entropy")), "min_samples_split": Integers(4, 40)},
         "samba": {
             "max_depth": Integers(1, 30),
             "criterion": Choice(("gini", "entropy")),
             "min_samples_split": Integers(2, 40),
-            "class_weight": WEIGHTS,
         },
     },
     settings=_for_comparison,
-    first={"quick": {"class_weight": "balanced"}},
     notes=(
         "grown to cp = 0.0001 and pruned by the 1-SE rule in 10 folds of the training part; "
         "surrogates only if values are missing or there are categories; their columns, read if "
@@ -60,7 +54,7 @@ CONTENDER = Contender(
     ),
     grouped=True,
     small={"min_samples_split": 6, "n_folds": 3, "random_state": 0},
-)
+).weighted()
 
 
 _FOUND = "greedy growth with surrogates, cost-complexity pruning"
