@@ -12,16 +12,9 @@ from psephos.estimator.contender import Contender
 from psephos.estimator.input import Context, Table, VoteFit
 from psephos.estimator.params import Constraint, Interval, Options
 from psephos.estimator.signature import KW_ONLY, fitted, parameters
+from psephos.models.committees import naming
 from psephos.models.committees.fitting import Data, MemberTask, fit_all, mean_vote, voters_of
 from psephos.models.committees.levels import StackLevels, chances_of, member_scores
-from psephos.models.committees.naming import (
-    CV,
-    SMALL,
-    SMALL_NUMBERS,
-    Members,
-    NamedMembers,
-    checked,
-)
 from psephos.models.ensemble import Ensemble
 from psephos.models.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from psephos.models.forest.random_forest import RandomForestClassifier, RandomForestRegressor
@@ -29,7 +22,7 @@ from psephos.models.linear.rank_ridge import RankRidgeClassifier, RankRidgeRegre
 
 
 @parameters
-class _Selection(Ensemble, NamedMembers):
+class _Selection(Ensemble, naming.NamedMembers):
     """Base class of both estimators.
 
     Parameters
@@ -64,7 +57,7 @@ class _Selection(Ensemble, NamedMembers):
         "n_init": Interval(0, whole=True),
         "n_bags": Interval(1, whole=True),
         "bag_fraction": Interval(0, 1, open_low=True),
-        "cv": CV,
+        "cv": naming.CV,
     }
 
     _: KW_ONLY
@@ -80,7 +73,7 @@ class _Selection(Ensemble, NamedMembers):
     def _fit_vote(self, table: Table, labels: Labels, weight: Floats, context: Context) -> VoteFit:
         scoring = getattr(self, "scoring", "squared_error")  # the regressor's only one
         data = Data.of(table, labels, weight, context, self.n_jobs)
-        members = checked(self, self._members())
+        members = naming.checked(self, self._members())
         levels = StackLevels(data, self.cv, passthrough=False, all_before=False)
         levels.add(members)
         answers = levels.out_of_fold(0)
@@ -159,7 +152,7 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
     )
     contender: ClassVar[Contender] = Contender(
         "ensemble-selection", "committees", ensemble=True, grouped=True,
-        small={"estimators": SMALL, "n_bags": 2, "cv": 3, "random_state": 0},
+        small={"estimators": naming.SMALL, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
     constraints: ClassVar[Mapping[str, Constraint]] = {"scoring": Options(("log_loss", "accuracy"))}
 
@@ -168,7 +161,7 @@ class EnsembleSelectionClassifier(_Selection, VoteClassifier):
     cv: Any = 5
     class_weight: ClassWeightLike = None
 
-    def _defaults(self) -> Members:
+    def _defaults(self) -> naming.Members:
         return [
             ("forest", RandomForestClassifier()),
             ("extra", ExtraTreesClassifier()),
@@ -205,10 +198,10 @@ class EnsembleSelectionRegressor(_Selection, VoteRegressor):
     anatomy: ClassVar[Anatomy] = EnsembleSelectionClassifier.anatomy
     contender: ClassVar[Contender] = Contender(
         "ensemble-selection-regressor", "committees", ensemble=True, grouped=True,
-        small={"estimators": SMALL_NUMBERS, "n_bags": 2, "cv": 3, "random_state": 0},
+        small={"estimators": naming.SMALL_NUMBERS, "n_bags": 2, "cv": 3, "random_state": 0},
     )  # fmt: skip
 
-    def _defaults(self) -> Members:
+    def _defaults(self) -> naming.Members:
         return [
             ("forest", RandomForestRegressor(max_features=1 / 3)),
             ("extra", ExtraTreesRegressor()),

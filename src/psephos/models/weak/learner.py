@@ -21,15 +21,9 @@ from psephos.models.linear.ridge import ScoredColumns
 from psephos.models.training import Design, merged_copies
 from psephos.optimise.adam import Adam
 from psephos.runtime.threads import one_thread
-from psephos.supervision import KLIEP, ULSIF
+from psephos.supervision import KLIEP, ULSIF, MarginLoss
 from psephos.supervision.grids import median_width
-from psephos.supervision.risks import (
-    MarginLoss,
-    NonNegativeRisk,
-    Risk,
-    WeightedRisk,
-    non_negative_pu_risk,
-)
+from psephos.supervision.risks import NonNegativeRisk, Risk, WeightedRisk, non_negative_pu_risk
 from psephos.vote import KernelVoters, RankedVoters, Voters, linear_models
 from psephos.vote.target import ClassTarget
 
