@@ -216,7 +216,7 @@ def test_batches_are_drawn_anew(monkeypatch):
         draws.append(set(draw.candidates.tolist()))
         return draw
 
-    monkeypatch.setattr("psephos.models.prototypes.batches.draw_candidates", recorded)
+    monkeypatch.setattr("psephos.models.prototypes.candidates.draw_candidates", recorded)
     X, y = make_continuous_xor(4, random_state=0)
     ProsetClassifier(2, references="rest", n_candidates=len(y) // 4, fallback=None, **FAST).fit(
         X, y
