@@ -37,19 +37,20 @@ def ballots_html(ballots: Ballots) -> str:
     parts: list[str] = []
     shown = ballots.first(_CASES)
     for case in range(len(shown)):
-        head, *rows = _rows(shown, case)
         parts.append(f"<p><b>{escape(_title(shown, case))}</b></p>")
         parts += [f"<p>{escape(sentence)}</p>" for sentence in _carried(shown, case)]
-        cells = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in head)
-        body = "".join(
-            "<tr>" + "".join(f'<td style="{_CELL}">{escape(one)}</td>' for one in row) + "</tr>"
-            for row in rows
-        )
-        parts.append(
-            f'<table style="{_STYLE}"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>'
-        )
+        parts.append(table_html(_rows(shown, case), _CELL, f' style="{_STYLE}"'))
     parts += [f"<p>{escape(sentence)}</p>" for sentence in _more(ballots)]
     return "<div>" + "".join(parts) + "</div>"
+
+
+def table_html(rows: Sequence[Sequence[str]], cell: str, style: str = "") -> str:
+    """Return rows of words, of which the first are the headings, as an HTML table."""
+    heads, *body = [[escape(one) for one in row] for row in rows]
+    head = "".join(f'<th style="{cell}">{one}</th>' for one in heads)
+    cells = ("".join(f'<td style="{cell}">{one}</td>' for one in row) for row in body)
+    lines = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<table{style}><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def sentences_text(sentences: Sequence[str]) -> str:

@@ -109,7 +109,7 @@ class Vote:
     def usage(self) -> Usage:
         """Return the (T, p) boolean CSR table of columns that each voter or its weight reads."""
         table: Any = self.voters.usage() + self.weighting.usage()
-        if self._of_votes:
+        if self.weighting.needs_votes:
             own = self.voters.usage()
             found = self.weighting.asks(own)
             table = table + (own if found is None else found)
@@ -214,14 +214,9 @@ class Vote:
         return self.weighting.sums_with(self.voters)
 
     @property
-    def _of_votes(self) -> bool:
-        """Whether the weights depend on the votes."""
-        return self.weighting.needs_votes
-
-    @property
     def _adds_up(self) -> bool:
         """Whether the score is a sum over voters with one weight each, known without the votes."""
-        return self.readout.is_sum and not self._of_votes
+        return self.readout.is_sum and not self.weighting.needs_votes
 
     def _reads_in_place(self, X: Values) -> bool:
         """Whether rows are read without a copy, by weights that pick their own columns."""
@@ -298,7 +293,7 @@ class Vote:
         factor of a row's weights is left out where the read-out divides by their sum.
         """
         votes = self.voters.votes(read)[:, :n]
-        if not self._of_votes:
+        if not self.weighting.needs_votes:
             return votes, self.weighting.relative(read)[0][:, :n]
         first = self.weighting.take(np.arange(votes.shape[1], dtype=np.intp))
         return votes, cast("Any", first).of_votes(votes, self.target)
@@ -339,7 +334,7 @@ class Vote:
         if not len(rows):
             return found
         some, compact = read[rows], self._compact
-        if self._of_votes:
+        if self.weighting.needs_votes:
             weights = compact._votes_and_weights(some)[1]
         else:
             weights = compact.weighting.relative(some)[0]
@@ -386,13 +381,13 @@ class Vote:
     def weights(self, X: Values) -> Floats:
         """Return every raw weight, (n, T), for small tables; mean size of weights by output."""
         read = self._dense(X)
-        if self._of_votes:
+        if self.weighting.needs_votes:
             return over_outputs(self._compact._votes_and_weights(read)[1])
         return self._compact.weighting.weights(read)
 
     def constant_weights(self) -> Floats | None:
         """Return the raw weights, (T,), if they are the same for every case; else None."""
-        if self._of_votes or len(self.weighting.columns):
+        if self.weighting.needs_votes or len(self.weighting.columns):
             return None
         return np.array(self.weighting.weights(np.zeros((1, self.n_features)))[0])
 

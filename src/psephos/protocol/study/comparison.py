@@ -29,6 +29,7 @@ from psephos.protocol.evaluation.scores import (
 )
 from psephos.protocol.evaluation.stability import Stability, positions_of
 from psephos.protocol.study.outputs import result_columns
+from psephos.vote.ballot_views import table_html
 from psephos.vote.frames import frame_of
 
 
@@ -415,7 +416,7 @@ def comparison_text(comparison: Comparison) -> str:
 def comparison_html(comparison: Comparison) -> str:
     """Return the same as a table of a notebook."""
     cells, (first, *rest) = _shown(comparison)
-    parts = [f"<p><b>{escape(first)}</b></p>", _table(cells) if cells else ""]
+    parts = [f"<p><b>{escape(first)}</b></p>", table_html(cells, _CELL) if cells else ""]
     return f"<div>{''.join([*parts, *(f'<p>{escape(one)}</p>' for one in rest)])}</div>"
 
 
@@ -458,16 +459,6 @@ def _cells(comparison: Comparison) -> list[list[str]]:
 
 def _interval(low: float, high: float) -> list[str]:
     return [] if math.isnan(low) or math.isnan(high) else [f"({_span(low, high, 3)})"]
-
-
-def _table(cells: list[list[str]]) -> str:
-    heads, *body = cells
-    head = "".join(f'<th style="{_CELL}">{escape(one)}</th>' for one in heads)
-    lines = "".join(
-        "<tr>" + "".join(f'<td style="{_CELL}">{escape(one)}</td>' for one in row) + "</tr>"
-        for row in body
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def _note(comparison: Comparison) -> str:
