@@ -178,10 +178,7 @@ def otherwise_words(condition: Condition) -> str:
 
 
 def way_words(
-    conditions: Sequence[Condition],
-    names: Sequence[str],
-    levels: Mapping[int, Sequence[str]],
-    digits: int | None = None,
+    conditions: Sequence[Condition], names: Sequence[str], levels: Mapping[int, Sequence[str]]
 ) -> str:
     """Return the conditions of a leaf in words, joined by 'and'; 'always' if there is none.
 
@@ -195,10 +192,10 @@ def way_words(
         if low is not None and low.column == c.column and hard:
             if np.isposinf(c.value):
                 continue
-            op, bound = bound_words(low, digits)
+            op, bound = bound_words(low)
             name = f"{bound} {'<' if op == '>' else '<='} {name}"
             listed.pop()
-        words, gap = _parts(name, c, levels, digits)
+        words, gap = _parts(name, c, levels, None)
         listed.append(f"({words}{gap})" if gap and len(conditions) > 1 else words + gap)
         low = c if c.op in _LOWER and c.softly is None else None
     return " and ".join(listed) or "always"

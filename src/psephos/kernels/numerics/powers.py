@@ -109,7 +109,6 @@ def inverse_power(u, factor, b, base):
 _LOG2E = 1.0 / math.log(2.0)
 _LN2_HIGH = 0.693145751953125  # its product with an integer below 2^20 is exact
 _LN2_LOW = 1.4286068203094173e-06
-_ROUND = 6755399441055744.0  # 1.5 2^52: numbers added to it are rounded to integers
 
 
 @jit(fastmath={"contract"})
@@ -121,8 +120,8 @@ def exp(x):
     """
     x = -708.0 if x < -708.0 else x
     x = 709.0 if x > 709.0 else x
-    shifted = x * _LOG2E + _ROUND
-    k = shifted - _ROUND
+    shifted = x * _LOG2E + _WHOLE
+    k = shifted - _WHOLE
     f = (x - k * _LN2_HIGH) - k * _LN2_LOW
     p = 1.0 / 6227020800.0
     p = p * f + 1.0 / 479001600.0

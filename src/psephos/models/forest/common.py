@@ -377,18 +377,15 @@ class _Forest(GrownForest):
         evaluated = (unit, table.values, labels.y, weight)
         if old is not None and not len(seeds):
             return before, {"memory_": old, **sampling.out_of_bag(self, before, old, *evaluated)}
-        rule = _rule(
-            self,
-            drawn_rows or (rows.number if rows.counts else len(labels.y)),
-            table.values.shape[1],
-        )
+        n, p = drawn_rows or (rows.number if rows.counts else len(labels.y)), table.values.shape[1]
+        rule = _rule(self, n, p)
         draws: Any = trees.Bootstraps(mass, size) if size else None
         draws = trees.GroupDraws(draws, unit, rows.group, weight, drawn_rows) if grouped else draws
         criterion = _SAME.get(self.criterion, self.criterion)
         grown = (rows, n_classes, criterion, rule, seeds, draws, self.n_jobs)
         more = (float(self.min_weight_fraction_leaf), self.random_cuts, balanced and self.bootstrap)
         forest = cast("Any", trees.grow_forest)(*grown, *more)
-        voters = tree_voters(forest, labels.target, table.values.shape[1])
+        voters = tree_voters(forest, labels.target, p)
         importance = forest.impurity_importance()
         if old is not None:
             importance = joined_importance(before.voters, old.impurity, voters, importance)

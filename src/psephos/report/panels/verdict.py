@@ -51,7 +51,7 @@ def verdict(
     if reading and small not in (choice.best, choice.opened):
         words.append(
             f"Of all within one standard error ({number(choice.standard_error)}) of the best,"
-            f" {small.label} reads the fewest columns, {_reads(small)}: {rate(small.score)}."
+            f" {small.label} reads the fewest columns, {_span(small)}: {rate(small.score)}."
         )
     return words
 
@@ -86,7 +86,7 @@ def first_sentences(
     all_ = f", like {every} that read columns," if alike else ""
     chosen = ", optimistic by its selection" * (not (choice.requested or choice.alone))
     words = [
-        f"{s.label} reads {_reads(s)}; its held-out {folder.measure}"
+        f"{s.label} reads {_reads(folder, s)}; its held-out {folder.measure}"
         f"{', averaged over folds,' * (folder.kind == 'numbers')} is"
         f" {_stated(s.score, measure)}{_interval(folder, s, measure)}{_error(folder, s)}{chosen}.",
         f"It is{all_} {'' if sure else 'not '}{_against_constant(folder, rows, sure)}"
@@ -119,10 +119,22 @@ def _differs(value: float, measure: ResultMetric) -> str:
     return small_difference(value)
 
 
-def _reads(s: Standing) -> str:
-    if s.columns.mean == 0:
-        return "no column"
-    return f"{'about ' * (s.columns.sd > 0)}{plural(max(round(s.columns.mean), 1), 'column')}"
+def _reads(folder: Folder, s: Standing) -> str:
+    """Return how many columns the refitted model reads, and the models of the folds."""
+    refit = folder.refit_columns.get(s.key) if s.key in folder.models else None
+    folds = _span(s)
+    if refit is None or folds == plural(refit, "column"):
+        return folds if s.columns.mean else "no column"
+    return f"{plural(refit, 'column')} ({folds.rpartition(' ')[0]} in the folds)"
+
+
+def _span(s: Standing) -> str:
+    """Return the fewest and most columns that the models of the folds read; '' if not known."""
+    used = [f.columns_used for f in s.fits if f.columns_used is not None]
+    if not used:
+        return ""
+    most = plural(max(used), "column")
+    return most if min(used) == max(used) else f"{count(min(used))} to {most}"
 
 
 def _interval(folder: Folder, s: Standing, measure: ResultMetric) -> str:
@@ -199,9 +211,7 @@ def _against_best(
         return ""
     mean, low, high = (_differs(v, s.summary.ranked_by) for v in (pair.mean, pair.low, pair.high))
     interval = f" ({low} to {high})" if pair.interval else ""
-    return (
-        f", and differs by {mean}{interval} from {best.label}, the {best.most}, on {_reads(best)}"
-    )
+    return f", and differs by {mean}{interval} from {best.label}, the {best.most}, on {_span(best)}"
 
 
 def misses(missed: Mapping[str, Any] | None) -> list[str]:
@@ -261,11 +271,9 @@ def _apart(s: Standing) -> str:
 def caution(folder: Folder, choice: Opening | None) -> list[str]:
     """Return a paragraph on the procedure that was evaluated and the model that is shown."""
     s = choice and (choice.opened or choice.best)
-    used = [f.columns_used for f in s.fits if f.columns_used is not None] if s else []
-    if s is None or not used:
+    read = _span(s) if s else ""
+    if s is None or not read:
         return []
-    low, high = min(used), max(used)
-    read = plural(low, "column") if low == high else f"{count(low)} to {plural(high, 'column')}"
     n = len(s.fits)
     words = (
         f"These figures are of a procedure, evaluated in folds: {s.label} was fitted"
