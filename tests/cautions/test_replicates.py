@@ -103,6 +103,17 @@ def test_a_column_that_ties_replicates_is_offered_as_the_group():
     assert "column 'column 20' has one value in each pair" in found[0].sentence
 
 
+def test_a_count_that_replicates_share_by_chance_is_not_offered_as_the_group():
+    X, _ = planted("all but one", 0)
+    count = np.arange(len(X)) % 60 * 3.0
+    count[20:60] *= np.arange(40) % 3 > 0  # zero in rows that are no replicates
+    found = check_table(np.column_stack([X, count]))
+    assert found[0].code == "FD020"
+    assert not found[0].remedy
+    named = pd.DataFrame(X).add_prefix("m").assign(patient=count)
+    assert ("--group", "patient") in check_table(named)[0].remedy
+
+
 def test_tables_of_few_rows_or_of_constants():
     assert replicates(np.zeros((50, 8))) == []
     assert replicates(np.arange(24.0).reshape(6, 4)) == []

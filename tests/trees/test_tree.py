@@ -158,6 +158,7 @@ def test_conditions_in_words():
     assert words(">", np.inf, 1.0) == "dose is missing"
     assert words("in", (0, 9), 0.0, 2) == "site in {skin, 9}"
     assert words("in", (-1,), 0.0, 2) == "site in {-1}"
+    assert words("in", (), 1.0, 2) == "site is missing"
     many = words("in", tuple(range(20)), 0.0, 3)
     assert many == "note in {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, and 8 more}"
     low, high = Condition(1, ">", 0.5, 0.0), Condition(1, "<=", 2.0, 0.0)

@@ -70,6 +70,8 @@ def divided_replicates(given: Given) -> Found:
     fit = [j for j, k in many.items() if n / 4 < k < n * (0.9 if j in whole else 1)]
     fit = [j for j in fit if (given.X[first, j] == given.X[second, j]).all()]
     fit = [j for j in fit if not np.isnan(given.X[:, j]).any()]  # groups have no missing values
+    many_pairs = [j for j in fit if _ties(given.X[:, j]) > 2 * len(pairs)]  # a count, say
+    fit = [j for j in fit if j not in many_pairs or subject_of(str(given.names[j]))[0]]
     column = str(given.names[max(fit, key=lambda j: many[j])]) if fit else ""
     cells = {given.names[j]: given.cells(j) for j in given.levels} | {**given.aside}
     for name, form, codes, _ in _grouping(cells, many_ends=True) if not fit else ():
@@ -85,6 +87,12 @@ def divided_replicates(given: Given) -> Found:
         group = "The group divides them: choose another group that has them in common"
     facts = {"n": str(len(rows)), "pairs": words, "group": group}
     return Found(rows=rows, facts=facts, remedy=[("--group", column)] if column else ())
+
+
+def _ties(column: Floats) -> int:
+    """Return the number of pairs of rows with the same value."""
+    sizes = np.unique(column, return_counts=True)[1]
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
 def subjects(given: Given) -> Found:
@@ -152,7 +160,10 @@ def divided_subjects(given: Given) -> Found:
     for name, form, codes in _aside_subjects(given):
         if not _tied(codes, given.groups):
             group = f"{name}={form}" if form else name
-            facts = {"which": shown(name), "how": shown(group), "answer": _of_one(given, [codes])}
+            many = f": {len(np.unique(codes))} groups such as "
+            many = many + shown(str(stem_of(given.aside[name][0], form)), CELL) if form else ""
+            how = f"{shown(group)}{many}"
+            facts = {"which": shown(name), "how": how, "answer": _of_one(given, [codes])}
             return Found(facts=facts, remedy=[("--group", group)])
     return Found()
 

@@ -127,10 +127,12 @@ def settle(
         folds = [pair for error in wrong.found for pair in error.options]
         again = repeated(words, [*options_of(settled, ids=table.ids is not None), *folds])
         insisting = repeated(words, [*(("--accept", one.code) for one in refused), *folds])
-        lines = [f"{table.dataset!r} must be corrected before a fit:", *map(str, settled)]
+        lines = [f"{table.dataset!r} must be corrected before a fit:", *map(str, refused)]
+        if advice := [str(one) for one in settled if one not in refused]:
+            lines += ["Advice, which the command below takes:", *advice]
+        lines += [f"Also, {error}" for error in wrong.found]
         if again != words:
             lines.append(f"Repeat with:  {shlex.join(again)}")
-        lines[len(settled) + 1 : len(settled) + 1] = [f"Also, {error}" for error in wrong.found]
         lines.append(f"To continue anyway:  {shlex.join(insisting)}")
         raise PsephosError("\n".join(lines))
     for one in found:

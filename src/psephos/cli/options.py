@@ -83,7 +83,8 @@ _OPTIONS = (
         "--group",
         metavar="COLUMN[=PATTERN]",
         help="Cases of one group (a subject) are never divided by a split. For values such as "
-        "P000_V1 and P000_V2 a pattern selects the group: the first * of 'COLUMN=*_V*'.",
+        "P000_V1 and P000_V2 a pattern selects the group: the first * of 'COLUMN=*_V*'; ? is any "
+        "one character, so that 'COLUMN=plate?_*_V*' selects P000 of plate1_P000_V2.",
     ),
     click.option(
         "--drop",

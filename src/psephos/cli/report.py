@@ -15,8 +15,9 @@ from psephos.cli.words import show
 @click.option(
     "--model",
     metavar="MODEL",
-    help="The model to show first (of a comparison).  [default: the fewest columns within one "
-    "standard error of the best, if significantly better than a constant]",
+    help="The model to show first (of a comparison).  [default: of the saved models (those of "
+    "psephos) the one of fewest columns within one standard error of the best of all, if "
+    "significantly better than a constant; otherwise the best saved one]",
 )
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
 @click.option(

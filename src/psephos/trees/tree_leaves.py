@@ -209,7 +209,10 @@ def _parts(
     surrogates = " with its surrogates" if c.surrogates else ""
     part = f" ({share:.0%})" if share < 1 else ""
     gap = f" or missing{surrogates}{part}" if share else ""
+    alone = f"{name} is missing", gap.removeprefix(" or missing")
     if isinstance(c.value, tuple):
+        if share and not c.value:
+            return alone
         words = levels.get(c.column, ())
         listed = [words[k] if 0 <= k < len(words) else str(k) for k in c.value[:_LISTED]]
         more = f", and {len(c.value) - _LISTED} more" if len(c.value) > _LISTED else ""
@@ -217,7 +220,7 @@ def _parts(
     if np.isposinf(c.value) and c.op in _UPPER:
         return f"{name} is present", gap
     if np.isposinf(c.value) and share:  # no value is beyond
-        return f"{name} is missing", gap.removeprefix(" or missing")
+        return alone
     if c.softly is not None:
         value, *soft = (f"{bound:.{digits or 6}g}" for bound in (c.value, *c.softly))
         return f"{name} {c.op} {value} (softly from {' to '.join(soft)})", gap

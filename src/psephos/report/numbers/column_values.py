@@ -11,9 +11,7 @@ from psephos.explain.cohort import given_counts
 from psephos.explain.column_values import shown_of
 from psephos.explain.effects import (
     Axis,
-    Cut,
     Pieces,
-    Says,
     Threshold,
     axis_of,
     background,
@@ -209,7 +207,9 @@ def _numbers(model: Portrait, j: int, drawn: bool) -> dict[str, Any]:
     counts = sides(values, model.y, cut, len(model.classes))
     shown = dict(zip(counts, _given([*counts.values()], model.cases), strict=True))
     named = direction(says, cut, model.classes)
-    words = _count_sentence(model, says, cut, counts, len(values))
+    words = (
+        count_words(counts, cut, model.classes) + further(says, cut) if cut else _lacking(values)
+    )
     words += suppressed(named[0], counts, model.classes)
     if shown != counts:  # sentences with these counts are withheld, too
         words = further(says, cut) if cut else ""
@@ -255,13 +255,9 @@ def _missing_words(model: Portrait, moves: Any, counts: dict[str, list[Any]]) ->
     ]
 
 
-def _count_sentence(
-    model: Portrait, says: Says, cut: Cut | None, counts: dict[str, list[int]], n: int
-) -> str:
-    if cut is None:
-        lost = sum(counts["missing"])
-        return f"{lost} of {n} cases lack a value." if lost else ""
-    return count_words(counts, cut, model.classes) + further(says, cut)
+def _lacking(values: Floats) -> str:
+    lost = np.isnan(values).sum()
+    return f"{lost} of {len(values)} cases lack a value." if lost else ""
 
 
 def suppressed(named: Any, counts: dict[str, list[int]], classes: Sequence[str]) -> str:
@@ -302,12 +298,12 @@ def _levels(model: Portrait, j: int) -> dict[str, Any]:
     tried = [*codes, *([np.nan] if gap.any() else [])]
     moves = mean_answers(model.reduced.vote, model.rows, j, tried) - model.base
     parts = [np.bincount(model.y[values == c], minlength=k).tolist() for c in codes]
-    lost = np.bincount(model.y[gap], minlength=k).tolist()
-    *by_level, lost = _given([*parts, lost], model.cases)
+    lacking = np.bincount(model.y[gap], minlength=k).tolist()
+    *by_level, lost = _given([*parts, lacking], model.cases)
     return {
         "kind": "category",
         "direction": level_words(moves[: len(names)], names, model.classes, model.least),
-        "words": "",
+        "words": _lacking(values) if lost == lacking else "",
         "cut": None,
         "counts": {"missing": lost},
         "levels": [

@@ -123,7 +123,7 @@ class Score(Reason):
         """Return ``0.5 × 42 (age) - 1.2 × 3 (dose) + 0.3 = 17.7 > 0``."""
         scale = max([abs(t.added[0]) for t in self.terms] + [abs(self.constant[0])])
         total, parts = self.scores[0], list[str]()
-        digits = sum_digits(scale, total)
+        digits = sum_digits(10 * scale, total)  # of many terms and of factors
         for term in self.terms[:NAMED]:
             sign = "- " if term.coef[0] < 0 else "+ " if parts else ""
             name = self._named(term, names)
