@@ -11,22 +11,7 @@ from scipy.stats import rankdata
 
 from psephos._errors import PsephosError
 from psephos._types import ArrayLike, Floats, Indices, NDArray, PerRow
-from psephos.figures.estimate import (
-    Estimate,
-    codes_of_groups,
-    half_width,
-    mean,
-    mean_of,
-    numbers,
-    of_groups,
-    places,
-    quantile,
-    refuse_improbable,
-    score_interval,
-    share,
-    truths,
-    undefined,
-)
+from psephos.figures import estimate
 
 UNIT = 1_000_000  # probabilities are compared in millionths
 
@@ -36,7 +21,7 @@ def in_millionths(values: ArrayLike) -> NDArray[np.int64]:
 
     A value within 1e-9 of the next millionth is rounded up: 0.1 + 0.2 is 300,000 of them.
     """
-    return np.floor(numbers(values, "p") * UNIT + 1e-3).astype(np.int64)
+    return np.floor(estimate.numbers(values, "p") * UNIT + 1e-3).astype(np.int64)
 
 
 def called(p: Any, threshold: float) -> NDArray[np.bool_]:
@@ -63,8 +48,8 @@ def called(p: Any, threshold: float) -> NDArray[np.bool_]:
     """
     if not 0.0 <= threshold <= 1.0:
         raise PsephosError(f"a threshold must be at least 0 and at most 1; got {threshold!r}.")
-    p = numbers(p, "p")
-    refuse_improbable(p)
+    p = estimate.numbers(p, "p")
+    estimate.refuse_improbable(p)
     return in_millionths(p) >= in_millionths(threshold)
 
 
@@ -92,12 +77,12 @@ class Confusion:
     missed: int
     alarms: int
     cleared: int
-    sensitivity: Estimate
-    specificity: Estimate
-    ppv: Estimate
-    npv: Estimate
-    accuracy: Estimate
-    balanced_accuracy: Estimate
+    sensitivity: estimate.Estimate
+    specificity: estimate.Estimate
+    ppv: estimate.Estimate
+    npv: estimate.Estimate
+    accuracy: estimate.Estimate
+    balanced_accuracy: estimate.Estimate
 
     @property
     def positive(self) -> int:
@@ -129,13 +114,13 @@ def confusion(truth: Any, called: Any, groups: PerRow = None, level: float = 0.9
     >>> table.found, table.missed, table.alarms, table.cleared
     (2, 1, 1, 1)
     """
-    truth, called = truths(truth), truths(called, "called")
+    truth, called = estimate.truths(truth), estimate.truths(called, "called")
     if truth.shape != called.shape:
         raise PsephosError(f"truth and called have shapes {truth.shape} and {called.shape}.")
-    codes = codes_of_groups(groups, len(truth))
+    codes = estimate.codes_of_groups(groups, len(truth))
 
-    def of(hits: Any, among: Any) -> Estimate:
-        return share(hits[among], None if codes is None else codes[among], level)
+    def of(hits: Any, among: Any) -> estimate.Estimate:
+        return estimate.share(hits[among], None if codes is None else codes[among], level)
 
     right, every = truth == called, np.ones(len(truth), dtype=bool)
     sensitivity, specificity = of(called, truth), of(~called, ~truth)
@@ -146,10 +131,14 @@ def confusion(truth: Any, called: Any, groups: PerRow = None, level: float = 0.9
         cleared=int((~truth & ~called).sum()),
         sensitivity=sensitivity,
         specificity=specificity,
-        ppv=of(truth, called) if called.any() else undefined(0, "no case is called positive"),
-        npv=of(~truth, ~called) if not called.all() else undefined(0, "none is called negative"),
+        ppv=of(truth, called)
+        if called.any()
+        else estimate.undefined(0, "no case is called positive"),
+        npv=of(~truth, ~called)
+        if not called.all()
+        else estimate.undefined(0, "none is called negative"),
         accuracy=of(right, every),
-        balanced_accuracy=mean_of([sensitivity, specificity]),
+        balanced_accuracy=estimate.mean_of([sensitivity, specificity]),
     )
 
 
@@ -180,8 +169,8 @@ class NetBenefit:
     """The net benefit of a model at a threshold, and of treating everyone (of no one it is 0)."""
 
     threshold: float
-    model: Estimate
-    everyone: Estimate
+    model: estimate.Estimate
+    everyone: estimate.Estimate
 
 
 def net_benefit(
@@ -209,17 +198,17 @@ def net_benefit(
     >>> one.model.value, one.everyone.value
     (0.0, 0.0)
     """
-    truth, p = truths(truth), numbers(p, "p")
+    truth, p = estimate.truths(truth), estimate.numbers(p, "p")
     if truth.shape != p.shape:
         raise PsephosError(f"truth and p have shapes {truth.shape} and {p.shape}.")
-    refuse_improbable(p)
+    estimate.refuse_improbable(p)
     found: list[NetBenefit] = []
     for t in thresholds:
         if not 0.0 <= t < 1.0:
             raise PsephosError(f"a threshold must be at least 0 and below 1; got {t!r}.")
         worth = np.where(truth, 1.0, -t / (1.0 - t))
-        model = mean(np.where(called(p, t), worth, 0.0), groups, level)
-        found.append(NetBenefit(float(t), model, mean(worth, groups, level)))
+        model = estimate.mean(np.where(called(p, t), worth, 0.0), groups, level)
+        found.append(NetBenefit(float(t), model, estimate.mean(worth, groups, level)))
     return found
 
 
@@ -231,7 +220,9 @@ def balanced_accuracy(codes: Indices, truth: Indices) -> float:
     return float(np.mean(right[present] / rows[present]))
 
 
-def area(truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.95) -> Estimate:
+def area(
+    truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.95
+) -> estimate.Estimate:
     """Return the area under the ROC curve with the interval of DeLong et al. (1988).
 
     The interval is computed on the log-odds of the area, so that it stays within 0 and 1 (Pepe
@@ -260,30 +251,32 @@ def area(truth: Any, score: ArrayLike, groups: PerRow = None, level: float = 0.9
     truth, score = _checked(truth, score)
     n, m = len(truth), int(truth.sum())
     if m in (0, n):
-        return undefined(n, "there are cases of one class only")
+        return estimate.undefined(n, "there are cases of one class only")
     value, above, below = _components(truth, score)
-    codes = codes_of_groups(groups, n)
+    codes = estimate.codes_of_groups(groups, n)
     if min(m, n - m) < 2:
-        return Estimate(value, math.nan, math.nan, n, "one case of a class has no interval")
+        return estimate.Estimate(
+            value, math.nan, math.nan, n, "one case of a class has no interval"
+        )
     if value in (0.0, 1.0):
         if codes is not None:
             why = "no interval: the classes are separated, and cases are in groups"
-            return Estimate(value, math.nan, math.nan, n, why)
-        low, high = _newcombe(value, m, n - m, quantile(level))
-        return Estimate(value, low, high, n, "Newcombe (2006), method 5")
+            return estimate.Estimate(value, math.nan, math.nan, n, why)
+        low, high = _newcombe(value, m, n - m, estimate.quantile(level))
+        return estimate.Estimate(value, low, high, n, "Newcombe (2006), method 5")
     words, half = "DeLong, on the log-odds", math.nan
     error = _error(_variance(above, below, truth, None))
     if codes is None:
-        half = quantile(level) * error
+        half = estimate.quantile(level) * error
     else:
         grouped = _error(_variance(above, below, truth, codes))
         half, words = _grouped_half(grouped, error, truth, codes, level, words)
         if not half > 0:
-            return Estimate(value, math.nan, math.nan, n, "no interval: too few groups")
+            return estimate.Estimate(value, math.nan, math.nan, n, "no interval: too few groups")
     half /= value * (1 - value)
     middle = math.log(value / (1 - value))
     low, high = (1 / (1 + math.exp(-min(max(middle + s * half, -700), 700))) for s in (-1, 1))
-    return Estimate(value, low, high, n, words)
+    return estimate.Estimate(value, low, high, n, words)
 
 
 def _error(variance: float) -> float:
@@ -297,13 +290,15 @@ def _grouped_half(
     fewest = min(len(np.unique(codes[kept])) for kept in (truth, ~truth))
     if fewest < 2 or math.isnan(grouped):
         return math.nan, words
-    half, by_cases = half_width(grouped, alone, fewest, level)
+    half, by_cases = estimate.half_width(grouped, alone, fewest, level)
     m = int(codes.max()) + 1
     each = "" if fewest == m else f", {fewest} with the rarer class"
-    return half, of_groups(words, m, by_cases, f" (Obuchowski){each}", fewest)
+    return half, estimate.of_groups(words, m, by_cases, f" (Obuchowski){each}", fewest)
 
 
-def areas(codes: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) -> list[Estimate]:
+def areas(
+    codes: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95
+) -> list[estimate.Estimate]:
     """Return the area of each class against the rest, by its own column of probabilities.
 
     Parameters
@@ -314,7 +309,7 @@ def areas(codes: ArrayLike, p: Any, groups: PerRow = None, level: float = 0.95) 
     groups : array of shape (n,), default=None
     level : float, default=0.95
     """
-    codes, p = places(codes, p)
+    codes, p = estimate.places(codes, p)
     return [area(codes == k, p[:, k], groups, level) for k in range(p.shape[1])]
 
 
@@ -329,7 +324,7 @@ def hand_till(codes: Any, p: Any) -> float:
     codes : array of shape (n,), int
     p : array of shape (n, K)
     """
-    codes, p = places(codes, p)
+    codes, p = estimate.places(codes, p)
     found: list[float] = []
     for j in range(p.shape[1]):
         for k in range(p.shape[1]):
@@ -339,11 +334,11 @@ def hand_till(codes: Any, p: Any) -> float:
                 if truth.all() or not truth.any():
                     return math.nan
                 found.append(_components(truth, levelled(p[pair, j]))[0])
-    return mean(found).value
+    return estimate.mean(found).value
 
 
 def _checked(truth: Any, score: Any) -> tuple[NDArray[np.bool_], Floats]:
-    truth, score = truths(truth), numbers(score, "score")
+    truth, score = estimate.truths(truth), estimate.numbers(score, "score")
     if truth.shape != score.shape:
         raise PsephosError(f"truth and score have shapes {truth.shape} and {score.shape}.")
     if np.isnan(score).any():
@@ -396,13 +391,13 @@ def of_counts(
     >>> [round(end, 3) for end in of_counts("balanced_accuracy", 0.8, [40, 60])]
     [0.709, 0.868]
     """
-    z = quantile(level)
+    z = estimate.quantile(level)
     if min(sizes, default=0) <= 0:
         return math.nan, math.nan
     if measure == "accuracy":
-        return score_interval(value, sum(sizes), z)
+        return estimate.score_interval(value, sum(sizes), z)
     if measure == "balanced_accuracy":
-        return score_interval(value, len(sizes) ** 2 / sum(1 / n for n in sizes), z)
+        return estimate.score_interval(value, len(sizes) ** 2 / sum(1 / n for n in sizes), z)
     if measure == "roc_auc" and len(sizes) == 2:
         return _newcombe(value, sizes[0], sizes[1], z)
     return math.nan, math.nan

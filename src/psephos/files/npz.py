@@ -7,19 +7,12 @@ import numpy as np
 
 from psephos._errors import PsephosError, must_be
 from psephos._types import Array
+from psephos.files import sheet
 from psephos.files.arrays import check_text, check_values
 from psephos.files.cells import Cells
 from psephos.files.formats import Reading, suffixes
 from psephos.files.near import numbered, suggest
 from psephos.files.packed import hostile
-from psephos.files.sheet import (
-    Chooser,
-    Sheet,
-    columns_sheet,
-    plain,
-    refuse_huge,
-    unnamed,
-)
 from psephos.files.text import Header
 
 
@@ -56,7 +49,7 @@ def read_arrays(path: Path) -> dict[str, Array]:
     return arrays
 
 
-def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
+def read_npz(path: Path, choose: sheet.Chooser, cells: Cells, how: Reading) -> sheet.Sheet:
     """Read an npz file with the array X (n, p) of numbers or words, and perhaps feature_names.
 
     Other arrays of one dimension are columns beside the table, and so are the columns of Y.
@@ -64,8 +57,8 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
     arrays = read_arrays(path)
     X = arrays.pop("X")
     (n, p), given = X.shape, arrays.pop("feature_names", None)
-    refuse_huge(path.name, n, p)
-    names = unnamed(p) if given is None else [str(one) for one in given.tolist()]
+    sheet.refuse_huge(path.name, n, p)
+    names = sheet.unnamed(p) if given is None else [str(one) for one in given.tolist()]
     if len(names) != p:
         raise PsephosError(
             f"'feature_names' of {path.name!r} has {len(names)} names for {p} columns."
@@ -88,9 +81,9 @@ def read_npz(path: Path, choose: Chooser, cells: Cells, how: Reading) -> Sheet:
         name = header.names[j]
         check_values(beside[name], name, path.name, n)
         held = beside[name].astype(int) if classes and beside[name].dtype == bool else beside[name]
-        return [plain(value) for value in held.tolist()]
+        return [sheet.plain(value) for value in held.tolist()]
 
-    return columns_sheet(header, n, column, choose, cells)
+    return sheet.columns_sheet(header, n, column, choose, cells)
 
 
 def _labels(table: Array | None, given: Array | None, n: int, file: str) -> dict[str, Array]:

@@ -20,16 +20,7 @@ from psephos.explain.permuting import FIRST as MOST
 from psephos.explain.permuting import PermutedDisplay
 from psephos.explain.rising import NumericColumns
 from psephos.files.names import MINUS
-from psephos.protocol.evaluation.scores import (
-    ResultMetric,
-    kept_metric,
-    kind_of,
-    measures_for,
-    missed_cost,
-    ranked_by,
-    shown,
-    with_chosen,
-)
+from psephos.protocol.evaluation import scores
 from psephos.protocol.evaluation.statistics import constant_score
 from psephos.protocol.running.curve import Row, curve_points
 from psephos.protocol.study.folder import (
@@ -89,7 +80,7 @@ class Refit(NamedTuple):
 class Permuted(NamedTuple):
     """Permutation importance of columns on the held-out cases of each fold: permuted.csv."""
 
-    measure: ResultMetric
+    measure: scores.ResultMetric
     worse: dict[str, float]  # the fall of the measure, by column
     groups: str | None  # the groups within which values are permuted, such as '14 subjects'
     whole: bool  # whether whole groups exchange values
@@ -168,7 +159,7 @@ class Folder:
     @property
     def kind(self) -> str:
         """Return the kind of the target: 'classes', 'labels' (several per case) or 'numbers'."""
-        return kind_of(self.about)
+        return scores.kind_of(self.about)
 
     @property
     def classes(self) -> list[str]:
@@ -187,9 +178,9 @@ class Folder:
         return self.kind == "labels"
 
     @property
-    def measures(self) -> list[ResultMetric]:
+    def measures(self) -> list[scores.ResultMetric]:
         """Return the measures on the page; models are ranked by the first."""
-        return shown(_measures(self.about))
+        return scores.shown(_measures(self.about))
 
     @property
     def measure(self) -> str:
@@ -200,7 +191,7 @@ class Folder:
     def missed_cost(self) -> float | None:
         """Return the cost of a missed case in false alarms, if models are ranked by cost."""
         try:
-            return missed_cost(self.about.get("protocol_settings", {}).get("metric"))
+            return scores.missed_cost(self.about.get("protocol_settings", {}).get("metric"))
         except (TypeError, ValueError, AttributeError) as error:
             raise damaged(self.path / MARK, error) from error
 
@@ -280,7 +271,7 @@ class Folder:
         n, name = self.about.get("n_groups"), self.about.get("groups")
         groups = groups_of(int(n), str(name)) if n and name else None
         whole = bool(groups) and self.about.get("permuted") == "groups"
-        return Permuted(ranked_by((found.measure,), self.about), worse, groups, whole)
+        return Permuted(scores.ranked_by((found.measure,), self.about), worse, groups, whole)
 
     def answers(self) -> Iterator[Answer]:
         """Yield the answers to held-out cases, if there are any."""
@@ -302,8 +293,8 @@ class Folder:
         return max(ends, default="")[:10]
 
 
-def _measures(about: Mapping[str, Any]) -> Sequence[ResultMetric]:
-    return with_chosen(measures_for(kind_of(about)), kept_metric(about))
+def _measures(about: Mapping[str, Any]) -> Sequence[scores.ResultMetric]:
+    return scores.with_chosen(scores.measures_for(scores.kind_of(about)), scores.kept_metric(about))
 
 
 def read_folder(path: str | Path) -> Folder:
@@ -335,7 +326,7 @@ def read_folder(path: str | Path) -> Folder:
 
 def _read_parts(folder: Path, about: dict[str, Any]) -> Folder:
     _refuse_unreadable(folder, about)
-    needed = (*_RESULTS, shown(_measures(about))[0].name)
+    needed = (*_RESULTS, scores.shown(_measures(about))[0].name)
     results = list(_read(folder / "results.csv", needed, partial(fit_of, about=about)))
     if not results:
         raise damaged(folder / "results.csv", "it has no fits")
@@ -477,7 +468,7 @@ def _cases(path: Path, about: dict[str, Any]) -> KeptCases | None:
             names = [str(one) for one in file["names"].tolist()]
             return KeptCases(
                 ids=[str(one) for one in file["ids"].tolist()],
-                y=_truths(file["y"], kind_of(about)),
+                y=_truths(file["y"], scores.kind_of(about)),
                 names=names,
                 values=_worded(file["values"], names, about.get("categories", {})),
                 groups=[str(g) for g in file["groups"].tolist()] if "groups" in file else None,
