@@ -118,7 +118,7 @@ VOTERS["scores"] = class extends Scoring {
     const [read, coef] = [this.reads[t], this.part.coef[0].slice(this.spans[t][0])];
     const constant = this.part.constant[t][0];
     const scale = Math.max(...added.map(Math.abs), Math.abs(constant));
-    const digits = sumDigits(scale, sum);
+    const digits = sumDigits(10 * scale, sum);
     const parts = order.slice(0, 6).map((i, place) => {
       const sign = coef[i] < 0 ? "- " : place ? "+ " : "";
       const value = this.entered(this.spans[t][0] + i, x[read[i]]);
